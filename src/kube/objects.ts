@@ -1,0 +1,79 @@
+/**
+ * The Kubernetes objects that DNS is made from, trimmed to the fields it needs, and the way they arrive.
+ *
+ * `list-watch/` reads them from an API server and `sources/` from files; both hand them to one `ObjectSink` per kind.
+ */
+export type Protocol = 'TCP' | 'UDP' | 'SCTP';
+
+export interface ServicePort {
+  /** Empty for the only port of a service that has no name. */
+  readonly name: string;
+  readonly protocol: Protocol;
+  readonly port: number;
+}
+
+export interface ServiceObject {
+  readonly kind: 'Service';
+  readonly namespace: string;
+  readonly name: string;
+  readonly address:
+    | { readonly kind: 'clusterIPs'; readonly addresses: readonly string[] }
+    | { readonly kind: 'headless' }
+    | { readonly kind: 'externalName'; readonly name: string };
+  readonly ports: readonly ServicePort[];
+}
+
+export interface EndpointAddress {
+  readonly address: string;
+  readonly hostname: string | undefined;
+}
+
+/** Ready addresses that share their ports: a subset of Endpoints, or the whole of an EndpointSlice. */
+export interface EndpointGroup {
+  readonly addresses: readonly EndpointAddress[];
+  readonly ports: readonly ServicePort[];
+}
+
+/** An EndpointSlice (any version) or an Endpoints object. One service may have several. */
+export interface EndpointsObject {
+  readonly kind: 'Endpoints';
+  readonly namespace: string;
+  /** The object's own name. */
+  readonly name: string;
+  /** The service it belongs to: label `kubernetes.io/service-name`, or the name of the Endpoints object. */
+  readonly service: string;
+  readonly groups: readonly EndpointGroup[];
+}
+
+export interface NamespaceObject {
+  readonly kind: 'Namespace';
+  readonly name: string;
+}
+
+export interface PodObject {
+  readonly kind: 'Pod';
+  readonly namespace: string;
+  readonly name: string;
+  readonly addresses: readonly string[];
+}
+
+export type ClusterObject = ServiceObject | EndpointsObject | NamespaceObject | PodObject;
+export type ObjectKind = ClusterObject['kind'];
+
+/** `namespace/name`, or the bare name of an object without namespace. */
+export type ObjectKey = string;
+
+/**
+ * Where the objects of one kind go. Calls come in order from one list and watch at a time:
+ * `listStarted`, `upsert`..., `listCompleted`, then `upsert` and `remove` as events arrive. A list that breaks off is
+ * followed by another `listStarted`; until `listCompleted` nothing that was held before is forgotten.
+ */
+export interface ObjectSink<Kind extends ClusterObject> {
+  listStarted(): void;
+  upsert(object: Kind): void;
+  /** Objects not seen since `listStarted` are gone. */
+  listCompleted(): void;
+  remove(key: ObjectKey): void;
+  /** How many objects are held, for the check against the server. */
+  count(): number;
+}
