@@ -1,0 +1,64 @@
+/**
+ * Tests that need a program of the system: dig, knotd, dnsmasq.
+ *
+ * Where the program is missing the test is skipped under a name that says which one; with `CI` set it fails instead, so
+ * that no proof is lost in silence where all of them must run.
+ */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe, it } from 'vitest';
+
+const found = new Map<string, boolean>();
+
+/** Whether `name` is an executable of the `PATH`, or of the folders where daemons stand. */
+export function hasTool(name: string): boolean {
+  const known = found.get(name);
+  if (known !== undefined) return known;
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+  const present = folders.some((folder) => folder !== '' && isExecutable(join(folder, name)));
+  found.set(name, present);
+  return present;
+}
+
+/** `it`, where every one of `tools` is installed. */
+export function itWithTool(
+  tools: string | readonly string[],
+  name: string,
+  run: () => void | Promise<void>,
+  timeout?: number,
+): void {
+  const missing = missingOf(tools);
+  if (missing.length === 0) it(name, run, timeout);
+  else if (mustHaveAll()) it(name, () => failFor(missing));
+  else it.skip(`${name} (needs ${missing.join(', ')}, not installed)`, run);
+}
+
+/** `describe`, where every one of `tools` is installed. */
+export function describeWithTool(tools: string | readonly string[], name: string, define: () => void): void {
+  const missing = missingOf(tools);
+  if (missing.length === 0) describe(name, define);
+  else if (mustHaveAll()) describe(name, () => void it('has its tools', () => failFor(missing)));
+  else describe.skip(`${name} (needs ${missing.join(', ')}, not installed)`, define);
+}
+
+function missingOf(tools: string | readonly string[]): readonly string[] {
+  return (typeof tools === 'string' ? [tools] : tools).filter((tool) => !hasTool(tool));
+}
+
+function mustHaveAll(): boolean {
+  const value = process.env['CI'];
+  return value !== undefined && value !== '' && value !== 'false' && value !== '0';
+}
+
+function failFor(missing: readonly string[]): never {
+  throw new Error(`programs missing, and all must be here since CI is set: ${missing.join(', ')}`);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
