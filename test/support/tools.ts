@@ -14,7 +14,8 @@ const found = new Map<string, boolean>();
 export function hasTool(name: string): boolean {
   const known = found.get(name);
   if (known !== undefined) return known;
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+  const { PATH = '' } = process.env;
+  const folders = [...PATH.split(delimiter), '/usr/sbin', '/sbin'];
   const present = folders.some((folder) => folder !== '' && isExecutable(join(folder, name)));
   found.set(name, present);
   return present;
@@ -46,8 +47,8 @@ function missingOf(tools: string | readonly string[]): readonly string[] {
 }
 
 function mustHaveAll(): boolean {
-  const value = process.env['CI'];
-  return value !== undefined && value !== '' && value !== 'false' && value !== '0';
+  const { CI = '' } = process.env;
+  return CI !== '' && CI !== 'false' && CI !== '0';
 }
 
 function failFor(missing: readonly string[]): never {
