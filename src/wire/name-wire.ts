@@ -1,0 +1,131 @@
+/**
+ * Domain names as octets: labels behind their lengths, ended by the empty label of the root (RFC 1035 section 3.1).
+ */
+import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from './label.ts';
+import type { AbsoluteName, WireName } from './types.ts';
+import { WireError } from './wire-error.ts';
+
+const DOT = 0x2e;
+const BACKSLASH = 0x5c;
+const ZERO = 0x30;
+
+/** Pointers followed for one name: more than a name has labels serve nobody. */
+const MAX_POINTERS = 127;
+
+/** Written to while a name is read or measured; nothing in it outlives a call. */
+const nameText = Buffer.alloc(4 * MAX_NAME_OCTETS);
+const nameOctets = new Uint8Array(MAX_NAME_OCTETS);
+
+/**
+ * Writes a name uncompressed. What lies beyond the end of `into` is not written.
+ *
+ * @returns The offset behind it, which may lie beyond the end.
+ */
+export function writeName(name: AbsoluteName, into: Uint8Array, at: number): number {
+  if (name.length === 1) {
+    into[at] = 0;
+    return at + 1;
+  }
+  let lengthAt = at;
+  let position = at + 1;
+  for (let index = 0; index < name.length; index += 1) {
+    let code = name.charCodeAt(index);
+    if (code === DOT) {
+      into[lengthAt] = position - lengthAt - 1;
+      lengthAt = position;
+    } else {
+      if (code === BACKSLASH) {
+        code = escapedOctet(name, index);
+        index += isDigit(name, index + 1) ? 3 : 1;
+      }
+      into[position] = code;
+    }
+    position += 1;
+  }
+  into[lengthAt] = 0;
+  return position;
+}
+
+function escapedOctet(name: string, backslash: number): number {
+  if (!isDigit(name, backslash + 1)) return name.charCodeAt(backslash + 1);
+  const digit = (place: number) => name.charCodeAt(backslash + place) - ZERO;
+  return digit(1) * 100 + digit(2) * 10 + digit(3);
+}
+
+function isDigit(name: string, index: number): boolean {
+  const code = name.charCodeAt(index);
+  return code >= ZERO && code <= ZERO + 9;
+}
+
+/** The name in wire form, uncompressed, its capitals kept. */
+export function encodeName(name: AbsoluteName): WireName {
+  if (name.includes('\\')) return nameOctets.slice(0, writeName(name, nameOctets, 0)) as WireName; // By writeName.
+  const wire = new Uint8Array(name.length === 1 ? 1 : name.length + 1);
+  writeName(name, wire, 0);
+  return wire as WireName; // By writeName.
+}
+
+/** The name in text form. */
+export function decodeName(wire: WireName): AbsoluteName {
+  return readName(wire, 0).name;
+}
+
+/**
+ * Reads a name inside a message and follows compression pointers (RFC 1035 section 4.1.4). A pointer must lead to
+ * before the labels it ends, so reading always comes to its end.
+ *
+ * @returns The name, and the offset behind it in the message.
+ * @throws WireError if it leaves the message, is longer than 255 octets or points forwards.
+ */
+export function readName(message: Uint8Array, offset: number): { name: AbsoluteName; next: number } {
+  let textLength = 0;
+  let octets = 1;
+  let next = -1;
+  let pointers = 0;
+  let runStart = offset;
+  let position = offset;
+  for (;;) {
+    const length = message[position];
+    if (length === undefined) throw new WireError('name leaves the message', position);
+    if (length === 0) break;
+    if (length > MAX_LABEL_OCTETS) {
+      const target = readPointer(message, position, runStart);
+      pointers += 1;
+      if (pointers > MAX_POINTERS) throw new WireError('name of more than 127 pointers', offset);
+      if (next < 0) next = position + 2;
+      runStart = target;
+      position = target;
+      continue;
+    }
+    octets += length + 1;
+    if (octets > MAX_NAME_OCTETS) throw new WireError('name of more than 255 octets', offset);
+    if (position + length >= message.length) throw new WireError('label leaves the message', position);
+    textLength = writeLabelText(message, position + 1, length, textLength);
+    position += length + 1;
+  }
+  if (next < 0) next = position + 1;
+  const name = textLength === 0 ? '.' : nameText.toString('latin1', 0, textLength);
+  return { name: name as AbsoluteName, next }; // Each octet was written as `textOfOctet` has it, lengths are checked.
+}
+
+function readPointer(message: Uint8Array, position: number, runStart: number): number {
+  const high = message[position] ?? 0;
+  const low = message[position + 1];
+  if (high < 0xc0) throw new WireError('label of an unknown kind', position);
+  if (low === undefined) throw new WireError('compression pointer leaves the message', position);
+  const target = ((high & 0x3f) << 8) | low;
+  if (target >= runStart) throw new WireError('compression pointer that does not point backwards', position);
+  return target;
+}
+
+function writeLabelText(message: Uint8Array, start: number, length: number, textStart: number): number {
+  let at = textStart;
+  for (let position = start; position < start + length; position += 1) {
+    const octet = message[position] ?? 0;
+    const text = textOfOctet(octet);
+    if (text.length === 1) nameText[at++] = octet;
+    else at += nameText.write(text, at, 'latin1');
+  }
+  nameText[at] = DOT;
+  return at + 1;
+}

@@ -1,0 +1,152 @@
+/**
+ * Domain names in text: made, compared and taken apart.
+ *
+ * One name has one text: octets are escaped exactly where they must be (RFC 1035 section 5.1, RFC 4343 section 2.1), so
+ * equal strings are equal names and two keys compare with `===`. Names without escapes, nearly all there are, take short
+ * cuts.
+ */
+import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from './label.ts';
+import type { AbsoluteName, NameKey } from './types.ts';
+
+export { decodeName, encodeName, readName } from './name-wire.ts';
+
+export class NameError extends Error {
+  override readonly name = 'NameError';
+  readonly text: string;
+  /** The character of `text` at which it stops being a name, from 0. */
+  readonly position: number;
+
+  constructor(what: string, text: string, position: number) {
+    const shown = text.length > 300 ? `${text.slice(0, 300)}…` : text;
+    super(`not a domain name, ${what} at character ${position}: ${JSON.stringify(shown)}`);
+    this.text = text;
+    this.position = position;
+  }
+}
+
+/** The root of the name tree. */
+export const ROOT = '.' as NameKey; // Canonical by inspection.
+
+const DOT = 0x2e;
+const BACKSLASH = 0x5c;
+
+/** Absolute names of labels that need no escapes. The characters left out are those that zone files give a meaning. */
+const PLAIN_NAME = /^(?:[!#%&'*+,\-/0-9:<=>?A-Z[\]^_`a-z{|}~]{1,63}\.)+$/;
+
+/**
+ * Reads a name from text, with or without its final dot; either way it is absolute. Escapes are `\X` and `\DDD`.
+ *
+ * @throws NameError if it is empty, has an empty or overlong label, is longer than 255 octets or not ASCII.
+ */
+export function parseName(text: string): AbsoluteName {
+  const absolute = text.endsWith('.') ? text : `${text}.`;
+  // Checked: exactly what this brand stands for. A dot that ends the text escaped fails the pattern.
+  if (absolute.length < MAX_NAME_OCTETS && PLAIN_NAME.test(absolute)) return absolute as AbsoluteName;
+  return text === '.' ? ROOT : parseEscapedName(text);
+}
+
+function parseEscapedName(text: string): AbsoluteName {
+  if (text === '') throw new NameError('nothing (the root is written as a dot)', text, 0);
+  let name = '';
+  let octets = 1;
+  let inLabel = 0;
+  let position = 0;
+  while (position < text.length) {
+    if (text.charCodeAt(position) === DOT) {
+      if (inLabel === 0) throw new NameError('an empty label', text, position);
+      name += '.';
+      inLabel = 0;
+      position += 1;
+      continue;
+    }
+    const { octet, next } = readOctet(text, position);
+    if (inLabel === MAX_LABEL_OCTETS) throw new NameError('a label of more than 63 octets', text, position);
+    octets += inLabel === 0 ? 2 : 1;
+    if (octets > MAX_NAME_OCTETS) throw new NameError('more than 255 octets', text, position);
+    inLabel += 1;
+    name += textOfOctet(octet);
+    position = next;
+  }
+  return (inLabel > 0 ? `${name}.` : name) as AbsoluteName; // Checked label by label above.
+}
+
+function readOctet(text: string, position: number): { octet: number; next: number } {
+  const code = text.charCodeAt(position);
+  if (code < 0x20 || code > 0x7e)
+    throw new NameError('a character that must be written as \\DDD', text, position);
+  if (code !== BACKSLASH) return { octet: code, next: position + 1 };
+  const digits = /^\d{3}/.exec(text.slice(position + 1, position + 4))?.[0];
+  if (digits !== undefined && Number(digits) <= 255) return { octet: Number(digits), next: position + 4 };
+  const escaped = text.charCodeAt(position + 1);
+  const isDigit = escaped >= 0x30 && escaped <= 0x39;
+  // The comparison is false for NaN too: a backslash that ends the text.
+  if (!(escaped >= 0x20 && escaped <= 0x7e) || isDigit)
+    throw new NameError('an incomplete escape', text, position);
+  return { octet: escaped, next: position + 2 };
+}
+
+/** The form to compare and look up by: ASCII letters in lower case (RFC 4343 section 3). */
+export function toKey(name: AbsoluteName): NameKey {
+  return name.toLowerCase() as NameKey; // An absolute name is ASCII, so this changes ASCII letters only.
+}
+
+/** The labels from left to right, in text form, without the root. */
+export function splitLabels(name: AbsoluteName): readonly string[] {
+  if (name === ROOT) return [];
+  if (!name.includes('\\')) return name.slice(0, -1).split('.');
+  const labels: string[] = [];
+  for (let start = 0; start < name.length; ) {
+    const end = endOfLabel(name, start);
+    labels.push(name.slice(start, end));
+    start = end + 1;
+  }
+  return labels;
+}
+
+/**
+ * The name with one label more on its left.
+ *
+ * @param label In text form; a dot inside must be escaped.
+ * @throws NameError if it is not one label, or the name becomes longer than 255 octets.
+ */
+export function joinName(label: string, parent: AbsoluteName): AbsoluteName {
+  const name = parseName(parent === ROOT ? `${label}.` : `${label}.${parent}`);
+  if (parentOf(name) !== parent) throw new NameError('not one label', label, 0);
+  return name;
+}
+
+/** The name without its leftmost label; nothing above the root. */
+export function parentOf<Name extends AbsoluteName>(name: Name): Name | undefined {
+  if (name.length === 1) return undefined;
+  const end = endOfLabel(name, 0);
+  // Whole labels were taken away, which keeps a name absolute and a key lower case.
+  return (end === name.length - 1 ? ROOT : name.slice(end + 1)) as Name;
+}
+
+/** The number of labels, 0 for the root to 127. */
+export function countLabels(name: AbsoluteName): number {
+  let count = 0;
+  if (name === ROOT) return count;
+  for (let start = 0; start < name.length; start = endOfLabel(name, start) + 1) count += 1;
+  return count;
+}
+
+/** Whether `name` is `ancestor` or lies below it. */
+export function isWithin(name: NameKey, ancestor: NameKey): boolean {
+  if (ancestor === ROOT || name === ancestor) return true;
+  const dot = name.length - ancestor.length - 1;
+  return dot > 0 && name.charCodeAt(dot) === DOT && name.endsWith(ancestor) && !isEscaped(name, dot);
+}
+
+/** Where the dot stands that ends the label beginning at `start`. */
+function endOfLabel(name: AbsoluteName, start: number): number {
+  let dot = name.indexOf('.', start);
+  while (isEscaped(name, dot)) dot = name.indexOf('.', dot + 1);
+  return dot;
+}
+
+function isEscaped(name: string, position: number): boolean {
+  let first = position;
+  while (first > 0 && name.charCodeAt(first - 1) === BACKSLASH) first -= 1;
+  return (position - first) % 2 === 1;
+}
