@@ -1,0 +1,92 @@
+/**
+ * Hands out blocks of the table's memory: the writer's side alone.
+ *
+ * Fresh memory is taken from the front of the reservation. Freed blocks are kept per size (in units of 16 octets up to
+ * 1 KiB, above that in steps of an eighth) and given out again for the same size: a cluster frees what it needs next.
+ */
+import { ARENA_START, PAGE, UNIT } from './layout.ts';
+
+/** The table's memory is used up. */
+export class TableFullError extends Error {
+  override readonly name = 'TableFullError';
+  readonly octets: number;
+  constructor(octets: number) {
+    super(`the answer table is full: ${octets} octets asked for; give it a larger reservation`);
+    this.octets = octets;
+  }
+}
+
+/** Sizes up to which blocks are kept unit by unit. */
+const SMALL = 1024;
+
+/** Rounds a size up to the one that blocks are kept by, so that few sizes share all blocks. */
+export function roundToClass(octets: number): number {
+  if (octets <= SMALL) return (octets + UNIT - 1) & ~(UNIT - 1);
+  const step = 2 ** (Math.floor(Math.log2(octets)) - 3);
+  return Math.ceil(octets / step) * step;
+}
+
+export class Arena {
+  readonly #end: number;
+  #top = ARENA_START;
+  #used = 0;
+  readonly #free = new Map<number, number[]>();
+
+  constructor(octets: number) {
+    this.#end = octets;
+  }
+
+  /** Octets in blocks that are in use, rounding included. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Octets of the reservation that were ever touched. */
+  get touched(): number {
+    return this.#top;
+  }
+
+  /**
+   * @returns the offset of a block of at least `octets`, a multiple of 16
+   * @throws TableFullError
+   */
+  take(octets: number): number {
+    const size = roundToClass(octets);
+    const offset = this.#free.get(size)?.pop() ?? this.#extend(size, UNIT);
+    this.#used += size;
+    return offset;
+  }
+
+  /** Like `take`, at a multiple of 4096. For whole pages only: such blocks are kept apart by their size. */
+  takePages(octets: number): number {
+    const size = Math.ceil(octets / PAGE) * PAGE;
+    const offset = this.#free.get(-size)?.pop() ?? this.#extend(size, PAGE);
+    this.#used += size;
+    return offset;
+  }
+
+  give(offset: number, octets: number): void {
+    const size = roundToClass(octets);
+    this.#keep(size, offset);
+    this.#used -= size;
+  }
+
+  givePages(offset: number, octets: number): void {
+    const size = Math.ceil(octets / PAGE) * PAGE;
+    this.#keep(-size, offset);
+    this.#used -= size;
+  }
+
+  #keep(size: number, offset: number): void {
+    const kept = this.#free.get(size);
+    if (kept === undefined) this.#free.set(size, [offset]);
+    else kept.push(offset);
+  }
+
+  #extend(size: number, alignment: number): number {
+    const offset = Math.ceil(this.#top / alignment) * alignment;
+    if (offset + size > this.#end) throw new TableFullError(size);
+    this.#top = offset + size;
+    return offset;
+  }
+}

@@ -1,0 +1,277 @@
+/**
+ * Answers queries from the table where they lie. One per reader thread, and one on the main thread for TCP.
+ *
+ * The order of a look-up: the name's node; else a cached answer; else the closest enclosing node says whether the name
+ * can exist. Nothing here allocates on the way of a hit, waits, or throws, whatever the packet holds.
+ */
+import { ACCEPT, accept, writeErrorResponse } from '../wire/acceptance.ts';
+import { CLASS, RCODE } from '../wire/types.ts';
+import { Counters } from './counters.ts';
+import { mixQuestion } from './hash.ts';
+import {
+  BELOW_ASK_ANY,
+  BELOW_COMPLETE,
+  CACHED,
+  CACHED_FLAG,
+  EMPTY,
+  epochOf,
+  HEADER,
+  KIND,
+  NODE,
+  PAGE_SHIFT,
+  PROBES,
+  padded,
+  REMOVED,
+  TERMS,
+  TERMS_FLAG,
+  UNIT_SHIFT,
+} from './layout.ts';
+import { type TableViews, viewTable } from './memory.ts';
+import { PARSED, QuestionReader } from './question.ts';
+import { ResponseWriter, TCP_LIMIT } from './response.ts';
+import { VERDICT } from './types.ts';
+
+const UDP_WITHOUT_EDNS = 512;
+/** From here on types are questions about the server or the zone, not records (RFC 6895 section 3.1). */
+const FIRST_META_TYPE = 249;
+const LAST_META_TYPE = 255;
+const TYPE_OPT = 41;
+
+export class TableReader {
+  readonly #views: TableViews;
+  readonly #seed: number;
+  readonly #epoch: number;
+  readonly #question = new QuestionReader();
+  readonly #response: ResponseWriter;
+  readonly #counters: Counters;
+  #second = 0;
+  /** The slot of the entry that `#find` found, for its recency octet. */
+  #recencyAt = 0;
+
+  /**
+   * @param reader this reader's number, below the table's number of readers (the main thread may use any of its own)
+   * @param udpSize what OPT records tell clients of our own limit
+   */
+  constructor(memory: SharedArrayBuffer, reader: number, udpSize = 1232) {
+    this.#views = viewTable(memory);
+    this.#seed = Atomics.load(this.#views.atoms, HEADER.SEED);
+    this.#epoch = epochOf(reader);
+    this.#response = new ResponseWriter(this.#views, this.#question, udpSize);
+    this.#counters = new Counters(this.#views.words, reader);
+  }
+
+  /** Call after a batch was received, before its first `answer`: memory seen from now on stays until `leave`. */
+  enter(): void {
+    Atomics.add(this.#views.atoms, this.#epoch, 1);
+  }
+
+  /** Call when the answers of a batch are sent. */
+  leave(): void {
+    Atomics.add(this.#views.atoms, this.#epoch, 1);
+  }
+
+  /** The time that cached answers are judged by: milliseconds since the epoch. Once per batch is enough. */
+  setTime(milliseconds: number): void {
+    this.#second = Math.floor(milliseconds / 1000);
+  }
+
+  /**
+   * Answers the query at `start` by writing the response over it.
+   *
+   * @param capacity octets of `packet` from `start` on that may be written
+   * @param limit the server's own maximum for UDP, or `TCP_LIMIT`
+   * @returns the response's length, or a `VERDICT`
+   */
+  answer(packet: Uint8Array, start: number, length: number, capacity: number, limit: number): number {
+    const accepted = accept(packet, start, length);
+    if (accepted !== ACCEPT.QUERY) return this.#reject(packet, start, length, accepted);
+    const question = this.#question;
+    const parsed = question.parse(packet, start, length, this.#seed);
+    if (parsed === PARSED.BROKEN) return this.#reject(packet, start, length, ACCEPT.FORMERR);
+    const { type, dnsClass } = question;
+    if (parsed === PARSED.UNUSUAL || dnsClass !== CLASS.IN || type === TYPE_OPT) return VERDICT.ASK;
+    if (type >= FIRST_META_TYPE && type <= LAST_META_TYPE) return VERDICT.ASK;
+    const most = Math.min(capacity, this.#largest(limit));
+    const node = this.#find(question.hashFrom(0, this.#seed), 0, KIND.NODE);
+    if (node !== 0) return this.#answerFromNode(packet, start, most, node);
+    const cached = this.#findCached();
+    if (cached !== 0) return this.#answerFromCache(packet, start, most, cached);
+    return this.#answerMissing(packet, start, most);
+  }
+
+  #reject(packet: Uint8Array, start: number, length: number, accepted: number): number {
+    if (accepted === ACCEPT.DROP) return VERDICT.DROP;
+    const rcode = accepted === ACCEPT.NOTIMP ? RCODE.NOTIMP : RCODE.FORMERR;
+    this.#counters.countRejected(rcode);
+    return writeErrorResponse(packet, start, length, rcode);
+  }
+
+  #largest(limit: number): number {
+    if (limit === TCP_LIMIT) return TCP_LIMIT;
+    if (!this.#question.hasOpt) return UDP_WITHOUT_EDNS;
+    return Math.max(UDP_WITHOUT_EDNS, Math.min(this.#question.udpSize, limit));
+  }
+
+  #termsOf(node: number): number {
+    const zone = (this.#views.words[(node + NODE.ZONE) >> 2] ?? 0) & 0xff;
+    return Atomics.load(this.#views.atoms, HEADER.ZONES + zone) << UNIT_SHIFT;
+  }
+
+  #answerFromNode(packet: Uint8Array, start: number, most: number, node: number): number {
+    const { words } = this.#views;
+    const { type } = this.#question;
+    const shape = words[(node + NODE.SHAPE) >> 2] ?? 0;
+    const zone = words[(node + NODE.ZONE) >> 2] ?? 0;
+    const terms = this.#termsOf(node);
+    const flags = words[(terms + TERMS.FLAGS) >> 2] ?? 0;
+    const recursion = (flags & TERMS_FLAG.RECURSION_AVAILABLE) !== 0;
+    let entry = (node + NODE.TYPES) >> 2;
+    for (let left = zone >>> 16; left > 0; left--, entry += 2) {
+      if (words[entry] !== type) continue;
+      const body = node + (words[entry + 1] ?? 0);
+      this.#counters.count(type, (words[body >> 2] ?? 0) & 0x0f, (zone >> 8) & 0xff);
+      return this.#response.writeBody(packet, start, most, body, recursion);
+    }
+    if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#fail(packet, start, recursion, (zone >> 8) & 0xff);
+    if (shape >>> 24 !== 0) return VERDICT.ASK;
+    this.#counters.count(type, RCODE.NOERROR, (zone >> 8) & 0xff);
+    return this.#response.writeNegative(packet, start, most, terms, RCODE.NOERROR);
+  }
+
+  #fail(packet: Uint8Array, start: number, recursion: boolean, metricsId: number): number {
+    this.#counters.count(this.#question.type, RCODE.SERVFAIL, metricsId);
+    return this.#response.writeCode(packet, start, RCODE.SERVFAIL, recursion);
+  }
+
+  /** The closest encloser decides: the first node on the way up to the root (RFC 4592 section 3.3.1). */
+  #answerMissing(packet: Uint8Array, start: number, most: number): number {
+    const { words, atoms } = this.#views;
+    const question = this.#question;
+    const mostLabels = Atomics.load(atoms, HEADER.MOST_LABELS);
+    for (let skipped = Math.max(1, question.labels - mostLabels); skipped <= question.labels; skipped++) {
+      const node = this.#find(question.hashFrom(skipped, this.#seed), skipped, KIND.NODE);
+      if (node === 0) continue;
+      const terms = this.#termsOf(node);
+      const flags = words[(terms + TERMS.FLAGS) >> 2] ?? 0;
+      const recursion = (flags & TERMS_FLAG.RECURSION_AVAILABLE) !== 0;
+      const metricsId = ((words[(node + NODE.ZONE) >> 2] ?? 0) >> 8) & 0xff;
+      if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#fail(packet, start, recursion, metricsId);
+      if ((flags & TERMS_FLAG.ASK_WILDCARDS) !== 0 && this.#hasWildcard(skipped)) return VERDICT.ASK;
+      const below = ((words[(node + NODE.SHAPE) >> 2] ?? 0) >> 16) & 0xff;
+      if (below !== BELOW_COMPLETE && (below === BELOW_ASK_ANY || below === skipped)) return VERDICT.ASK;
+      this.#counters.count(question.type, RCODE.NXDOMAIN, metricsId);
+      return this.#response.writeNegative(packet, start, most, terms, RCODE.NXDOMAIN);
+    }
+    return VERDICT.ASK;
+  }
+
+  #hasWildcard(skipped: number): boolean {
+    const { name, labelStarts } = this.#question;
+    for (let label = 0; label < skipped; label++) {
+      const at = labelStarts[label] ?? 0;
+      if (name[at] === 1 && name[at + 1] === 0x2a) return true;
+    }
+    return false;
+  }
+
+  #answerFromCache(packet: Uint8Array, start: number, most: number, entry: number): number {
+    const { words, octets } = this.#views;
+    const flags = words[(entry + CACHED.FLAGS) >> 2] ?? 0;
+    const body = entry + (words[(entry + CACHED.BODY) >> 2] ?? 0);
+    this.#counters.count(this.#question.type, (words[body >> 2] ?? 0) & 0x0f, (flags >> 8) & 0xff);
+    if (octets[this.#recencyAt] === 0) octets[this.#recencyAt] = 1;
+    const recursion = (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0;
+    const age = this.#second - (words[(entry + CACHED.STORED) >> 2] ?? 0);
+    const length = this.#response.writeBody(packet, start, most, body, recursion);
+    if (age > 0) this.#countDown(packet, entry, flags >>> 16, age);
+    return length;
+  }
+
+  /** Takes the age of an entry off every TTL that was sent. */
+  #countDown(packet: Uint8Array, entry: number, count: number, age: number): void {
+    const { octets } = this.#views;
+    const offsets = entry + CACHED.NAME + padded(this.#question.nameLength);
+    for (let index = 0; index < count; index++) {
+      const where = offsets + index * 2;
+      const at = this.#question.end + ((octets[where] ?? 0) | ((octets[where + 1] ?? 0) << 8));
+      if (at + 4 > this.#response.recordsEnd) return;
+      const ttl =
+        ((packet[at] ?? 0) * 0x1000000 + ((packet[at + 1] ?? 0) << 16)) |
+        ((packet[at + 2] ?? 0) << 8) |
+        (packet[at + 3] ?? 0);
+      const left = Math.max(0, ttl - age);
+      packet[at] = left >>> 24;
+      packet[at + 1] = (left >>> 16) & 0xff;
+      packet[at + 2] = (left >>> 8) & 0xff;
+      packet[at + 3] = left & 0xff;
+    }
+  }
+
+  #findCached(): number {
+    const { words } = this.#views;
+    const question = this.#question;
+    const flags = question.cachedFlags();
+    const running = question.labels > 0 ? (question.suffixHashes[0] ?? 0) : this.#seed;
+    const hash = mixQuestion(running, question.type, question.dnsClass, flags);
+    const entry = this.#find(hash, 0, KIND.CACHED);
+    if (entry === 0 || (words[(entry + CACHED.EXPIRES) >> 2] ?? 0) <= this.#second) return 0;
+    return entry;
+  }
+
+  /** The block of this kind and hash whose name is the question's without its first labels, or 0. */
+  #find(hash: number, skipped: number, kind: number): number {
+    const { atoms, words } = this.#views;
+    const index = Atomics.load(atoms, HEADER.INDEX);
+    const base = (index >>> 5) << (PAGE_SHIFT - 2);
+    const mask = (1 << (index & 31)) - 1;
+    for (let probe = 0; probe < PROBES; probe++) {
+      const slot = (hash + probe) & mask;
+      const place = Atomics.load(atoms, base + slot);
+      if (place === EMPTY) return 0;
+      if (place === REMOVED) continue;
+      const block = place << UNIT_SHIFT;
+      if (atoms[block >> 2] !== hash || (((words[(block + NODE.SHAPE) >> 2] ?? 0) >> 8) & 0xff) !== kind)
+        continue;
+      if (!this.#matches(block, skipped, kind)) continue;
+      this.#recencyAt = ((base + mask + 1) << 2) + slot;
+      return block;
+    }
+    return 0;
+  }
+
+  #matches(block: number, skipped: number, kind: number): boolean {
+    const { words, octets } = this.#views;
+    const question = this.#question;
+    const from =
+      skipped === 0
+        ? 0
+        : skipped < question.labels
+          ? (question.labelStarts[skipped] ?? 0)
+          : question.nameLength - 1;
+    const length = question.nameLength - from;
+    if (((words[(block + NODE.SHAPE) >> 2] ?? 0) & 0xff) !== length) return false;
+    let start = block + CACHED.NAME;
+    if (kind === KIND.NODE) start = block + NODE.TYPES + ((words[(block + NODE.ZONE) >> 2] ?? 0) >>> 16) * 8;
+    else if (!this.#isSameQuestion(block)) return false;
+    if (from > 0) {
+      for (let at = 0; at < length; at++) if (octets[start + at] !== question.name[from + at]) return false;
+      return true;
+    }
+    const word = start >> 2;
+    for (let at = 0, end = padded(length) >> 2; at < end; at++) {
+      if (words[word + at] !== question.nameWords[at]) return false;
+    }
+    return true;
+  }
+
+  #isSameQuestion(entry: number): boolean {
+    const { words } = this.#views;
+    const { type, dnsClass } = this.#question;
+    const kept =
+      (words[(entry + CACHED.FLAGS) >> 2] ?? 0) & (CACHED_FLAG.DNSSEC_OK | CACHED_FLAG.CHECKING_DISABLED);
+    return (
+      words[(entry + CACHED.QUESTION) >> 2] === (type | (dnsClass << 16)) >>> 0 &&
+      kept === this.#question.cachedFlags()
+    );
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * The one writer of the table. It lives on the main thread; everything it publishes is whole and visible at once.
+ */
+
+import type { Brand } from '../ground/brand.ts';
+import type { WireName } from '../wire/types.ts';
+import { Arena } from './arena.ts';
+import { BlockBuffer, encodeNode, encodeTerms } from './block.ts';
+import { AnswerCache } from './cache.ts';
+import { finishHash, hashName } from './hash.ts';
+import { HEADER, KIND, MOST_READERS, MOST_ZONES, NODE, TERMS, UNIT_SHIFT } from './layout.ts';
+import { reserveTable, type TableViews, viewTable } from './memory.ts';
+import { Reclaimer } from './reclaim.ts';
+import { Slots } from './slots.ts';
+import type { CachedAnswer, NameNode, ZoneId, ZoneTerms } from './types.ts';
+
+/** Names a published node: its place in memory. It stands until the node is replaced or removed. */
+export type NodeRef = Brand<number, 'NodeRef'>;
+
+export interface TableOptions {
+  /** Octets of address space, at most 2 GiB. Default: 1 GiB. Untouched pages cost nothing. */
+  readonly reservation?: number;
+  /** Octets for cached answers. Default: 16 MiB. */
+  readonly cacheOctets?: number;
+  /** Cached answers at most; 0 caches nothing. Default: no limit but the octets. */
+  readonly cacheEntries?: number;
+  /** Reader threads that will look things up, 0 to 32. */
+  readonly readers: number;
+  /** The seed of the hashes; drawn at random unless a test needs the same run twice. */
+  readonly seed?: number;
+}
+
+export interface TableStatistics {
+  readonly nodes: number;
+  readonly nodeOctets: number;
+  readonly cached: number;
+  readonly cachedOctets: number;
+  readonly indexSlots: number;
+  /** Octets of memory ever touched, headers and index included. */
+  readonly touchedOctets: number;
+  readonly awaitingReaders: number;
+  readonly insertions: number;
+  readonly evictions: number;
+  readonly refusals: number;
+}
+
+const DEFAULT_RESERVATION = 2 ** 30;
+const DEFAULT_CACHE_OCTETS = 16 * 2 ** 20;
+
+export class TableWriter {
+  readonly memory: SharedArrayBuffer;
+  readonly #views: TableViews;
+  readonly #arena: Arena;
+  readonly #reclaimer: Reclaimer;
+  readonly #slots: Slots;
+  readonly #cache: AnswerCache;
+  readonly #buffer = new BlockBuffer();
+  readonly #seed: number;
+  #zones = 0;
+  #nodes = 0;
+  #nodeOctets = 0;
+
+  constructor(options: TableOptions) {
+    if (options.readers > MOST_READERS)
+      throw new RangeError(`too many readers: ${options.readers}; at most ${MOST_READERS}`);
+    this.memory = reserveTable(options.reservation ?? DEFAULT_RESERVATION);
+    this.#views = viewTable(this.memory);
+    this.#arena = new Arena(this.memory.byteLength);
+    this.#reclaimer = new Reclaimer(this.#views.atoms, options.readers);
+    this.#slots = new Slots(this.#views, this.#arena, this.#reclaimer);
+    this.#seed = options.seed ?? crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
+    Atomics.store(this.#views.atoms, HEADER.SEED, this.#seed);
+    this.#cache = new AnswerCache(this.#views, this.#arena, this.#reclaimer, this.#slots, this.#seed, {
+      octets: options.cacheOctets ?? DEFAULT_CACHE_OCTETS,
+      entries: options.cacheEntries ?? Number.POSITIVE_INFINITY,
+    });
+  }
+
+  /** Adds a zone. Its apex node is put like any other. */
+  defineZone(terms: ZoneTerms): ZoneId {
+    if (this.#zones + 1 >= MOST_ZONES) throw new RangeError(`too many zones: at most ${MOST_ZONES - 1}`);
+    this.#zones += 1;
+    // The only maker of zone ids.
+    const id = this.#zones as ZoneId;
+    this.changeZone(id, terms);
+    return id;
+  }
+
+  /** Replaces a zone's terms (a new SOA, or known at last), visible to the next look-up. */
+  changeZone(id: ZoneId, terms: ZoneTerms): void {
+    encodeTerms(this.#buffer, terms);
+    const old = Atomics.load(this.#views.atoms, HEADER.ZONES + id) << UNIT_SHIFT;
+    const block = this.#copyBuffer();
+    Atomics.store(this.#views.atoms, HEADER.ZONES + id, block >> UNIT_SHIFT);
+    if (old !== 0) this.#retire(old, this.#views.words[(old + TERMS.SIZE) >> 2] ?? 0);
+  }
+
+  /**
+   * Publishes a node, in place of the one of the same name if there is one. An equal node is left as it stands.
+   *
+   * @throws TableFullError and leaves the table as it was
+   */
+  put(node: NameNode): NodeRef {
+    const { running, labels } = hashName(node.name, this.#seed);
+    const hash = finishHash(running);
+    encodeNode(this.#buffer, node, hash);
+    const slot = this.#findNode(node.name, hash);
+    if (slot >= 0 && this.#equalsBuffer(this.#slots.blockAt(slot))) return refOf(this.#slots.blockAt(slot));
+    const block = this.#copyBuffer();
+    this.#nodeOctets += this.#buffer.length;
+    if (slot < 0) this.#insertNode(block, hash, labels);
+    else {
+      const old = this.#slots.blockAt(slot);
+      this.#slots.replace(slot, block);
+      this.#forget(old);
+    }
+    return refOf(block);
+  }
+
+  /** Removes the node of this name. @returns whether there was one */
+  remove(name: WireName): boolean {
+    const slot = this.#findNode(name, finishHash(hashName(name, this.#seed).running));
+    if (slot < 0) return false;
+    const block = this.#slots.blockAt(slot);
+    this.#slots.remove(slot);
+    this.#nodes--;
+    this.#forget(block);
+    return true;
+  }
+
+  /** The reference of the node of this name, if it stands. */
+  find(name: WireName): NodeRef | undefined {
+    const slot = this.#findNode(name, finishHash(hashName(name, this.#seed).running));
+    return slot < 0 ? undefined : refOf(this.#slots.blockAt(slot));
+  }
+
+  /** The lower-case name of a node that stands. */
+  nameOf(ref: NodeRef): WireName {
+    const block = ref << UNIT_SHIFT;
+    const start = block + this.#nameOffset(block);
+    // A copy of what was a WireName when it was put.
+    return this.#views.octets.slice(start, start + this.#nameLength(block)) as WireName;
+  }
+
+  /**
+   * Caches an answer that expires, in place of an older one for the same question.
+   *
+   * @param now milliseconds since the epoch
+   * @returns false when it was not cached: caching is off, or there is no room that readers have left yet
+   */
+  cache(answer: CachedAnswer, now: number): boolean {
+    return this.#cache.put(answer, now);
+  }
+
+  /** Drops the cached answers of this name and all names below it. @returns how many */
+  dropCachedWithin(name: WireName): number {
+    return this.#cache.dropWithin(name);
+  }
+
+  /** Frees what no reader can see any more. Call it after a group of changes. */
+  collect(): void {
+    this.#reclaimer.collect();
+  }
+
+  /** To be called when a reader's thread has ended, before another takes its number. */
+  readerDied(reader: number): void {
+    this.#reclaimer.readerDied(reader);
+  }
+
+  statistics(): TableStatistics {
+    return {
+      nodes: this.#nodes,
+      nodeOctets: this.#nodeOctets,
+      ...this.#cache.statistics(),
+      indexSlots: this.#slots.capacity,
+      touchedOctets: this.#arena.touched,
+      awaitingReaders: this.#reclaimer.pending,
+    };
+  }
+
+  #insertNode(block: number, hash: number, labels: number): void {
+    const { atoms } = this.#views;
+    if (labels > Atomics.load(atoms, HEADER.MOST_LABELS)) Atomics.store(atoms, HEADER.MOST_LABELS, labels);
+    try {
+      this.#slots.insert(hash, block, true);
+      this.#nodes++;
+    } catch (error) {
+      this.#forget(block);
+      throw error;
+    }
+  }
+
+  #findNode(name: WireName, hash: number): number {
+    return this.#slots.find(hash, (block) => this.#isNode(block) && this.#hasName(block, name));
+  }
+
+  #isNode(block: number): boolean {
+    return (((this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0) >> 8) & 0xff) === KIND.NODE;
+  }
+
+  #nameLength(block: number): number {
+    return (this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0) & 0xff;
+  }
+
+  #nameOffset(block: number): number {
+    return NODE.TYPES + ((this.#views.words[(block + NODE.ZONE) >> 2] ?? 0) >>> 16) * 8;
+  }
+
+  #hasName(block: number, name: Uint8Array): boolean {
+    if (this.#nameLength(block) !== name.length) return false;
+    const start = block + this.#nameOffset(block);
+    const { octets } = this.#views;
+    for (let at = 0; at < name.length; at++) if (octets[start + at] !== name[at]) return false;
+    return true;
+  }
+
+  #equalsBuffer(block: number): boolean {
+    const { words } = this.#views;
+    const start = block >> 2;
+    for (let word = 0, end = this.#buffer.length >> 2; word < end; word++) {
+      if (words[start + word] !== this.#buffer.words[word]) return false;
+    }
+    return true;
+  }
+
+  #copyBuffer(): number {
+    const block = this.#arena.take(this.#buffer.length);
+    this.#views.octets.set(this.#buffer.octets.subarray(0, this.#buffer.length), block);
+    return block;
+  }
+
+  #forget(block: number): void {
+    const size = this.#views.words[(block + NODE.SIZE) >> 2] ?? 0;
+    this.#nodeOctets -= size;
+    this.#retire(block, size);
+  }
+
+  #retire(block: number, size: number): void {
+    this.#reclaimer.retire(() => this.#arena.give(block, size));
+  }
+}
+
+function refOf(block: number): NodeRef {
+  // The only maker of references.
+  return (block >> UNIT_SHIFT) as NodeRef;
+}
