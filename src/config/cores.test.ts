@@ -1,0 +1,26 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { countCores, quota } from './cores.ts';
+
+function controlGroup(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'cgroup-'));
+  mkdirSync(join(folder, 'cpu'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+it.each([
+  [{ 'cpu.max': '150000 100000\n' }, 1.5],
+  [{ 'cpu.max': 'max 100000\n' }, Number.POSITIVE_INFINITY],
+  [{ 'cpu/cpu.cfs_quota_us': '200000\n', 'cpu/cpu.cfs_period_us': '100000\n' }, 2],
+  [{ 'cpu/cpu.cfs_quota_us': '-1\n', 'cpu/cpu.cfs_period_us': '100000\n' }, Number.POSITIVE_INFINITY],
+  [{}, Number.POSITIVE_INFINITY],
+])('reads the quota of %j', (files, cores) => {
+  expect(quota(controlGroup(files))).toBe(cores);
+});
+
+it('never counts less than a part of a core', () => {
+  expect(countCores()).toBeGreaterThan(0);
+});

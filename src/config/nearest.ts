@@ -1,0 +1,49 @@
+/**
+ * The known word that an unknown one was meant to be.
+ */
+
+/**
+ * @returns the candidate that the fewest changes of one character lead to, if they are few for a word of that length
+ */
+export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
+  let nearest: string | undefined;
+  let fewest = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    const distance = isPartOf(word, candidate) ? 1 : countChanges(word, candidate);
+    if (distance < fewest) {
+      fewest = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest !== undefined && fewest <= Math.max(word.length, nearest.length) * 0.4 ? nearest : undefined;
+}
+
+/** A word cut short or written without its prefix (`port` for `dns-port`) is near, however long the rest is. */
+function isPartOf(word: string, candidate: string): boolean {
+  return word.length >= 4 && (candidate.endsWith(`-${word}`) || candidate.startsWith(`${word}-`));
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+function countChanges(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column += 1) {
+      const same = from[row - 1] === to[column - 1];
+      const swapped =
+        row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      current.push(
+        Math.min(
+          (last[column] ?? 0) + 1,
+          (current[column - 1] ?? 0) + 1,
+          (last[column - 1] ?? 0) + (same ? 0 : 1),
+          swapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[to.length] ?? 0;
+}
