@@ -1,0 +1,80 @@
+/**
+ * What to do with a packet, decided on its header and the shape of its question alone: the first step of every reader.
+ *
+ * Works in place on a packet inside a larger memory and allocates nothing.
+ */
+import { HEADER_OCTETS } from './header.ts';
+import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS } from './label.ts';
+
+export const ACCEPT = {
+  /** One question, and nothing odd about it. */
+  QUERY: 0,
+  /** Not to be answered: a response, or too short to have a header. */
+  DROP: 1,
+  FORMERR: 2,
+  NOTIMP: 3,
+} as const;
+
+/** The parts of the third octet. */
+const QR = 0x80;
+const OPCODE = 0x78;
+const RD = 0x01;
+/** In the fourth octet. */
+const CD = 0x10;
+
+/**
+ * Judges the packet of `length` octets at `start`.
+ *
+ * FORMERR: not exactly one question (RFC 9619), a question with compression or beyond the packet's end, records in
+ * the answer section. NOTIMP: an opcode other than QUERY.
+ *
+ * @returns One of `ACCEPT`.
+ */
+export function accept(packet: Uint8Array, start: number, length: number): number {
+  if (length < HEADER_OCTETS) return ACCEPT.DROP;
+  const flags = packet[start + 2] ?? QR;
+  if ((flags & QR) !== 0) return ACCEPT.DROP;
+  if ((flags & OPCODE) !== 0) return ACCEPT.NOTIMP;
+  if (packet[start + 4] !== 0 || packet[start + 5] !== 1) return ACCEPT.FORMERR;
+  if (packet[start + 6] !== 0 || packet[start + 7] !== 0) return ACCEPT.FORMERR;
+  return questionEnd(packet, start, length) < 0 ? ACCEPT.FORMERR : ACCEPT.QUERY;
+}
+
+/**
+ * Finds the end of the first question: an uncompressed name, its type and its class.
+ *
+ * @returns The offset behind it in `packet`, or -1 if it is broken.
+ */
+export function questionEnd(packet: Uint8Array, start: number, length: number): number {
+  const end = start + length;
+  const nameStart = start + HEADER_OCTETS;
+  let position = nameStart;
+  while (position < end) {
+    const label = packet[position] ?? 0;
+    position += label + 1;
+    if (label === 0) {
+      const questionEnds = position + 4;
+      return questionEnds <= end && position - nameStart <= MAX_NAME_OCTETS ? questionEnds : -1;
+    }
+    if (label > MAX_LABEL_OCTETS) return -1;
+  }
+  return -1;
+}
+
+/**
+ * Turns a query into a response without records, in place: id, opcode, RD and CD stay, and the question if it is sound.
+ * The packet must have at least 12 octets.
+ *
+ * @param rcode 0 to 15.
+ * @returns The length of the response in octets, never more than that of the query.
+ */
+export function writeErrorResponse(packet: Uint8Array, start: number, length: number, rcode: number): number {
+  const hasOneQuestion = packet[start + 4] === 0 && packet[start + 5] === 1;
+  const end = hasOneQuestion ? questionEnd(packet, start, length) : -1;
+  packet[start + 2] = QR | ((packet[start + 2] ?? 0) & (OPCODE | RD));
+  packet[start + 3] = ((packet[start + 3] ?? 0) & CD) | (rcode & 15);
+  packet.fill(0, start + 4, start + HEADER_OCTETS);
+  if (end < 0) return HEADER_OCTETS;
+  packet[start + 5] = 1;
+  return end - start;
+}

@@ -1,0 +1,47 @@
+/**
+ * The OPT record (RFC 6891 section 6.1): a record by its shape, a part of the header by its meaning.
+ */
+import type { OctetReader } from './octet-reader.ts';
+import type { OctetWriter } from './octet-writer.ts';
+import { type AbsoluteName, type Edns, TYPE } from './types.ts';
+import { WireError } from './wire-error.ts';
+
+/** The DO bit in the lower half of what would be the TTL. */
+const DNSSEC_OK = 0x8000;
+
+/** What an OPT record takes of a message, in octets. */
+export function ednsLength(edns: Edns): number {
+  return edns.options.reduce((length, option) => length + 4 + option.data.length, 11);
+}
+
+/** Reads an OPT record from its class on. @throws WireError */
+export function readEdns(owner: AbsoluteName, from: OctetReader): Edns {
+  if (owner !== '.') throw new WireError('OPT record that is not at the root', from.position);
+  const udpSize = from.uint16();
+  const extendedRcode = from.uint8();
+  const version = from.uint8();
+  const dnssecOk = (from.uint16() & DNSSEC_OK) !== 0;
+  const outerEnd = from.end;
+  const length = from.uint16();
+  if (length > from.remaining) throw new WireError('OPT record leaves the message', from.position);
+  from.end = from.position + length;
+  const options: { code: number; data: Uint8Array }[] = [];
+  while (from.remaining > 0) options.push({ code: from.uint16(), data: from.bytes(from.uint16()) });
+  from.end = outerEnd;
+  return { version, udpSize, dnssecOk, extendedRcode, options };
+}
+
+export function writeEdns(edns: Edns, into: OctetWriter): void {
+  into.uint8(0);
+  into.uint16(TYPE.OPT);
+  into.uint16(edns.udpSize);
+  into.uint8(edns.extendedRcode);
+  into.uint8(edns.version);
+  into.uint16(edns.dnssecOk ? DNSSEC_OK : 0);
+  into.uint16(ednsLength(edns) - 11);
+  for (const option of edns.options) {
+    into.uint16(option.code);
+    into.uint16(option.data.length);
+    into.bytes(option.data);
+  }
+}

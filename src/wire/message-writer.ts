@@ -1,0 +1,146 @@
+/**
+ * Builds one message after the other in memory of its own, and goes back to a mark when something does not fit.
+ */
+import { typeOfData, writeData } from './data/record-data.ts';
+import { writeEdns } from './edns.ts';
+import { HEADER_OCTETS, headerFlags } from './header.ts';
+import { MAX_MESSAGE_OCTETS, OctetWriter } from './octet-writer.ts';
+import type { Edns, Header, Question, ResourceRecord } from './types.ts';
+
+export type Section = 'answers' | 'authorities' | 'additionals';
+
+/** A state of a message to go back to. */
+export interface Mark {
+  readonly position: number;
+  readonly nameCount: number;
+  readonly questions: number;
+  readonly answers: number;
+  readonly authorities: number;
+  readonly additionals: number;
+}
+
+export class MessageWriter {
+  readonly #out = new OctetWriter();
+  #limit = MAX_MESSAGE_OCTETS;
+  #count = { questions: 0, answers: 0, authorities: 0, additionals: 0 };
+  #ttlOffset = 0;
+
+  constructor() {
+    this.start();
+  }
+
+  /** The length of the message so far, in octets, its header included: where the next record will begin. */
+  get length(): number {
+    return this.#out.position;
+  }
+
+  /** Where the TTL of the record written last stands in the message. */
+  get ttlOffset(): number {
+    return this.#ttlOffset;
+  }
+
+  /** Begins a new message and forgets the one before. @param limit The octets it may have. */
+  start(limit: number = MAX_MESSAGE_OCTETS): void {
+    this.limit(limit);
+    this.#out.rewind(HEADER_OCTETS, 0);
+    this.#count = { questions: 0, answers: 0, authorities: 0, additionals: 0 };
+  }
+
+  /** Changes the octets that the message may have, 65,535 at most. */
+  limit(octets: number): void {
+    this.#limit = Math.min(octets, MAX_MESSAGE_OCTETS);
+  }
+
+  mark(): Mark {
+    return { position: this.#out.position, nameCount: this.#out.nameCount, ...this.#count };
+  }
+
+  /** Takes away all that was written since the mark was made. */
+  rewind(mark: Mark): void {
+    const { position, nameCount, ...count } = mark;
+    this.#out.rewind(position, nameCount);
+    this.#count = count;
+  }
+
+  /** @returns Whether it fitted; otherwise nothing is written. Questions come before all records. */
+  question(question: Question): boolean {
+    const { position, nameCount } = this.#out;
+    this.#out.name(question.name);
+    this.#out.uint16(question.type);
+    this.#out.uint16(question.class);
+    if (!this.#fits(position, nameCount)) return false;
+    this.#count.questions += 1;
+    return true;
+  }
+
+  /**
+   * Sections must be written in their order.
+   *
+   * @returns Whether it fitted; otherwise nothing is written.
+   * @throws RecordDataError if the record's data has no wire form; the message is as before then.
+   */
+  record(section: Section, record: ResourceRecord): boolean {
+    const out = this.#out;
+    const { position, nameCount } = out;
+    try {
+      this.#writeRecord(record);
+    } catch (error) {
+      out.rewind(position, nameCount);
+      throw error;
+    }
+    if (!this.#fits(position, nameCount)) return false;
+    this.#count[section] += 1;
+    return true;
+  }
+
+  /** @returns Whether it fitted; otherwise nothing is written. */
+  edns(edns: Edns): boolean {
+    const { position, nameCount } = this.#out;
+    writeEdns(edns, this.#out);
+    if (!this.#fits(position, nameCount)) return false;
+    this.#count.additionals += 1;
+    return true;
+  }
+
+  /** A copy of the message from `start` on. The header is only there once it is finished. */
+  bytesFrom(start: number): Uint8Array {
+    return this.#out.octets.slice(start, this.#out.position);
+  }
+
+  /** Writes the header with the counts, and gives out a copy of the whole message. */
+  finish(header: Header): Uint8Array {
+    const out = this.#out;
+    const end = out.position;
+    out.position = 0;
+    out.uint16(header.id);
+    out.uint16(headerFlags(header));
+    out.uint16(this.#count.questions);
+    out.uint16(this.#count.answers);
+    out.uint16(this.#count.authorities);
+    out.uint16(this.#count.additionals);
+    out.position = end;
+    return this.bytesFrom(0);
+  }
+
+  #writeRecord(record: ResourceRecord): void {
+    const out = this.#out;
+    out.name(record.name);
+    out.uint16(typeOfData(record.data));
+    out.uint16(record.class);
+    this.#ttlOffset = out.position;
+    out.uint32(record.ttl);
+    const lengthAt = out.position;
+    out.position += 2;
+    writeData(record.data, out);
+    const end = out.position;
+    out.position = lengthAt;
+    out.uint16(end - lengthAt - 2);
+    out.position = end;
+  }
+
+  #fits(position: number, nameCount: number): boolean {
+    if (this.#out.position <= this.#limit) return true;
+    this.#out.rewind(position, nameCount);
+    return false;
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Whole messages: octets to values and back (RFC 1035 section 4).
+ */
+import { readData, typeOfData } from './data/record-data.ts';
+import { ednsLength, readEdns } from './edns.ts';
+import { HEADER_OCTETS, readHeader } from './header.ts';
+import { MessageWriter, type Section } from './message-writer.ts';
+import { OctetReader } from './octet-reader.ts';
+import { MAX_MESSAGE_OCTETS } from './octet-writer.ts';
+import { type Edns, type Message, type Question, type ResourceRecord, TYPE } from './types.ts';
+import { WireError } from './wire-error.ts';
+
+/** What every UDP client takes (RFC 1035 section 4.2.1). */
+export const MIN_MESSAGE_LIMIT = 512;
+
+/**
+ * Reads a message. Octets behind its last record are ignored, as BIND does.
+ *
+ * @throws WireError if it is not well formed, has two OPT records, or one outside the additional section.
+ */
+export function decodeMessage(bytes: Uint8Array): Message {
+  const from = new OctetReader(bytes);
+  if (bytes.length < HEADER_OCTETS) throw new WireError('message shorter than its header', bytes.length);
+  const header = readHeader(from.uint16(), from.uint16());
+  const questionCount = from.uint16();
+  const answerCount = from.uint16();
+  const authorityCount = from.uint16();
+  const additionalCount = from.uint16();
+  const questions = Array.from(repeat(questionCount), () => readQuestion(from));
+  const answers = Array.from(repeat(answerCount), () => readRecord(from));
+  const authorities = Array.from(repeat(authorityCount), () => readRecord(from));
+  return { header, questions, answers, authorities, ...readAdditionals(from, additionalCount) };
+}
+
+/** Counts are what a sender claims: nothing is set aside for them before the records are there. */
+function* repeat(count: number): Iterable<undefined> {
+  for (let index = 0; index < count; index += 1) yield undefined;
+}
+
+function readQuestion(from: OctetReader): Question {
+  return { name: from.name(), type: from.uint16(), class: from.uint16() };
+}
+
+function readAdditionals(
+  from: OctetReader,
+  count: number,
+): { additionals: readonly ResourceRecord[]; edns: Edns | undefined } {
+  const additionals: ResourceRecord[] = [];
+  let edns: Edns | undefined;
+  for (let index = 0; index < count; index += 1) {
+    const start = from.position;
+    const name = from.name();
+    const type = from.uint16();
+    if (type !== TYPE.OPT) {
+      from.position = start;
+      additionals.push(readRecord(from));
+      continue;
+    }
+    if (edns !== undefined) throw new WireError('second OPT record', start);
+    edns = readEdns(name, from);
+  }
+  return { additionals, edns };
+}
+
+function readRecord(from: OctetReader): ResourceRecord {
+  const start = from.position;
+  const name = from.name();
+  const type = from.uint16();
+  if (type === TYPE.OPT) throw new WireError('OPT record outside the additional section', start);
+  const recordClass = from.uint16();
+  const ttl = from.uint32();
+  const length = from.uint16();
+  if (length > from.remaining) throw new WireError('record data leaves the message', from.position);
+  const outerEnd = from.end;
+  from.end = from.position + length;
+  const data = readData(type, recordClass, from);
+  from.end = outerEnd;
+  // RFC 2181 section 8: a TTL with its top bit set is 0.
+  return { name, class: recordClass, ttl: ttl > 0x7fff_ffff ? 0 : ttl, data };
+}
+
+const writer = new MessageWriter();
+
+/**
+ * Writes a message, cut at a record where it would exceed `limit`: additional record sets go first, then authorities,
+ * both without a trace; TC is set when an answer has to go (RFC 2181 section 9). OPT always stays.
+ *
+ * @param options.limit Octets the message may have, from 512 up to the default of 65,535.
+ * @throws RecordDataError if the data of a record has no wire form.
+ */
+export function encodeMessage(message: Message, options: { readonly limit?: number } = {}): Uint8Array {
+  const limit = Math.min(
+    Math.max(options.limit ?? MAX_MESSAGE_OCTETS, MIN_MESSAGE_LIMIT),
+    MAX_MESSAGE_OCTETS,
+  );
+  const { edns } = message;
+  writer.start(edns === undefined ? limit : limit - ednsLength(edns));
+  const whole = message.questions.every((question) => writer.question(question)) && writeAnswers(message);
+  if (whole && writeRecordSets('authorities', message.authorities))
+    writeRecordSets('additionals', message.additionals);
+  writer.limit(limit);
+  if (edns !== undefined) writer.edns(edns);
+  return writer.finish(whole ? message.header : { ...message.header, truncated: true });
+}
+
+function writeAnswers(message: Message): boolean {
+  return message.answers.every((record) => writer.record('answers', record));
+}
+
+/** Writes whole record sets as long as they fit. @returns Whether all did. */
+function writeRecordSets(section: Section, records: readonly ResourceRecord[]): boolean {
+  let setStart = writer.mark();
+  let previous: ResourceRecord | undefined;
+  for (const record of records) {
+    if (previous === undefined || !isSameSet(previous, record)) setStart = writer.mark();
+    if (!writer.record(section, record)) {
+      writer.rewind(setStart);
+      return false;
+    }
+    previous = record;
+  }
+  return true;
+}
+
+function isSameSet(one: ResourceRecord, other: ResourceRecord): boolean {
+  return one.name === other.name && typeOfData(one.data) === typeOfData(other.data);
+}

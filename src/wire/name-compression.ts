@@ -1,0 +1,120 @@
+/**
+ * Which names a message holds already, for pointers to them (RFC 1035 section 4.1.4).
+ *
+ * Every label written so far is an entry: where it stands, and the entry of the name behind it (0 for the root). A name is
+ * looked up label by label from its right end, so each step compares one label. Entries are numbered in the order of
+ * writing, and chains of one hash begin with the newest, so that going back to a mark takes the last ones off again.
+ */
+import { LOWER_CASE, MAX_NAME_OCTETS } from './label.ts';
+
+/** A pointer holds 14 bits. */
+const MAX_OFFSET = 0x3fff;
+const MAX_ENTRIES = MAX_OFFSET / 2;
+const CHAINS = 1024;
+/** Names made to collide cost a bounded time; what is not found is written in full. */
+const MAX_CHAIN_STEPS = 32;
+
+export class NameCompression {
+  readonly #octets: Uint8Array;
+  readonly #offsets = new Uint16Array(MAX_ENTRIES + 1);
+  readonly #parents = new Uint16Array(MAX_ENTRIES + 1);
+  readonly #older = new Uint16Array(MAX_ENTRIES + 1);
+  readonly #chainOf = new Uint16Array(MAX_ENTRIES + 1);
+  readonly #newest = new Uint16Array(CHAINS);
+  readonly #starts = new Uint16Array(MAX_NAME_OCTETS);
+  #count = 0;
+
+  /** @param octets The message, in which the names stand. */
+  constructor(octets: Uint8Array) {
+    this.#octets = octets;
+  }
+
+  /** The number of entries, to go back to. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Forgets all entries after the first `count`. */
+  rewind(count: number): void {
+    for (let entry = this.#count; entry > count; entry -= 1) {
+      this.#newest[this.#chainOf[entry] ?? 0] = this.#older[entry] ?? 0;
+    }
+    this.#count = Math.min(this.#count, count);
+  }
+
+  /**
+   * Takes in the name that stands uncompressed at `at`, and shortens it if it may.
+   *
+   * @returns The offset behind the name as it stands now.
+   */
+  add(at: number, end: number, mayShorten: boolean): number {
+    const octets = this.#octets;
+    let labels = 0;
+    for (let start = at; octets[start] !== 0; start += (octets[start] ?? 0) + 1) {
+      this.#starts[labels] = start;
+      labels += 1;
+    }
+    let parent = 0;
+    let level = labels - 1;
+    for (; level >= 0; level -= 1) {
+      const found = this.#find(this.#starts[level] ?? 0, parent);
+      if (found === 0) break;
+      parent = found;
+    }
+    const known = parent;
+    const pointerAt = this.#starts[level + 1] ?? 0;
+    for (; level >= 0; level -= 1) {
+      parent = this.#insert(this.#starts[level] ?? 0, parent);
+      if (parent === 0) break;
+    }
+    if (known === 0 || !mayShorten) return end;
+    const target = this.#offsets[known] ?? 0;
+    octets[pointerAt] = 0xc0 | (target >> 8);
+    octets[pointerAt + 1] = target & 0xff;
+    return pointerAt + 2;
+  }
+
+  #find(label: number, parent: number): number {
+    let entry = this.#newest[this.#chain(label, parent)] ?? 0;
+    for (let steps = 0; entry !== 0 && steps < MAX_CHAIN_STEPS; steps += 1) {
+      if (this.#parents[entry] === parent && this.#equalLabels(this.#offsets[entry] ?? 0, label))
+        return entry;
+      entry = this.#older[entry] ?? 0;
+    }
+    return 0;
+  }
+
+  /** @returns The new entry, or 0 if it stands too far back for pointers. */
+  #insert(label: number, parent: number): number {
+    if (label > MAX_OFFSET || this.#count >= MAX_ENTRIES) return 0;
+    this.#count += 1;
+    const entry = this.#count;
+    const chain = this.#chain(label, parent);
+    this.#offsets[entry] = label;
+    this.#parents[entry] = parent;
+    this.#chainOf[entry] = chain;
+    this.#older[entry] = this.#newest[chain] ?? 0;
+    this.#newest[chain] = entry;
+    return entry;
+  }
+
+  #chain(label: number, parent: number): number {
+    const octets = this.#octets;
+    const end = label + (octets[label] ?? 0);
+    let hash = Math.imul(parent + 1, 0x9e3779b1);
+    for (let position = label + 1; position <= end; position += 1) {
+      hash = Math.imul(hash ^ (LOWER_CASE[octets[position] ?? 0] ?? 0), 0x01000193);
+    }
+    return ((hash >>> 16) ^ hash) & (CHAINS - 1);
+  }
+
+  #equalLabels(one: number, other: number): boolean {
+    const octets = this.#octets;
+    const length = octets[one] ?? 0;
+    if (octets[other] !== length) return false;
+    for (let place = 1; place <= length; place += 1) {
+      if (LOWER_CASE[octets[one + place] ?? 0] !== LOWER_CASE[octets[other + place] ?? 0]) return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Writes numbers, strings and names one behind the other, as messages have them (most significant octet first).
+ *
+ * There is room for the longest message. What would lie beyond is not written but counted, so nothing here has to check;
+ * whoever writes a record compares `position` with its limit afterwards.
+ */
+import { NameCompression } from './name-compression.ts';
+import { writeName } from './name-wire.ts';
+import type { AbsoluteName } from './types.ts';
+
+/** What a message may have: TCP counts its octets in 16 bits (RFC 1035 section 4.2.2). */
+export const MAX_MESSAGE_OCTETS = 65_535;
+
+export class OctetWriter {
+  readonly octets = new Uint8Array(MAX_MESSAGE_OCTETS);
+  /** Where the next octet goes. */
+  position = 0;
+  readonly #names = new NameCompression(this.octets);
+
+  /** Names known to the compression, to go back to. */
+  get nameCount(): number {
+    return this.#names.count;
+  }
+
+  rewind(position: number, nameCount: number): void {
+    this.position = position;
+    this.#names.rewind(nameCount);
+  }
+
+  uint8(value: number): void {
+    this.octets[this.position] = value;
+    this.position += 1;
+  }
+
+  uint16(value: number): void {
+    this.octets[this.position] = value >>> 8;
+    this.octets[this.position + 1] = value;
+    this.position += 2;
+  }
+
+  uint32(value: number): void {
+    this.octets[this.position] = value >>> 24;
+    this.octets[this.position + 1] = value >>> 16;
+    this.octets[this.position + 2] = value >>> 8;
+    this.octets[this.position + 3] = value;
+    this.position += 4;
+  }
+
+  bytes(bytes: Uint8Array): void {
+    if (this.position + bytes.length <= this.octets.length) this.octets.set(bytes, this.position);
+    this.position += bytes.length;
+  }
+
+  /** A character string (RFC 1035 section 3.3). @param bytes At most 255. */
+  characterString(bytes: Uint8Array): void {
+    this.uint8(bytes.length);
+    this.bytes(bytes);
+  }
+
+  /** A name that may end in a pointer: owners, and the names in data of the types of RFC 1035. */
+  name(name: AbsoluteName): void {
+    this.#writeName(name, true);
+  }
+
+  /** A name that must stand in full (RFC 3597 section 4). Later names may still point to it. */
+  fullName(name: AbsoluteName): void {
+    this.#writeName(name, false);
+  }
+
+  #writeName(name: AbsoluteName, mayShorten: boolean): void {
+    const end = writeName(name, this.octets, this.position);
+    this.position = end > this.octets.length ? end : this.#names.add(this.position, end, mayShorten);
+  }
+}
