@@ -37,7 +37,8 @@ function* repeat(count: number): Iterable<undefined> {
   for (let index = 0; index < count; index += 1) yield undefined;
 }
 
-function readQuestion(from: OctetReader): Question {
+/** @throws WireError */
+export function readQuestion(from: OctetReader): Question {
   return { name: from.name(), type: from.uint16(), class: from.uint16() };
 }
 

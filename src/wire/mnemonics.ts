@@ -1,0 +1,103 @@
+/**
+ * Numbers of types, classes, opcodes and response codes by their names, for people and their configuration.
+ */
+import { CLASS, OPCODE, RCODE, TYPE } from './types.ts';
+
+/** Types that we carry but do not speak of elsewhere (IANA, DNS parameters). */
+const OTHER_TYPES: Readonly<Record<string, number>> = {
+  MD: 3,
+  MF: 4,
+  MB: 7,
+  MG: 8,
+  MR: 9,
+  NULL: 10,
+  WKS: 11,
+  MINFO: 14,
+  RP: 17,
+  AFSDB: 18,
+  X25: 19,
+  ISDN: 20,
+  RT: 21,
+  SIG: 24,
+  KEY: 25,
+  PX: 26,
+  LOC: 29,
+  NXT: 30,
+  KX: 36,
+  CERT: 37,
+  APL: 42,
+  DS: 43,
+  SSHFP: 44,
+  IPSECKEY: 45,
+  RRSIG: 46,
+  NSEC: 47,
+  DNSKEY: 48,
+  DHCID: 49,
+  NSEC3: 50,
+  NSEC3PARAM: 51,
+  TLSA: 52,
+  SMIMEA: 53,
+  HIP: 55,
+  CDS: 59,
+  CDNSKEY: 60,
+  OPENPGPKEY: 61,
+  CSYNC: 62,
+  ZONEMD: 63,
+  SPF: 99,
+  EUI48: 108,
+  EUI64: 109,
+  URI: 256,
+};
+
+const OTHER_RCODES: Readonly<Record<string, number>> = {
+  YXDOMAIN: 6,
+  YXRRSET: 7,
+  NXRRSET: 8,
+  NOTAUTH: 9,
+  NOTZONE: 10,
+  BADKEY: 17,
+  BADTIME: 18,
+  BADMODE: 19,
+  BADNAME: 20,
+  BADALG: 21,
+  BADTRUNC: 22,
+  BADCOOKIE: 23,
+};
+
+const TYPE_NUMBERS: ReadonlyMap<string, number> = new Map(Object.entries({ ...TYPE, ...OTHER_TYPES }));
+const TYPE_NAMES = namesByNumber(TYPE_NUMBERS);
+const CLASS_NAMES = namesByNumber(Object.entries(CLASS));
+const OPCODE_NAMES = namesByNumber(Object.entries(OPCODE));
+const RCODE_NAMES = namesByNumber(Object.entries({ ...RCODE, ...OTHER_RCODES }));
+
+function namesByNumber(entries: Iterable<readonly [string, number]>): ReadonlyMap<number, string> {
+  return new Map(Array.from(entries, ([name, number]) => [number, name]));
+}
+
+/** The type's name, `TYPE65280` for one without (RFC 3597 section 5). */
+export function typeName(type: number): string {
+  return TYPE_NAMES.get(type) ?? `TYPE${type}`;
+}
+
+/** The number of a type by its name in any capitals, or by `TYPE` and its number. */
+export function typeOf(text: string): number | undefined {
+  const name = text.toUpperCase();
+  const known = TYPE_NUMBERS.get(name);
+  if (known !== undefined) return known;
+  const digits = /^TYPE(\d{1,5})$/.exec(name)?.[1];
+  return digits !== undefined && Number(digits) <= 0xffff ? Number(digits) : undefined;
+}
+
+/** The class's name, `CLASS42` for one without. */
+export function className(recordClass: number): string {
+  return CLASS_NAMES.get(recordClass) ?? `CLASS${recordClass}`;
+}
+
+export function opcodeName(opcode: number): string {
+  return OPCODE_NAMES.get(opcode) ?? `OPCODE${opcode}`;
+}
+
+/** The name of a whole response code, EDNS's upper bits included; `RCODE3841` for one without. */
+export function rcodeName(rcode: number): string {
+  return RCODE_NAMES.get(rcode) ?? `RCODE${rcode}`;
+}

@@ -1,0 +1,17 @@
+/**
+ * Records and questions as one line of text, as zone files and `dig` have them: for logs, tests and people.
+ */
+import { presentData, typeOfData } from './data/record-data.ts';
+import { className, typeName } from './mnemonics.ts';
+import type { Question, ResourceRecord } from './types.ts';
+
+/** `name ttl class type data`, with single spaces. */
+export function presentRecord(record: ResourceRecord): string {
+  const type = typeName(typeOfData(record.data));
+  return `${record.name} ${record.ttl} ${className(record.class)} ${type} ${presentData(record.data)}`;
+}
+
+/** `name class type`. */
+export function presentQuestion(question: Question): string {
+  return `${question.name} ${className(question.class)} ${typeName(question.type)}`;
+}
