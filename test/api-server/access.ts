@@ -1,0 +1,48 @@
+/**
+ * Who asks, and whether they may: bearer tokens, client certificates and rules in the manner of RBAC.
+ */
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import type { Target, Verb } from './target.ts';
+
+export interface AccessRule {
+  readonly groups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly Verb[];
+}
+
+/** What is checked. Replaced as a whole while the server runs. */
+export interface Access {
+  /** Bearer token to user name. Undefined: whoever comes is `admin`. */
+  readonly tokens?: Readonly<Record<string, string>> | undefined;
+  /** User name to rules. Undefined: everybody may do everything. */
+  readonly rules?: Readonly<Record<string, readonly AccessRule[]>> | undefined;
+}
+
+/** The ClusterRole `system:kube-dns`, which an image swap of kube-dns keeps. */
+export const kubeDnsRules: readonly AccessRule[] = [
+  { groups: [''], resources: ['endpoints', 'services'], verbs: ['list', 'watch'] },
+];
+
+/** @returns the user, or undefined where an API server answers 401. */
+export function identify(access: Access, request: IncomingMessage): string | undefined {
+  const { socket } = request;
+  if (socket instanceof TLSSocket && socket.authorized) {
+    const name = socket.getPeerCertificate().subject?.CN;
+    if (typeof name === 'string') return name;
+  }
+  if (access.tokens === undefined) return 'admin';
+  const token = /^Bearer (?<token>.+)$/.exec(request.headers.authorization ?? '')?.groups?.['token'];
+  return token === undefined ? undefined : access.tokens[token];
+}
+
+export function mayDo(access: Access, user: string, verb: Verb, target: Target): boolean {
+  if (access.rules === undefined) return true;
+  const rules = access.rules[user] ?? [];
+  return rules.some(
+    (rule) =>
+      rule.groups.includes(target.group) &&
+      rule.resources.includes(target.plural) &&
+      rule.verbs.includes(verb),
+  );
+}

@@ -1,0 +1,57 @@
+/**
+ * The kinds of object that the API server double can serve, and under which paths.
+ */
+export interface CatalogEntry {
+  readonly kind: string;
+  /** The name in paths. */
+  readonly plural: string;
+  /** Empty for the core group. */
+  readonly group: string;
+  readonly namespaced: boolean;
+  /** The fields of an object without content, as bookmarks carry it. */
+  readonly empty?: string;
+}
+
+const EMPTY_SERVICE = '"spec":{},"status":{"loadBalancer":{}}';
+const EMPTY_SLICE = '"addressType":"","endpoints":null,"ports":null';
+
+export const catalog: readonly CatalogEntry[] = [
+  { kind: 'Service', plural: 'services', group: '', namespaced: true, empty: EMPTY_SERVICE },
+  { kind: 'Endpoints', plural: 'endpoints', group: '', namespaced: true, empty: '' },
+  { kind: 'Namespace', plural: 'namespaces', group: '', namespaced: false },
+  { kind: 'Node', plural: 'nodes', group: '', namespaced: false },
+  { kind: 'Pod', plural: 'pods', group: '', namespaced: true },
+  { kind: 'ConfigMap', plural: 'configmaps', group: '', namespaced: true },
+  { kind: 'Secret', plural: 'secrets', group: '', namespaced: true },
+  {
+    kind: 'EndpointSlice',
+    plural: 'endpointslices',
+    group: 'discovery.k8s.io',
+    namespaced: true,
+    empty: EMPTY_SLICE,
+  },
+  { kind: 'Deployment', plural: 'deployments', group: 'apps', namespaced: true },
+];
+
+/** `group/version/plural` of all that is served unless told otherwise; the core group is `v1/plural`. */
+export const servedByDefault: readonly string[] = [
+  'v1/services',
+  'v1/endpoints',
+  'v1/namespaces',
+  'v1/nodes',
+  'v1/pods',
+  'v1/configmaps',
+  'v1/secrets',
+  'discovery.k8s.io/v1/endpointslices',
+  'apps/v1/deployments',
+];
+
+export function findByPlural(plural: string): CatalogEntry | undefined {
+  return catalog.find((entry) => entry.plural === plural);
+}
+
+export function findByKind(kind: string): CatalogEntry {
+  const entry = catalog.find((candidate) => candidate.kind === kind);
+  if (entry === undefined) throw new Error(`the API server double knows no such kind: ${kind}`);
+  return entry;
+}
