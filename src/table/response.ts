@@ -58,7 +58,8 @@ export class ResponseWriter {
     const length = words[word + (BODY.LENGTH >> 2)] ?? 0;
     const counts = words[word + (BODY.ANSWERS >> 2)] ?? 0;
     const from = this.#question.end;
-    if (length > this.#room(start, most)) return this.#writeCut(packet, start, most, body, recursionAvailable);
+    if (length > this.#room(start, most))
+      return this.#writeCut(packet, start, most, body, recursionAvailable);
     this.#writeHeader(packet, start, flags, recursionAvailable);
     packet[start + 6] = (counts >> 8) & 0xff;
     packet[start + 7] = counts & 0xff;
@@ -173,7 +174,7 @@ export class ResponseWriter {
   #writeCut(
     packet: Uint8Array,
     start: number,
-    room: number,
+    most: number,
     body: number,
     recursionAvailable: boolean,
   ): number {
@@ -200,7 +201,8 @@ export class ResponseWriter {
     }
     this.#writeHeader(packet, start, this.#words[word] ?? 0, recursionAvailable);
     // Over TCP there is nothing larger to ask for.
-    if ((kept[0] ?? 0) < (sections[0] ?? 0) && most < TCP_LIMIT) packet[start + 2] = (packet[start + 2] ?? 0) | FLAG_TRUNCATED;
+    if ((kept[0] ?? 0) < (sections[0] ?? 0) && most < TCP_LIMIT)
+      packet[start + 2] = (packet[start + 2] ?? 0) | FLAG_TRUNCATED;
     for (const section of [0, 1]) {
       packet[start + 6 + section * 2] = (kept[section] ?? 0) >> 8;
       packet[start + 7 + section * 2] = (kept[section] ?? 0) & 0xff;

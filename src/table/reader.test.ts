@@ -1,0 +1,331 @@
+import { decode, type Packet } from 'dns-packet';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  addressBody,
+  addressNode,
+  cachedAddress,
+  node,
+  query,
+  terms,
+  wire,
+} from '../../test/support/table-answers.ts';
+import { TableReader } from './reader.ts';
+import { TCP_LIMIT } from './response.ts';
+import { type NameNode, VERDICT, type ZoneId } from './types.ts';
+import { TableWriter } from './writer.ts';
+
+let table: TableWriter;
+let reader: TableReader;
+let zone: ZoneId;
+
+const OPT = (udpPayloadSize: number, flags = 0): Partial<Packet> => ({
+  additionals: [
+    { type: 'OPT', name: '.', udpPayloadSize, flags, ednsVersion: 0, extendedRcode: 0, options: [] } as never,
+  ],
+});
+
+function verdict(name: string, type: string, changes: Partial<Packet> = {}, limit = 1232): number {
+  const { packet, length } = query(name, type, changes);
+  return reader.answer(packet, 0, length, packet.length, limit);
+}
+
+function ask(name: string, type: string, changes: Partial<Packet> = {}, limit = 1232) {
+  const { packet, length } = query(name, type, changes);
+  const size = reader.answer(packet, 0, length, packet.length, limit);
+  expect(size).toBeGreaterThan(0);
+  const decoded = decode(Buffer.from(packet.subarray(0, size)));
+  // dns-packet adds these fields to what its types say.
+  return { ...(decoded as typeof decoded & { rcode: string; flag_aa: boolean; flag_tc: boolean }), size };
+}
+
+const put = (...nodes: NameNode[]): void => {
+  for (const each of nodes) table.put(each);
+};
+
+beforeEach(() => {
+  table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, cacheOctets: 64 * 1024 });
+  reader = new TableReader(table.memory, 0);
+  reader.setTime(1_000_000);
+  zone = table.defineZone(terms('cluster.local'));
+  put(node('cluster.local', zone), node('svc.cluster.local', zone), node('shop.svc.cluster.local', zone));
+});
+
+describe('a name node', () => {
+  it('answers a stored type with the client’s id, RD and capitals', () => {
+    put(addressNode('cart.shop.svc.cluster.local', zone, ['10.96.0.1']));
+    const answer = ask('CaRt.shop.svc.Cluster.local', 'A');
+    expect(answer).toMatchObject({ id: 4711, rcode: 'NOERROR', flag_aa: true, flag_tc: false });
+    expect(answer.flags).toBe(0x500 /* AA, RD */);
+    expect(answer.questions?.[0]?.name).toBe('CaRt.shop.svc.Cluster.local');
+    expect(answer.answers).toMatchObject([
+      { name: 'CaRt.shop.svc.Cluster.local', type: 'A', ttl: 30, data: '10.96.0.1' },
+    ]);
+  });
+
+  it('says NODATA with the SOA for a type it does not have', () => {
+    put(addressNode('cart.shop.svc.cluster.local', zone, ['10.96.0.1']));
+    const answer = ask('cart.shop.svc.cluster.local', 'AAAA');
+    expect(answer).toMatchObject({ rcode: 'NOERROR', flag_aa: true, answers: [] });
+    expect(answer.authorities).toMatchObject([
+      {
+        name: 'cluster.local',
+        type: 'SOA',
+        ttl: 30,
+        data: { mname: 'ns.dns.cluster.local', rname: 'hostmaster.cluster.local', serial: 7, minimum: 30 },
+      },
+    ]);
+  });
+
+  it('says NXDOMAIN below a complete closest encloser, however deep', () => {
+    for (const name of ['absent.shop', 'www.google.com.shop', 'absent', `${'a.'.repeat(60)}shop`]) {
+      expect(ask(`${name}.svc.cluster.local`, 'A')).toMatchObject({ rcode: 'NXDOMAIN', flag_aa: true });
+    }
+    expect(ask('absent.cluster.local', 'A').authorities?.[0]?.name).toBe('cluster.local');
+  });
+
+  it('asks the chain at the depth that a node is marked for, and only there', () => {
+    put(node('pod.cluster.local', zone, { below: { kind: 'ask', labels: 2 } }));
+    expect(verdict('1-2-3-4.shop.pod.cluster.local', 'A')).toBe(VERDICT.ASK);
+    expect(ask('shop.pod.cluster.local', 'A').rcode).toBe('NXDOMAIN');
+    expect(ask('x.y.z.pod.cluster.local', 'A').rcode).toBe('NXDOMAIN');
+    put(node('pod.cluster.local', zone, { below: { kind: 'ask', labels: 0 } }));
+    expect(verdict('x.y.z.pod.cluster.local', 'A')).toBe(VERDICT.ASK);
+  });
+
+  it('asks the chain for other types where a node says so, and for names of no zone', () => {
+    put(
+      node('ext.shop.svc.cluster.local', zone, {
+        otherTypes: 'ask',
+        answers: new Map([[5, addressBody(['1.2.3.4'])]]),
+      }),
+    );
+    expect(verdict('ext.shop.svc.cluster.local', 'A')).toBe(VERDICT.ASK);
+    expect(verdict('www.example.com', 'A')).toBe(VERDICT.ASK);
+    expect(verdict('local', 'A')).toBe(VERDICT.ASK);
+    expect(verdict('.', 'NS')).toBe(VERDICT.ASK);
+  });
+
+  it('gives known answers and SERVFAIL for all else while the zone is not known', () => {
+    put(addressNode('cart.shop.svc.cluster.local', zone, ['10.96.0.1']));
+    table.changeZone(zone, terms('cluster.local', { known: false, recursionAvailable: true }));
+    expect(ask('cart.shop.svc.cluster.local', 'A').rcode).toBe('NOERROR');
+    expect(ask('cart.shop.svc.cluster.local', 'AAAA')).toMatchObject({ rcode: 'SERVFAIL', authorities: [] });
+    expect(ask('other.shop.svc.cluster.local', 'A').rcode).toBe('SERVFAIL');
+    table.changeZone(zone, terms('cluster.local'));
+    expect(ask('other.shop.svc.cluster.local', 'A').rcode).toBe('NXDOMAIN');
+  });
+
+  it('sends missing names with a label * to the chain where the zone has wildcards', () => {
+    expect(ask('*.shop.svc.cluster.local', 'A').rcode).toBe('NXDOMAIN');
+    table.changeZone(zone, terms('cluster.local', { askWildcards: true, authoritativeNxdomain: false }));
+    expect(verdict('*.shop.svc.cluster.local', 'A')).toBe(VERDICT.ASK);
+    expect(verdict('x.*.svc.cluster.local', 'A')).toBe(VERDICT.ASK);
+    expect(ask('**.shop.svc.cluster.local', 'A')).toMatchObject({ rcode: 'NXDOMAIN', flag_aa: false });
+  });
+
+  it('leaves meta types, other classes and unusual queries to the chain', () => {
+    expect(verdict('cluster.local', 'ANY')).toBe(VERDICT.ASK);
+    expect(verdict('cluster.local', 'AXFR')).toBe(VERDICT.ASK);
+    expect(
+      verdict('cluster.local', 'A', { questions: [{ name: 'cluster.local', type: 'A', class: 'CH' }] }),
+    ).toBe(VERDICT.ASK);
+    expect(verdict('cluster.local', 'A', { additionals: [{ type: 'A', name: 'x', data: '1.2.3.4' }] })).toBe(
+      VERDICT.ASK,
+    );
+  });
+});
+
+describe('replacing and removing', () => {
+  it('shows the new answer to the next query and keeps an equal node as it stands', () => {
+    const first = table.put(addressNode('cart.shop.svc.cluster.local', zone, ['10.96.0.1']));
+    expect(table.put(addressNode('cart.shop.svc.cluster.local', zone, ['10.96.0.1']))).toBe(first);
+    expect(table.put(addressNode('cart.shop.svc.cluster.local', zone, ['10.96.0.2']))).not.toBe(first);
+    expect(ask('cart.shop.svc.cluster.local', 'A').answers).toMatchObject([{ data: '10.96.0.2' }]);
+    expect(table.remove(wire('cart.shop.svc.cluster.local'))).toBe(true);
+    expect(table.remove(wire('cart.shop.svc.cluster.local'))).toBe(false);
+    expect(ask('cart.shop.svc.cluster.local', 'A').rcode).toBe('NXDOMAIN');
+  });
+
+  it('gives memory back, but not while a reader is in a batch', () => {
+    const fill = (turn: number) =>
+      put(addressNode('cart.shop.svc.cluster.local', zone, [`10.0.0.${turn % 250}`]));
+    for (let turn = 0; turn < 2000; turn++) fill(turn);
+    const before = table.statistics().touchedOctets;
+    for (let turn = 0; turn < 20_000; turn++) fill(turn);
+    expect(table.statistics().touchedOctets).toBe(before);
+    reader.enter();
+    for (let turn = 0; turn < 20_000; turn++) fill(turn);
+    expect(table.statistics().touchedOctets).toBeGreaterThan(before);
+    reader.leave();
+    table.collect();
+    table.collect();
+    expect(table.statistics().awaitingReaders).toBe(0);
+  });
+
+  it('frees what a dead reader was looking at', () => {
+    reader.enter();
+    put(addressNode('cart.shop.svc.cluster.local', zone, ['10.0.0.1']));
+    put(addressNode('cart.shop.svc.cluster.local', zone, ['10.0.0.2']));
+    table.collect();
+    expect(table.statistics().awaitingReaders).toBeGreaterThan(0);
+    table.readerDied(0);
+    table.collect();
+    expect(table.statistics().awaitingReaders).toBe(0);
+  });
+
+  it('grows its index past thousands of names and keeps every one', () => {
+    const names = Array.from({ length: 20_000 }, (_, index) => `s${index}.shop.svc.cluster.local`);
+    for (const [index, name] of names.entries())
+      put(addressNode(name, zone, [`10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`]));
+    for (const name of names) expect(verdict(name, 'A')).toBe(name.length + 2 + 16 + 16);
+    for (const name of names.slice(0, 19_000)) table.remove(wire(name));
+    for (const name of names.slice(19_000)) expect(verdict(name, 'A')).toBe(name.length + 2 + 16 + 16);
+    expect(ask('s7.shop.svc.cluster.local', 'A').rcode).toBe('NXDOMAIN');
+  });
+});
+
+describe('the shape of responses', () => {
+  const addresses = Array.from({ length: 100 }, (_, index) => `10.1.0.${index}`);
+  const data = (answer: ReturnType<typeof ask>) =>
+    answer.answers?.map((each) => ('data' in each ? each.data : '')) ?? [];
+
+  it('adds OPT only where the client sent it, with DO repeated', () => {
+    put(addressNode('cart.shop.svc.cluster.local', zone, ['10.96.0.1']));
+    expect(ask('cart.shop.svc.cluster.local', 'A').additionals).toEqual([]);
+    const withOpt = ask('cart.shop.svc.cluster.local', 'A', OPT(4096, 0x8000));
+    expect(withOpt.additionals).toMatchObject([{ type: 'OPT', udpPayloadSize: 1232, flags: 0x8000 }]);
+    expect(ask('absent.shop.svc.cluster.local', 'A', OPT(4096)).additionals).toMatchObject([
+      { type: 'OPT', flags: 0 },
+    ]);
+  });
+
+  it('cuts at a record boundary with TC: 512 octets, the client’s size, ours', () => {
+    put(addressNode('many.shop.svc.cluster.local', zone, addresses));
+    const plain = ask('many.shop.svc.cluster.local', 'A');
+    expect(plain).toMatchObject({ flag_tc: true });
+    expect(plain.size).toBeLessThanOrEqual(512);
+    expect(plain.answers).toHaveLength(Math.floor((512 - 45) / 16));
+    expect(ask('many.shop.svc.cluster.local', 'A', OPT(700)).size).toBeLessThanOrEqual(700);
+    expect(ask('many.shop.svc.cluster.local', 'A', OPT(100)).answers?.length).toBeGreaterThan(25);
+    expect(ask('many.shop.svc.cluster.local', 'A', OPT(4096)).size).toBeGreaterThan(1200);
+    expect(ask('many.shop.svc.cluster.local', 'A', OPT(4096)).size).toBeLessThanOrEqual(1232);
+    const whole = ask('many.shop.svc.cluster.local', 'A', {}, TCP_LIMIT);
+    expect(whole).toMatchObject({ flag_tc: false });
+    expect(new Set(data(whole))).toEqual(new Set(addresses));
+  });
+
+  it('drops additional records without TC', () => {
+    const body = addressBody(addresses.slice(0, 30));
+    const split = { ...body, answerCount: 2, additionalCount: 28, rotation: undefined };
+    put(node('srv.shop.svc.cluster.local', zone, { answers: new Map([[33, split]]) }));
+    const { packet, length } = query('srv.shop.svc.cluster.local', 'SRV');
+    const size = reader.answer(packet, 0, length, packet.length, 1232);
+    expect(size).toBeLessThanOrEqual(512);
+    expect((packet[2] ?? 0) & 2).toBe(0);
+    expect([packet[7], packet[11]]).toEqual([2, Math.floor((512 - length) / 16) - 2]);
+  });
+
+  it('cuts what TCP cannot carry without TC, and over time shows every address', () => {
+    const most = Array.from({ length: 5000 }, (_, index) => `10.2.${index >> 8}.${index & 255}`);
+    put(addressNode('huge.shop.svc.cluster.local', zone, most));
+    const seen = new Set<unknown>();
+    for (let turn = 0; turn < 40; turn++) {
+      const answer = ask('huge.shop.svc.cluster.local', 'A', {}, TCP_LIMIT);
+      expect(answer).toMatchObject({ flag_tc: false });
+      expect(answer.size).toBeLessThanOrEqual(65_535);
+      for (const each of data(answer)) seen.add(each);
+    }
+    expect(seen.size).toBe(5000);
+  });
+
+  it('rotates address sets: every address comes first at times, none is lost', () => {
+    put(addressNode('few.shop.svc.cluster.local', zone, ['10.0.0.1', '10.0.0.2', '10.0.0.3']));
+    const first = new Map<unknown, number>();
+    for (let turn = 0; turn < 300; turn++) {
+      const all = data(ask('few.shop.svc.cluster.local', 'A'));
+      expect(new Set(all).size).toBe(3);
+      first.set(all[0], (first.get(all[0]) ?? 0) + 1);
+    }
+    for (const count of first.values()) expect(count).toBeGreaterThan(50);
+    expect(first.size).toBe(3);
+  });
+});
+
+describe('cached answers', () => {
+  const now = 1_000_000_000;
+  beforeEach(() => reader.setTime(now));
+
+  it('count their TTL down and end at their time', () => {
+    expect(table.cache(cachedAddress('www.example.com', '192.0.2.1', 60), now)).toBe(true);
+    expect(ask('www.example.com', 'A')).toMatchObject({ flags: 0x180 /* RD, RA */, answers: [{ ttl: 60 }] });
+    reader.setTime(now + 41_000);
+    expect(ask('WWW.example.com', 'A').answers).toMatchObject([{ ttl: 19, data: '192.0.2.1' }]);
+    reader.setTime(now + 60_000);
+    expect(verdict('www.example.com', 'A')).toBe(VERDICT.ASK);
+  });
+
+  it('are kept apart by type, DO and CD', () => {
+    table.cache(cachedAddress('www.example.com', '192.0.2.1', 60), now);
+    expect(verdict('www.example.com', 'AAAA')).toBe(VERDICT.ASK);
+    expect(verdict('www.example.com', 'A', OPT(1232, 0x8000))).toBe(VERDICT.ASK);
+    expect(verdict('www.example.com', 'A', { flags: 0x110 })).toBe(VERDICT.ASK);
+    table.cache({ ...cachedAddress('www.example.com', '192.0.2.9', 60), dnssecOk: true }, now);
+    expect(ask('www.example.com', 'A', OPT(1232, 0x8000)).answers).toMatchObject([{ data: '192.0.2.9' }]);
+    expect(ask('www.example.com', 'A').answers).toMatchObject([{ data: '192.0.2.1' }]);
+  });
+
+  it('are replaced in place and dropped by domain', () => {
+    table.cache(cachedAddress('www.example.com', '192.0.2.1', 60), now);
+    table.cache(cachedAddress('www.example.com', '192.0.2.2', 60), now);
+    table.cache(cachedAddress('example.com', '192.0.2.3', 60), now);
+    table.cache(cachedAddress('notexample.com', '192.0.2.4', 60), now);
+    expect(ask('www.example.com', 'A').answers).toMatchObject([{ data: '192.0.2.2' }]);
+    expect(table.statistics().cached).toBe(3);
+    expect(table.dropCachedWithin(wire('example.com'))).toBe(2);
+    expect(verdict('www.example.com', 'A')).toBe(VERDICT.ASK);
+    expect(ask('notexample.com', 'A').answers).toHaveLength(1);
+    expect(table.dropCachedWithin(wire('.'))).toBe(1);
+    expect(table.statistics()).toMatchObject({ cached: 0, cachedOctets: 0 });
+  });
+
+  it('stay within their octets, and those in use outlive the others', () => {
+    for (let index = 0; index < 20_000; index++) {
+      table.cache(cachedAddress(`n${index}.example.com`, '192.0.2.1', 600), now);
+      if (index % 50 === 0) table.cache(cachedAddress('hot.example.com', '192.0.2.7', 600), now);
+      if (index % 10 === 0) expect(ask('hot.example.com', 'A').answers).toHaveLength(1);
+    }
+    const statistics = table.statistics();
+    expect(statistics.cachedOctets).toBeLessThanOrEqual(64 * 1024);
+    expect(statistics.cachedOctets).toBeGreaterThan(48 * 1024);
+    expect(statistics.evictions).toBeGreaterThan(19_000);
+    expect(statistics.insertions).toBe(20_400);
+  });
+
+  it('keep a popular answer by its recency alone', () => {
+    table.cache(cachedAddress('hot.example.com', '192.0.2.7', 600), now);
+    for (let index = 0; index < 20_000; index++) {
+      table.cache(cachedAddress(`n${index}.example.com`, '192.0.2.1', 600), now);
+      if (index % 20 === 0) expect(verdict('hot.example.com', 'A')).toBeGreaterThan(0);
+    }
+  });
+
+  it('obey a limit of entries, and 0 caches nothing', () => {
+    table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, cacheEntries: 10 });
+    for (let index = 0; index < 100; index++)
+      expect(table.cache(cachedAddress(`n${index}.example.com`, '192.0.2.1', 600), now)).toBe(true);
+    expect(table.statistics()).toMatchObject({ cached: 10, evictions: 90 });
+    table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, cacheEntries: 0 });
+    expect(table.cache(cachedAddress('n.example.com', '192.0.2.1', 600), now)).toBe(false);
+  });
+
+  it('are refused, never written over, while a reader stays in its batch', () => {
+    reader.enter();
+    let stored = 0;
+    for (let index = 0; index < 5000; index++) {
+      if (table.cache(cachedAddress(`n${index}.example.com`, '192.0.2.1', 600), now)) stored++;
+    }
+    expect(stored).toBeLessThan(1000);
+    reader.leave();
+    expect(table.cache(cachedAddress('last.example.com', '192.0.2.1', 600), now)).toBe(true);
+  });
+});

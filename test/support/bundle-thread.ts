@@ -1,0 +1,26 @@
+/**
+ * Bundles a TypeScript module into a file that a worker thread can run, since threads do not go through vitest.
+ */
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { afterAll } from 'vitest';
+
+/** @param entry the module, relative to the repository; the bundle goes when the test file ends */
+export async function bundleThread(entry: string): Promise<URL> {
+  const folder = await mkdtemp(join(tmpdir(), 'portolan-thread-'));
+  afterAll(() => rm(folder, { recursive: true }));
+  await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
+  const outfile = join(folder, 'thread.mjs');
+  await build({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+  });
+  return pathToFileURL(outfile);
+}

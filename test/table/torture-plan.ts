@@ -1,0 +1,22 @@
+/**
+ * What the writer of the torture run notes for its readers, per name, in shared words (word 0 of all: stop).
+ */
+export const WORDS_PER_NAME = 4;
+
+export const FIELD = {
+  /** The newest version whose publishing has begun. */
+  ANNOUNCED: 0,
+  /** The newest version whose publishing has ended: nothing older may be answered from then on. */
+  PUBLISHED: 1,
+  /** Odd from before a removal until after the name is back. */
+  REMOVALS: 2,
+} as const;
+
+export interface Verdicts {
+  answers: number;
+  torn: number;
+  stale: number;
+  missing: number;
+  ghosts: number;
+  wrong: number;
+}

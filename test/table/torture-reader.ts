@@ -1,0 +1,82 @@
+/**
+ * A reader thread of the torture run: asks for names that the writer keeps changing and judges every answer.
+ *
+ * Every record of an answer carries the version it was made in (10.v.v.v), and the writer notes, before and after each
+ * change, what a reader may see. So an answer that mixes versions is torn, one older than what was published before the
+ * question is stale, and a name that stood before and after the question must have been there.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { TableReader } from '../../src/table/reader.ts';
+import { FIELD, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
+
+interface Order {
+  readonly memory: SharedArrayBuffer;
+  readonly notes: SharedArrayBuffer;
+  readonly queries: readonly Uint8Array[];
+  readonly reader: number;
+  readonly seed: number;
+}
+
+// Sent by the test beside it.
+const order = workerData as Order;
+const notes = new Int32Array(order.notes);
+const reader = new TableReader(order.memory, order.reader);
+const packet = new Uint8Array(2048);
+const verdicts: Verdicts = { answers: 0, torn: 0, stale: 0, missing: 0, ghosts: 0, wrong: 0 };
+const OPT_LENGTH = 11;
+let random = order.seed;
+
+function pick(count: number): number {
+  random = (Math.imul(random, 1664525) + 1013904223) >>> 0;
+  return random % count;
+}
+
+/** The version that all addresses of an answer agree on, or -1. */
+function versionOf(size: number, questionEnd: number): number {
+  const count = ((packet[6] ?? 0) << 8) | (packet[7] ?? 0);
+  if (count === 0) return -1;
+  let version = -2;
+  for (let index = 0; index < count; index++) {
+    const at = questionEnd + index * 16 + 12;
+    if (at + 4 > size || packet[at] !== 10) return -1;
+    const each = ((packet[at + 1] ?? 0) << 16) | ((packet[at + 2] ?? 0) << 8) | (packet[at + 3] ?? 0);
+    if (version !== -2 && each !== version) return -1;
+    version = each;
+  }
+  return version;
+}
+
+function askOnce(): void {
+  const index = pick(order.queries.length);
+  const query = order.queries[index] ?? new Uint8Array();
+  const base = 1 + index * WORDS_PER_NAME;
+  packet.set(query);
+  const before = Atomics.load(notes, base + FIELD.PUBLISHED);
+  const removals = Atomics.load(notes, base + FIELD.REMOVALS);
+  const size = reader.answer(packet, 0, query.length, packet.length, 1232);
+  const announced = Atomics.load(notes, base + FIELD.ANNOUNCED);
+  const gone = Atomics.load(notes, base + FIELD.REMOVALS) !== removals || (removals & 1) === 1;
+  verdicts.answers++;
+  const absent = size === -1 || (size > 0 && ((packet[3] ?? 0) & 0x0f) === 3);
+  if (absent) {
+    if (!gone) verdicts.missing++;
+    return;
+  }
+  if (size <= 0 || ((packet[3] ?? 0) & 0x0f) !== 0) {
+    verdicts.wrong++;
+    return;
+  }
+  const version = versionOf(size, query.length - OPT_LENGTH);
+  if (version === -1) verdicts.torn++;
+  else if (version < before) verdicts.stale++;
+  else if (version > announced) verdicts.ghosts++;
+}
+
+reader.setTime(1_000_000);
+parentPort?.postMessage('ready');
+while (Atomics.load(notes, 0) === 0) {
+  reader.enter();
+  for (let turn = 0; turn < 64; turn++) askOnce();
+  reader.leave();
+}
+parentPort?.postMessage(verdicts);
