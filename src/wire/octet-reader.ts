@@ -38,7 +38,8 @@ export class OctetReader {
 
   bytes(count: number): Uint8Array {
     const at = this.#take(count);
-    return this.message.slice(at, at + count);
+    // Not `slice`: that of a Buffer shares memory.
+    return new Uint8Array(this.message.subarray(at, at + count));
   }
 
   rest(): Uint8Array {
