@@ -1,0 +1,148 @@
+/**
+ * The ring of slow questions: from one reader thread to the main thread, in memory that both see. Never a lock, never a
+ * wait: what does not fit is dropped and counted, and the client asks again.
+ *
+ * The memory is four words, then a power of two of octets that records are laid into one behind the other, never across
+ * the end. Positions count octets ever written, modulo 2^32.
+ *
+ *     word 0   tail: up to where the reader has written    word 2   1 while the main thread sleeps
+ *     word 1   head: up to where the main thread has read   word 3   questions dropped
+ *
+ *     A record   0   its octets, or 0: the rest of the memory is unused
+ *                4   socket | length of the query << 16
+ *                8   envelope (72)     80  the query, padded to 8 octets
+ *
+ * One producer and one consumer at a time. A producer that dies leaves no trace of what it had not published.
+ */
+import { ENVELOPE } from '../socket/envelope.ts';
+
+const TAIL = 0;
+const HEAD = 1;
+const SLEEPING = 2;
+const DROPPED = 3;
+const CONTROL_OCTETS = 16;
+const RECORD_HEADER = 8;
+const QUERY = RECORD_HEADER + ENVELOPE.OCTETS;
+
+/** @param octets of records to hold, a power of two */
+export function makeQuestionRing(octets: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(CONTROL_OCTETS + octets);
+}
+
+/** Where a batch writes the envelope of a packet, see `PacketBatch.writeEnvelope`. */
+type WriteEnvelope = { writeEnvelope(index: number, target: Uint8Array, at: number): void };
+
+/** The reader's end. */
+export class QuestionProducer {
+  readonly #atoms: Int32Array;
+  readonly #words: Uint32Array;
+  readonly #octets: Uint8Array;
+  readonly #capacity: number;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#atoms = new Int32Array(memory, 0, 4);
+    this.#words = new Uint32Array(memory, CONTROL_OCTETS);
+    this.#octets = new Uint8Array(memory, CONTROL_OCTETS);
+    this.#capacity = this.#octets.length;
+  }
+
+  /**
+   * Hands over packet `index` of a batch.
+   *
+   * @param packets the batch's memory
+   * @returns whether the main thread sleeps and must be woken
+   */
+  push(
+    socket: number,
+    batch: WriteEnvelope,
+    index: number,
+    packets: Uint8Array,
+    start: number,
+    length: number,
+  ): boolean {
+    const size = (QUERY + length + 7) & ~7;
+    const at = this.#reserve(size);
+    if (at < 0) {
+      Atomics.add(this.#atoms, DROPPED, 1);
+      return false;
+    }
+    this.#words[at >> 2] = size;
+    this.#words[(at >> 2) + 1] = socket | (length << 16);
+    batch.writeEnvelope(index, this.#octets, at + RECORD_HEADER);
+    for (let octet = 0; octet < length; octet++)
+      this.#octets[at + QUERY + octet] = packets[start + octet] ?? 0;
+    Atomics.add(this.#atoms, TAIL, size);
+    return Atomics.exchange(this.#atoms, SLEEPING, 0) === 1;
+  }
+
+  /** Where a record of this size may be written, or -1. Skips the end of the memory if it is too short. */
+  #reserve(size: number): number {
+    const tail = Atomics.load(this.#atoms, TAIL);
+    const free = this.#capacity - ((tail - Atomics.load(this.#atoms, HEAD)) >>> 0);
+    const at = tail & (this.#capacity - 1);
+    const left = this.#capacity - at;
+    if (size <= left) return size <= free ? at : -1;
+    if (left + size > free) return -1;
+    this.#words[at >> 2] = 0;
+    Atomics.add(this.#atoms, TAIL, left);
+    return 0;
+  }
+}
+
+/** A question as it leaves the ring. Both arrays are copies. */
+export interface SlowQuestion {
+  /** Which of the reader's sockets it came by. */
+  readonly socket: number;
+  readonly envelope: Uint8Array;
+  readonly query: Uint8Array;
+}
+
+/** The main thread's end. */
+export class QuestionConsumer {
+  readonly #atoms: Int32Array;
+  readonly #words: Uint32Array;
+  readonly #octets: Uint8Array;
+  readonly #mask: number;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#atoms = new Int32Array(memory, 0, 4);
+    this.#words = new Uint32Array(memory, CONTROL_OCTETS);
+    this.#octets = new Uint8Array(memory, CONTROL_OCTETS);
+    this.#mask = this.#octets.length - 1;
+  }
+
+  /** The oldest question, or `undefined` if there is none. */
+  take(): SlowQuestion | undefined {
+    for (;;) {
+      const head = Atomics.load(this.#atoms, HEAD);
+      if (head === Atomics.load(this.#atoms, TAIL)) return undefined;
+      const at = head & this.#mask;
+      const size = this.#words[at >> 2] ?? 0;
+      if (size === 0) {
+        Atomics.add(this.#atoms, HEAD, this.#mask + 1 - at);
+        continue;
+      }
+      const shape = this.#words[(at >> 2) + 1] ?? 0;
+      const question = {
+        socket: shape & 0xffff,
+        envelope: this.#octets.slice(at + RECORD_HEADER, at + QUERY),
+        query: this.#octets.slice(at + QUERY, at + QUERY + (shape >>> 16)),
+      };
+      Atomics.add(this.#atoms, HEAD, size);
+      return question;
+    }
+  }
+
+  /** Asks to be woken by the next question. Returns false, and does not ask, if there is one already. */
+  sleep(): boolean {
+    Atomics.store(this.#atoms, SLEEPING, 1);
+    if (Atomics.load(this.#atoms, HEAD) === Atomics.load(this.#atoms, TAIL)) return true;
+    Atomics.store(this.#atoms, SLEEPING, 0);
+    return false;
+  }
+
+  /** Questions that found the ring full, modulo 2^32. */
+  countDropped(): number {
+    return Atomics.load(this.#atoms, DROPPED) >>> 0;
+  }
+}

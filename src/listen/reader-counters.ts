@@ -1,0 +1,30 @@
+/**
+ * What each reader thread counts, in memory that the main thread reads whenever it likes.
+ *
+ * Doubles, as they count far beyond 2^32 and an aligned one is read whole on a 64-bit machine (readers run on no other).
+ */
+const FIELDS = ['batches', 'packets', 'cut', 'faults', 'refused', 'blocked', 'receiveErrors'] as const;
+
+type Field = (typeof FIELDS)[number];
+
+/**
+ * batches: receive calls that brought packets. packets: queries received. cut: queries longer than a packet's room.
+ * faults: queries whose answering failed by a defect of ours. refused: answers that the kernel would not send. blocked:
+ * answers dropped since the send buffer was full. receiveErrors: receive calls that failed.
+ */
+export type ReaderCounts = Readonly<Record<Field, number>>;
+
+export const COUNTER = Object.fromEntries(FIELDS.map((field, index) => [field, index])) as Readonly<
+  // The entries are exactly the fields.
+  Record<Field, number>
+>;
+
+export function makeReaderCounters(): SharedArrayBuffer {
+  return new SharedArrayBuffer(FIELDS.length * Float64Array.BYTES_PER_ELEMENT);
+}
+
+export function readReaderCounters(memory: SharedArrayBuffer): ReaderCounts {
+  const doubles = new Float64Array(memory);
+  // As above.
+  return Object.fromEntries(FIELDS.map((field, index) => [field, doubles[index] ?? 0])) as ReaderCounts;
+}

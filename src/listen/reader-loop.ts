@@ -1,0 +1,153 @@
+/**
+ * The loop of a reader thread: receive a batch, answer each packet where it lies, send the batch.
+ *
+ * It owns its thread and never returns to an event loop until it is told to end, so orders reach it through a word of
+ * shared memory that it looks at between batches, at least every `WAIT_MILLISECONDS`. Nothing is allocated per query.
+ */
+import { PacketBatch } from '../socket/batch.ts';
+import { MSG_DONTWAIT, MSG_WAITFORONE } from '../socket/linux.ts';
+import { Readiness } from '../socket/readiness.ts';
+import { writeErrorResponse } from '../wire/acceptance.ts';
+import { RCODE } from '../wire/types.ts';
+import { QuestionProducer } from './question-ring.ts';
+import { COUNTER } from './reader-counters.ts';
+import type { InstantAnswers } from './types.ts';
+
+/** How long a reader waits for packets before it looks for orders. Its sockets have it as their receive timeout. */
+export const WAIT_MILLISECONDS = 100;
+
+/** DRAIN: go on until no packet has come for the length of a wait, then end. STOP: end after this batch. */
+export const ORDER = { RUN: 0, DRAIN: 1, STOP: 2 } as const;
+
+/** What a reader thread is started with. All of it outlives the thread: another one may continue with it. */
+export interface ReaderData {
+  /** The table's memory and this reader's number in it. */
+  readonly table: SharedArrayBuffer;
+  readonly reader: number;
+  /** Descriptors of the sockets, one per address served. */
+  readonly sockets: readonly number[];
+  /** One 32-bit word, one of `ORDER`. */
+  readonly orders: SharedArrayBuffer;
+  readonly counters: SharedArrayBuffer;
+  readonly ring: SharedArrayBuffer;
+  /** Octets of the largest query taken and the largest answer given. */
+  readonly packetSize: number;
+  /** The server's own maximum for answers over UDP, in octets. */
+  readonly udpLimit: number;
+}
+
+/** What a reader says to the main thread, on rare occasions. */
+export interface ReaderMessages {
+  /** The main thread sleeps, and a question waits for it. */
+  wake(): void;
+  /** Answering a packet threw, which is a defect of ours. The first few are told, all are counted. */
+  reportFault(error: unknown): void;
+}
+
+const MOST_FAULTS_REPORTED = 10;
+/** A failing receive call must not spin. */
+const PAUSE_AFTER_ERROR_MILLISECONDS = 10;
+const HEADER_OCTETS = 12;
+
+export class ReaderLoop {
+  readonly #answers: InstantAnswers;
+  readonly #messages: ReaderMessages;
+  readonly #batch: PacketBatch;
+  readonly #readiness: Readiness;
+  readonly #sockets: readonly number[];
+  readonly #questions: QuestionProducer;
+  readonly #orders: Int32Array;
+  readonly #counts: Float64Array;
+  readonly #udpLimit: number;
+  #faultsReported = 0;
+
+  constructor(data: ReaderData, answers: InstantAnswers, messages: ReaderMessages) {
+    this.#answers = answers;
+    this.#messages = messages;
+    this.#batch = new PacketBatch(data.packetSize);
+    this.#readiness = new Readiness(data.sockets);
+    this.#sockets = data.sockets;
+    this.#questions = new QuestionProducer(data.ring);
+    this.#orders = new Int32Array(data.orders);
+    this.#counts = new Float64Array(data.counters);
+    this.#udpLimit = data.udpLimit;
+  }
+
+  /** Serves until it is ordered to end. */
+  run(): void {
+    const serve = this.#sockets.length === 1 ? () => this.#serveOne() : () => this.#serveReady();
+    let order: number = ORDER.RUN;
+    while (order !== ORDER.STOP) {
+      const served = serve();
+      if (order === ORDER.DRAIN && !served) return;
+      order = Atomics.load(this.#orders, 0);
+    }
+  }
+
+  /** With a single socket the receive call itself waits. Returns whether packets came. */
+  #serveOne(): boolean {
+    return this.#serve(0, MSG_WAITFORONE);
+  }
+
+  #serveReady(): boolean {
+    if (!this.#readiness.wait(WAIT_MILLISECONDS)) return false;
+    let served = false;
+    for (let socket = 0; socket < this.#sockets.length; socket++) {
+      if (this.#readiness.isReady(socket) && this.#serve(socket, MSG_DONTWAIT)) served = true;
+    }
+    return served;
+  }
+
+  #serve(socket: number, flags: number): boolean {
+    const fd = this.#sockets[socket] ?? -1;
+    const received = this.#batch.receive(fd, flags);
+    if (received === 0) return false;
+    if (received < 0) {
+      this.#count(COUNTER.receiveErrors, 1);
+      Atomics.wait(this.#orders, 0, ORDER.RUN, PAUSE_AFTER_ERROR_MILLISECONDS);
+      return false;
+    }
+    this.#answers.enter();
+    this.#answers.setTime(Date.now());
+    for (let index = 0; index < received; index++) this.#answerPacket(socket, index);
+    this.#batch.send(fd);
+    this.#answers.leave();
+    this.#count(COUNTER.batches, 1);
+    this.#count(COUNTER.packets, received);
+    this.#count(COUNTER.refused, this.#batch.refused);
+    this.#count(COUNTER.blocked, this.#batch.blocked);
+    return true;
+  }
+
+  #answerPacket(socket: number, index: number): void {
+    const batch = this.#batch;
+    const start = batch.startOf(index);
+    const length = batch.lengthOf(index);
+    const verdict = batch.isCut(index) ? this.#rejectCut(start, length) : this.#tryAnswer(start, length);
+    if (verdict > 0) batch.answer(index, verdict);
+    else if (verdict < 0 && this.#questions.push(socket, batch, index, batch.octets, start, length))
+      this.#messages.wake();
+  }
+
+  /** A packet that makes us fail must not take the reader with it: whoever sends it would send it again. */
+  #tryAnswer(start: number, length: number): number {
+    const { octets, packetSize } = this.#batch;
+    try {
+      return this.#answers.answer(octets, start, length, packetSize, this.#udpLimit);
+    } catch (error) {
+      this.#count(COUNTER.faults, 1);
+      if (this.#faultsReported++ < MOST_FAULTS_REPORTED) this.#messages.reportFault(error);
+      return length < HEADER_OCTETS ? 0 : writeErrorResponse(octets, start, length, RCODE.SERVFAIL);
+    }
+  }
+
+  #rejectCut(start: number, length: number): number {
+    this.#count(COUNTER.cut, 1);
+    const isResponse = ((this.#batch.octets[start + 2] ?? 0) & 0x80) !== 0;
+    return isResponse ? 0 : writeErrorResponse(this.#batch.octets, start, length, RCODE.FORMERR);
+  }
+
+  #count(counter: number, more: number): void {
+    this.#counts[counter] = (this.#counts[counter] ?? 0) + more;
+  }
+}

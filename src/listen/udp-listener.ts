@@ -1,0 +1,41 @@
+/**
+ * What UDP listeners of both kinds, batches and datagrams, are asked for and give.
+ */
+import type { Clock } from '../ground/clock.ts';
+import type { Log } from '../ground/log.ts';
+import type { SocketAddress } from '../socket/addresses.ts';
+import type { ReaderCounts } from './reader-counters.ts';
+import type { SlowQuestionCounts } from './slow-questions.ts';
+import type { AnswerSlowly } from './types.ts';
+
+/** What every UDP listener needs. */
+export interface UdpBasics {
+  /** At least one. Port 0 takes a free one. */
+  readonly addresses: readonly SocketAddress[];
+  readonly answerSlowly: AnswerSlowly;
+  /** The server's own maximum for answers, in octets: 1232 unless configured. */
+  readonly udpLimit: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface UdpCounts {
+  /** One per reader thread; one of the main thread where there are none. */
+  readonly readers: readonly ReaderCounts[];
+  /** Reader threads that died and were replaced. */
+  readonly restarts: number;
+  /** Packets that the kernel dropped since a socket's queue was full; always 0 where it cannot be known. */
+  readonly kernelDrops: number;
+  readonly slow: SlowQuestionCounts;
+}
+
+export interface UdpListener {
+  /** The addresses served, with the ports that the kernel chose. */
+  readonly endpoints: readonly SocketAddress[];
+  count(): UdpCounts;
+  /**
+   * Leaves the port without losing a query that others of the port could answer, or that was received: no new ones, what
+   * is queued is answered, slow answers are waited for, at most so long; then the sockets are closed.
+   */
+  stop(graceMilliseconds: number): Promise<void>;
+}

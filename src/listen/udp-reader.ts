@@ -1,0 +1,159 @@
+/**
+ * One reader as the main thread sees it: its sockets and shared memory, which live as long as the listener, and the thread
+ * that works on them, which is replaced when it dies. The kernel goes on queueing for its sockets meanwhile.
+ */
+import type { Worker } from 'node:worker_threads';
+import type { Clock, Timer } from '../ground/clock.ts';
+import type { Log } from '../ground/log.ts';
+import type { BoundSocket } from '../socket/descriptor.ts';
+import { ORDER, type ReaderData } from './reader-loop.ts';
+import type { ThreadMessage } from './thread-messages.ts';
+
+export type StartThread = (data: ReaderData) => Worker;
+
+export interface UdpReaderEvents {
+  /** There are questions in its ring. */
+  onQuestions(): void;
+  /** Its thread is gone, perhaps in the middle of a batch; the next one starts after this returns. */
+  onDead(reader: number): void;
+}
+
+type State =
+  | { readonly kind: 'running'; readonly worker: Worker; readonly since: number }
+  | { readonly kind: 'waiting'; readonly timer: Timer }
+  | { readonly kind: 'ended' };
+
+/** A thread that lived so long died of something new: its successor starts at once. */
+const SETTLED_MILLISECONDS = 1000;
+const FIRST_PAUSE_MILLISECONDS = 50;
+const LONGEST_PAUSE_MILLISECONDS = 5000;
+
+export class UdpReader {
+  readonly data: ReaderData;
+  readonly sockets: readonly BoundSocket[];
+  /** Threads that died and were replaced. */
+  restarts = 0;
+  /** Settles when the first thread is about to receive; rejects if it never comes to that. */
+  readonly ready: Promise<void>;
+  /** Settles when the thread has ended after an order to. */
+  readonly ended: Promise<void>;
+
+  readonly #startThread: StartThread;
+  readonly #events: UdpReaderEvents;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #orders: Int32Array;
+  #state: State;
+  #pause = 0;
+  #lastError: unknown;
+  #resolveReady: () => void = () => {};
+  #rejectReady: ((error: unknown) => void) | undefined;
+  #resolveEnded: () => void = () => {};
+
+  constructor(
+    data: ReaderData,
+    sockets: readonly BoundSocket[],
+    startThread: StartThread,
+    events: UdpReaderEvents,
+    surroundings: { readonly clock: Clock; readonly log: Log },
+  ) {
+    this.data = data;
+    this.sockets = sockets;
+    this.#startThread = startThread;
+    this.#events = events;
+    this.#clock = surroundings.clock;
+    this.#log = surroundings.log;
+    this.#orders = new Int32Array(data.orders);
+    this.ready = new Promise((resolve, reject) => {
+      this.#resolveReady = resolve;
+      this.#rejectReady = reject;
+    });
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    this.#state = this.#start();
+  }
+
+  /** Lets the thread answer what is queued, then end. */
+  drain(): void {
+    this.#order(ORDER.DRAIN);
+  }
+
+  /** Ends the thread whatever it does. */
+  async terminate(): Promise<void> {
+    this.#order(ORDER.STOP);
+    if (this.#state.kind === 'running') await this.#state.worker.terminate();
+  }
+
+  #order(order: number): void {
+    Atomics.store(this.#orders, 0, order);
+    Atomics.notify(this.#orders, 0);
+    if (this.#state.kind !== 'waiting') return;
+    this.#state.timer.cancel();
+    this.#end();
+  }
+
+  #start(): State {
+    const worker = this.#startThread(this.data);
+    worker.on('message', (message: ThreadMessage) => this.#hear(message));
+    worker.on('error', (error) => {
+      this.#lastError = error;
+    });
+    worker.on('exit', (code) => this.#onExit(code));
+    return { kind: 'running', worker, since: this.#clock.monotonic() };
+  }
+
+  #hear(message: ThreadMessage): void {
+    if (message.kind === 'questions') this.#events.onQuestions();
+    else if (message.kind === 'ready') {
+      this.#rejectReady = undefined;
+      this.#resolveReady();
+    } else {
+      this.#log.error('a query could not be answered by a defect', {
+        reader: this.data.reader,
+        reason: message.reason,
+      });
+    }
+  }
+
+  #onExit(code: number): void {
+    const lived = this.#state.kind === 'running' ? this.#clock.monotonic() - this.#state.since : 0;
+    this.#events.onDead(this.data.reader);
+    if (this.#rejectReady !== undefined) {
+      this.#rejectReady(
+        this.#lastError ?? new Error(`a reader thread ended at its start: exit code ${code}`),
+      );
+      this.#end();
+      return;
+    }
+    // Questions that it published without waking anybody.
+    this.#events.onQuestions();
+    if (Atomics.load(this.#orders, 0) !== ORDER.RUN) {
+      this.#end();
+      return;
+    }
+    this.#pause = lived >= SETTLED_MILLISECONDS ? 0 : longer(this.#pause);
+    this.restarts++;
+    this.#log.error('a reader thread died and is replaced', {
+      reader: this.data.reader,
+      code,
+      reason: this.#lastError === undefined ? undefined : String(this.#lastError),
+      pauseMilliseconds: this.#pause,
+    });
+    this.#lastError = undefined;
+    this.#state = { kind: 'waiting', timer: this.#clock.after(this.#pause, () => this.#replace()) };
+  }
+
+  #replace(): void {
+    this.#state = this.#start();
+  }
+
+  #end(): void {
+    this.#state = { kind: 'ended' };
+    this.#resolveEnded();
+  }
+}
+
+function longer(pause: number): number {
+  return Math.min(LONGEST_PAUSE_MILLISECONDS, Math.max(FIRST_PAUSE_MILLISECONDS, pause * 2));
+}

@@ -1,0 +1,176 @@
+/**
+ * UDP by batches: opens the sockets, starts the readers, has slow questions answered, and leaves without loss.
+ *
+ * Every reader has a socket of its own per address; the kernel spreads clients over them.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../ground/clock.ts';
+import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
+import { type BoundSocket, closeDescriptor } from '../socket/descriptor.ts';
+import { countKernelDrops, openUdpSocket, probeUdpPort, quiesceUdpSocket } from '../socket/udp-socket.ts';
+import { makeQuestionRing } from './question-ring.ts';
+import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
+import { type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
+import { SlowQuestions } from './slow-questions.ts';
+import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
+import { type StartThread, UdpReader } from './udp-reader.ts';
+
+export interface UdpOptions extends UdpBasics {
+  /** How many readers, from 1. */
+  readonly readers: number;
+  /** The table's number of the first reader; the others follow. */
+  readonly firstReader: number;
+  readonly table: SharedArrayBuffer;
+  /** Join ports that another process may serve, instead of making sure that none does. */
+  readonly takeover: boolean;
+  /** The built `reader-thread.ts`. */
+  readonly threadEntry: URL;
+  /** A reader's thread is gone, perhaps in the middle of a batch: its epoch must be evened. */
+  readonly onReaderDead: (reader: number) => void;
+  /** Octets of questions that a reader may have waiting for the main thread, a power of two; 256 KiB by default. */
+  readonly ringOctets?: number;
+  /** Slow questions that may be unanswered at once; 10,000 by default. */
+  readonly mostUnanswered?: number;
+  /** Starts a reader's thread, `new Worker(threadEntry)` by default. */
+  readonly startThread?: StartThread;
+}
+
+/** The size of a packet that any sensible query fits into, whatever `udpLimit` is. */
+const LEAST_PACKET_OCTETS = 1280;
+const RING_OCTETS = 256 * 1024;
+const MOST_UNANSWERED = 10_000;
+/** How long readers may take to answer what is queued when they stop. */
+const DRAIN_MILLISECONDS = 2000;
+
+/**
+ * Serves UDP by batches; see `batchesAvailable` for where that can be had.
+ *
+ * @throws PortInUseError, SocketError, AddressError; or what kept the reader threads from starting
+ */
+export async function listenByBatches(options: UdpOptions): Promise<UdpListener> {
+  const sockets = openSockets(options);
+  const listener = new BatchListener(options, sockets);
+  await listener.ready();
+  return listener;
+}
+
+/** The sockets of each reader. Closes what it has opened if one cannot be. */
+function openSockets({ addresses, readers, takeover }: UdpOptions): readonly (readonly BoundSocket[])[] {
+  const opened: BoundSocket[][] = Array.from({ length: readers }, () => []);
+  try {
+    for (const address of addresses) {
+      if (!takeover && address.port !== 0) probeUdpPort(address);
+      let endpoint = address;
+      for (const sockets of opened) {
+        const socket = openUdpSocket(endpoint, WAIT_MILLISECONDS);
+        sockets.push(socket);
+        endpoint = socket.endpoint;
+      }
+    }
+    return opened;
+  } catch (error) {
+    for (const { fd } of opened.flat()) closeDescriptor(fd);
+    throw error;
+  }
+}
+
+class BatchListener implements UdpListener {
+  readonly endpoints: readonly SocketAddress[];
+  readonly #readers: readonly UdpReader[];
+  readonly #slow: SlowQuestions;
+  readonly #clock: Clock;
+  readonly #log: UdpOptions['log'];
+  #stopped: Promise<void> | undefined;
+
+  constructor(options: UdpOptions, sockets: readonly (readonly BoundSocket[])[]) {
+    this.endpoints = (sockets[0] ?? []).map(({ endpoint }) => endpoint);
+    this.#clock = options.clock;
+    this.#log = options.log;
+    const start: StartThread = options.startThread ?? ((data) => startThread(options.threadEntry, data));
+    const events = { onQuestions: () => this.#slow.wake(), onDead: options.onReaderDead };
+    this.#readers = sockets.map(
+      (own, index) => new UdpReader(readerData(options, own, index), own, start, events, options),
+    );
+    this.#slow = new SlowQuestions(
+      this.#readers.map(({ data }) => data),
+      options.answerSlowly,
+      options.mostUnanswered ?? MOST_UNANSWERED,
+      options.log,
+    );
+  }
+
+  async ready(): Promise<void> {
+    try {
+      await Promise.all(this.#readers.map((reader) => reader.ready));
+    } catch (error) {
+      await this.#end();
+      throw error;
+    }
+    const addresses = this.endpoints.map(formatSocketAddress).join(', ');
+    this.#log.info('serving UDP by batches', { addresses, readers: this.#readers.length });
+  }
+
+  count(): UdpCounts {
+    return {
+      readers: this.#readers.map(({ data }) => readReaderCounters(data.counters)),
+      restarts: this.#readers.reduce((sum, { restarts }) => sum + restarts, 0),
+      kernelDrops:
+        this.#stopped === undefined
+          ? this.#sockets().reduce((sum, { fd }) => sum + countKernelDrops(fd), 0)
+          : 0,
+      slow: this.#slow.count(),
+    };
+  }
+
+  stop(graceMilliseconds: number): Promise<void> {
+    this.#stopped ??= this.#leave(graceMilliseconds);
+    return this.#stopped;
+  }
+
+  async #leave(graceMilliseconds: number): Promise<void> {
+    for (const socket of this.#sockets()) quiesceUdpSocket(socket);
+    for (const reader of this.#readers) reader.drain();
+    await this.#within(DRAIN_MILLISECONDS, Promise.all(this.#readers.map((reader) => reader.ended)));
+    await this.#within(graceMilliseconds, this.#slow.settle());
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
+    await Promise.all(this.#readers.map((reader) => reader.terminate()));
+    this.#slow.close();
+    for (const { fd } of this.#sockets()) closeDescriptor(fd);
+  }
+
+  #sockets(): readonly BoundSocket[] {
+    return this.#readers.flatMap(({ sockets }) => sockets);
+  }
+
+  /** Waits for the work, but not longer than that. */
+  #within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#clock.after(milliseconds, resolve);
+      void work.then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+function readerData(options: UdpOptions, sockets: readonly BoundSocket[], index: number): ReaderData {
+  return {
+    table: options.table,
+    reader: options.firstReader + index,
+    sockets: sockets.map(({ fd }) => fd),
+    orders: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+    counters: makeReaderCounters(),
+    ring: makeQuestionRing(options.ringOctets ?? RING_OCTETS),
+    packetSize: Math.max(LEAST_PACKET_OCTETS, options.udpLimit),
+    udpLimit: options.udpLimit,
+  };
+}
+
+function startThread(entry: URL, data: ReaderData): Worker {
+  // Without our options: a debugger's port, for one, is the main thread's.
+  return new Worker(entry, { workerData: data, execArgv: [], name: `reader ${data.reader}` });
+}

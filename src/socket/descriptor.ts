@@ -1,0 +1,65 @@
+/**
+ * What UDP and TCP sockets have in common: a descriptor with options and a bound address.
+ */
+import { decodeSocketAddress, encodeSocketAddress, familyOf, type SocketAddress } from './addresses.ts';
+import { libc } from './libc.ts';
+import { AF_INET6, IPPROTO_IPV6, IPV6_V6ONLY, SOCK_CLOEXEC } from './linux.ts';
+import { bindError, SocketError, type Transport } from './socket-error.ts';
+
+/** How a port is held: alone, or together with every other socket that is bound `shared` by the same user. */
+export type Sharing = 'alone' | 'shared';
+
+/** A socket of ours, bound. Whoever opened it closes it. */
+export interface BoundSocket {
+  readonly fd: number;
+  /** The address it is bound to, with the port that the kernel chose where 0 was asked for. */
+  readonly endpoint: SocketAddress;
+}
+
+/** @throws SocketError if the kernel gives none */
+export function openDescriptor(endpoint: SocketAddress, type: number): number {
+  const family = familyOf(endpoint.address);
+  const fd = libc().socket(family, type | SOCK_CLOEXEC, 0);
+  if (fd < 0) throw new SocketError('open a socket for', endpoint, libc().errno());
+  // IPv4 and IPv6 have sockets of their own, so that addresses are never shown in each other's form.
+  if (family === AF_INET6) setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  return fd;
+}
+
+/** Sets an option of `int` kind; one that the kernel refuses stays as it was. */
+export function setOption(fd: number, level: number, option: number, value: number): void {
+  libc().setsockopt(fd, level, option, new Uint8Array(Int32Array.of(value).buffer), 4);
+}
+
+/** Reads an option that is a structure. Octets that the kernel does not fill are zero. */
+export function readOption(fd: number, level: number, option: number, octets: number): DataView {
+  const value = new Uint8Array(octets);
+  libc().getsockopt(fd, level, option, value, Uint32Array.of(octets));
+  return new DataView(value.buffer);
+}
+
+/**
+ * Binds, and reads back the address.
+ *
+ * @throws PortInUseError, SocketError (and closes the descriptor)
+ */
+export function bindDescriptor(
+  fd: number,
+  endpoint: SocketAddress,
+  transport: Transport,
+  sharing: Sharing,
+): BoundSocket {
+  const encoded = encodeSocketAddress(endpoint);
+  if (libc().bind(fd, encoded, encoded.length) !== 0) {
+    const error = bindError('bind', endpoint, transport, sharing === 'alone');
+    closeDescriptor(fd);
+    throw error;
+  }
+  const bound = new Uint8Array(encoded.length);
+  libc().getsockname(fd, bound, Uint32Array.of(bound.length));
+  return { fd, endpoint: { address: endpoint.address, port: decodeSocketAddress(bound).port } };
+}
+
+export function closeDescriptor(fd: number): void {
+  libc().close(fd);
+}

@@ -1,0 +1,97 @@
+/**
+ * The C library, called through koffi: the one door to system calls that Node does not offer.
+ *
+ * It is loaded when first asked for, since koffi is native code: where it cannot be loaded the rest of the program
+ * still runs, over `node:dgram`. The library is the one that Node itself runs on (`load(null)`), glibc or musl.
+ */
+import { createRequire } from 'node:module';
+import { arch, endianness, platform } from 'node:os';
+
+/** An address in this process's memory, for fields and arguments that are pointers. */
+export type Pointer = bigint;
+
+/** Functions return -1 on failure, and then `errno` says why, until the next call. */
+export interface Libc {
+  socket(family: number, type: number, protocol: number): number;
+  bind(fd: number, address: Uint8Array, length: number): number;
+  connect(fd: number, address: Uint8Array, length: number): number;
+  listen(fd: number, backlog: number): number;
+  close(fd: number): number;
+  getsockname(fd: number, address: Uint8Array, length: Uint32Array): number;
+  getsockopt(fd: number, level: number, option: number, value: Uint8Array, length: Uint32Array): number;
+  setsockopt(fd: number, level: number, option: number, value: Uint8Array, length: number): number;
+  poll(descriptors: Pointer, count: number, milliseconds: number): number;
+  recvmmsg(fd: number, headers: Pointer, count: number, flags: number, timeout: null): number;
+  sendmmsg(fd: number, headers: Pointer, count: number, flags: number): number;
+  sendmsg(fd: number, header: Pointer, flags: number): number;
+  errno(): number;
+  /** The symbol of an error number, `EADDRINUSE`. */
+  errorName(errno: number): string;
+  /** Where the octets lie. They must stay referenced for as long as the pointer is used. */
+  addressOf(memory: ArrayBuffer): Pointer;
+}
+
+const PROTOTYPES = {
+  socket: 'int socket(int, int, int)',
+  bind: 'int bind(int, const void *, uint32_t)',
+  connect: 'int connect(int, const void *, uint32_t)',
+  listen: 'int listen(int, int)',
+  close: 'int close(int)',
+  getsockname: 'int getsockname(int, void *, void *)',
+  getsockopt: 'int getsockopt(int, int, int, void *, void *)',
+  setsockopt: 'int setsockopt(int, int, int, const void *, uint32_t)',
+  poll: 'int poll(void *, unsigned long, int)',
+  recvmmsg: 'int recvmmsg(int, void *, unsigned int, int, void *)',
+  sendmmsg: 'int sendmmsg(int, void *, unsigned int, int)',
+  sendmsg: 'ssize_t sendmsg(int, const void *, int)',
+} as const;
+
+const PROCESSORS: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];
+
+let loaded: Libc | undefined;
+
+/**
+ * Whether batches of packets can be had here.
+ *
+ * @returns `true`, or the reason why not, in words
+ */
+export function batchesAvailable(): true | { readonly reason: string } {
+  if (platform() !== 'linux') return { reason: `the operating system is ${platform()}, not linux` };
+  if (!PROCESSORS.includes(arch()) || endianness() !== 'LE')
+    return { reason: `packet layouts are not known for processor ${arch()}` };
+  try {
+    libc();
+    return true;
+  } catch (error) {
+    return {
+      reason: `the C library cannot be called: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}
+
+/**
+ * The C library of this thread.
+ *
+ * @throws Error where koffi or one of the functions is not to be had
+ */
+export function libc(): Libc {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): Libc {
+  // A static import would fail the whole program where koffi has no build for the machine.
+  const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+  const library = koffi.load(null);
+  const functions = Object.fromEntries(
+    Object.entries(PROTOTYPES).map(([name, prototype]) => [name, library.func(prototype)]),
+  );
+  const names = new Map(Object.entries(koffi.os.errno).map(([name, errno]) => [errno, name]));
+  return {
+    // koffi types every function as (...any) => any; the prototypes above say the same as the interface.
+    ...(functions as unknown as Pick<Libc, keyof typeof PROTOTYPES>),
+    errno: () => koffi.errno(),
+    errorName: (errno) => names.get(errno) ?? `error ${errno}`,
+    addressOf: (memory) => koffi.address(new Uint8Array(memory)),
+  };
+}

@@ -1,0 +1,39 @@
+/**
+ * The numbers of Linux's socket interface that we use. They are the same on every 64-bit processor that Node runs on.
+ */
+export const AF_INET = 2;
+export const AF_INET6 = 10;
+
+export const SOCK_STREAM = 1;
+export const SOCK_DGRAM = 2;
+export const SOCK_NONBLOCK = 0o4000;
+export const SOCK_CLOEXEC = 0o2000000;
+
+export const SOL_SOCKET = 1;
+export const SO_REUSEADDR = 2;
+export const SO_RCVBUF = 8;
+export const SO_REUSEPORT = 15;
+export const SO_RCVTIMEO = 20;
+export const SO_MEMINFO = 55;
+
+export const IPPROTO_IP = 0;
+export const IP_PKTINFO = 8;
+export const IPPROTO_TCP = 6;
+export const TCP_INFO = 11;
+export const IPPROTO_IPV6 = 41;
+export const IPV6_V6ONLY = 26;
+export const IPV6_RECVPKTINFO = 49;
+
+export const MSG_TRUNC = 0x20;
+export const MSG_DONTWAIT = 0x40;
+export const MSG_WAITFORONE = 0x10000;
+
+export const POLLIN = 1;
+
+export const EPERM = 1;
+export const EINTR = 4;
+export const EAGAIN = 11;
+export const EACCES = 13;
+export const EADDRINUSE = 98;
+export const EADDRNOTAVAIL = 99;
+export const ENOBUFS = 105;

@@ -1,0 +1,37 @@
+/**
+ * Waits for packets on several sockets at once, for a reader that serves more than one address.
+ *
+ * The memory is one `struct pollfd` per socket: descriptor (4), wanted events (2), events that came (2).
+ */
+import { type Libc, libc, type Pointer } from './libc.ts';
+import { POLLIN } from './linux.ts';
+
+const POLLFD_OCTETS = 8;
+
+export class Readiness {
+  readonly #libc: Libc = libc();
+  readonly #view: DataView;
+  readonly #pointer: Pointer;
+  readonly #count: number;
+
+  constructor(descriptors: readonly number[]) {
+    const memory = new ArrayBuffer(descriptors.length * POLLFD_OCTETS);
+    this.#view = new DataView(memory);
+    this.#pointer = this.#libc.addressOf(memory);
+    this.#count = descriptors.length;
+    for (const [index, fd] of descriptors.entries()) {
+      this.#view.setInt32(index * POLLFD_OCTETS, fd, true);
+      this.#view.setInt16(index * POLLFD_OCTETS + 4, POLLIN, true);
+    }
+  }
+
+  /** Waits until a socket has packets or an error, at most so long. Returns whether one has. */
+  wait(milliseconds: number): boolean {
+    return this.#libc.poll(this.#pointer, this.#count, milliseconds) > 0;
+  }
+
+  /** Whether the socket had something to say when `wait` returned. */
+  isReady(index: number): boolean {
+    return this.#view.getInt16(index * POLLFD_OCTETS + 6, true) !== 0;
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * What goes wrong when a socket is opened, in the operator's words.
+ */
+import { formatSocketAddress, type SocketAddress } from './addresses.ts';
+import { libc } from './libc.ts';
+import { EACCES, EADDRINUSE, EADDRNOTAVAIL, EPERM } from './linux.ts';
+
+export type Transport = 'udp' | 'tcp';
+
+/** Another socket holds the port. */
+export class PortInUseError extends Error {
+  override readonly name = 'PortInUseError';
+  readonly endpoint: SocketAddress;
+  readonly transport: Transport;
+
+  /** @param shareable whether joining the port might work */
+  constructor(endpoint: SocketAddress, transport: Transport, shareable: boolean) {
+    const remedy = shareable
+      ? 'stop the server that holds it, or join it with --takeover if it is another Portolan'
+      : 'its holder does not share it (another program, or another user); stop that one first';
+    super(`port in use: ${formatSocketAddress(endpoint)} (${transport}); ${remedy}`);
+    this.endpoint = endpoint;
+    this.transport = transport;
+  }
+}
+
+const REMEDIES = new Map([
+  [EACCES, 'ports below 1024 need the capability NET_BIND_SERVICE'],
+  [EPERM, 'ports below 1024 need the capability NET_BIND_SERVICE'],
+  [EADDRNOTAVAIL, 'no interface of this machine has the address'],
+]);
+
+/** A system call on a socket failed. */
+export class SocketError extends Error {
+  override readonly name = 'SocketError';
+  /** The system call, `bind`. */
+  readonly operation: string;
+  readonly endpoint: SocketAddress;
+  /** The symbol of the error number, `EACCES`. */
+  readonly code: string;
+
+  constructor(operation: string, endpoint: SocketAddress, errno: number) {
+    const code = libc().errorName(errno);
+    const remedy = REMEDIES.get(errno);
+    super(
+      `cannot ${operation}: ${formatSocketAddress(endpoint)} (${code})${remedy === undefined ? '' : `; ${remedy}`}`,
+    );
+    this.operation = operation;
+    this.endpoint = endpoint;
+    this.code = code;
+  }
+}
+
+/** The error of a failed `bind` or `listen`. */
+export function bindError(
+  operation: string,
+  endpoint: SocketAddress,
+  transport: Transport,
+  shareable: boolean,
+): Error {
+  const errno = libc().errno();
+  if (errno === EADDRINUSE) return new PortInUseError(endpoint, transport, shareable);
+  return new SocketError(operation, endpoint, errno);
+}

@@ -1,0 +1,90 @@
+/**
+ * UDP sockets that share a port, one for every reader.
+ *
+ * The kernel spreads clients over all sockets of a port. A second program that shares the port by accident would take its
+ * part of the queries, so the port is first tried alone.
+ */
+import { encodeSocketAddress, familyOf, isWildcard, type SocketAddress } from './addresses.ts';
+import {
+  type BoundSocket,
+  bindDescriptor,
+  closeDescriptor,
+  openDescriptor,
+  readOption,
+  setOption,
+} from './descriptor.ts';
+import { libc } from './libc.ts';
+import {
+  AF_INET6,
+  IP_PKTINFO,
+  IPPROTO_IP,
+  IPPROTO_IPV6,
+  IPV6_RECVPKTINFO,
+  SO_MEMINFO,
+  SO_RCVBUF,
+  SO_RCVTIMEO,
+  SO_REUSEPORT,
+  SOCK_DGRAM,
+  SOL_SOCKET,
+} from './linux.ts';
+
+/** Asked for, and cut by the kernel to `net.core.rmem_max`: what a pod without privileges gets. */
+const RECEIVE_BUFFER_OCTETS = 4 * 2 ** 20;
+const MEMINFO_OCTETS = 36;
+const MEMINFO_DROPS = 32;
+
+/**
+ * Makes sure that nobody else holds the port.
+ *
+ * @throws PortInUseError if somebody does; SocketError if the address cannot be bound at all
+ */
+export function probeUdpPort(endpoint: SocketAddress): void {
+  const fd = openDescriptor(endpoint, SOCK_DGRAM);
+  closeDescriptor(bindDescriptor(fd, endpoint, 'udp', 'alone').fd);
+}
+
+/**
+ * Opens a socket whose port others of ours share.
+ *
+ * On a wildcard address it tells with each packet which address it was sent to, so that the answer comes from there.
+ *
+ * @param waitMilliseconds how long a receive call blocks at most, from 1
+ * @throws PortInUseError if the port's holder does not share it; SocketError
+ */
+export function openUdpSocket(endpoint: SocketAddress, waitMilliseconds: number): BoundSocket {
+  const fd = openDescriptor(endpoint, SOCK_DGRAM);
+  setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  setOption(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_OCTETS);
+  setReceiveTimeout(fd, waitMilliseconds);
+  if (isWildcard(endpoint.address)) {
+    if (familyOf(endpoint.address) === AF_INET6) setOption(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, 1);
+    else setOption(fd, IPPROTO_IP, IP_PKTINFO, 1);
+  }
+  return bindDescriptor(fd, endpoint, 'udp', 'shared');
+}
+
+function setReceiveTimeout(fd: number, milliseconds: number): void {
+  const seconds = Math.floor(milliseconds / 1000);
+  const timeval = BigInt64Array.of(BigInt(seconds), BigInt(milliseconds - seconds * 1000) * 1000n);
+  libc().setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, new Uint8Array(timeval.buffer), 16);
+}
+
+/**
+ * Makes the kernel stop choosing this socket, so that new queries go to the other sockets of the port: a connected socket
+ * takes packets of its peer alone. What is queued stays and can be received and answered.
+ *
+ * The peer is a port of our own that no query comes from.
+ */
+export function quiesceUdpSocket({ fd, endpoint }: BoundSocket): void {
+  const loopback = endpoint.address.includes(':') ? '::1' : '127.0.0.1';
+  const peer = encodeSocketAddress({
+    address: isWildcard(endpoint.address) ? loopback : endpoint.address,
+    port: 1,
+  });
+  libc().connect(fd, peer, peer.length);
+}
+
+/** How many packets the kernel has dropped since the socket was opened, its queue being full. */
+export function countKernelDrops(fd: number): number {
+  return readOption(fd, SOL_SOCKET, SO_MEMINFO, MEMINFO_OCTETS).getUint32(MEMINFO_DROPS, true);
+}
