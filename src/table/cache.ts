@@ -9,7 +9,7 @@
  */
 import { type Arena, TableFullError } from './arena.ts';
 import { BlockBuffer, cachedFlags, encodeCached } from './block.ts';
-import { hashName, mixQuestion } from './hash.ts';
+import { finishQuestion, hashName } from './hash.ts';
 import { CACHED, CACHED_FLAG, KIND, UNIT } from './layout.ts';
 import type { TableViews } from './memory.ts';
 import type { Reclaimer } from './reclaim.ts';
@@ -83,7 +83,7 @@ export class AnswerCache {
   /** @param now milliseconds since the epoch */
   put(answer: CachedAnswer, now: number): boolean {
     const flags = cachedFlags(answer.dnssecOk, answer.checkingDisabled);
-    const hash = mixQuestion(hashName(answer.name, this.#seed).running, answer.type, answer.class, flags);
+    const hash = finishQuestion(hashName(answer.name, this.#seed), answer.type, answer.class, flags);
     encodeCached(this.#buffer, answer, hash, Math.floor(now / 1000));
     const stored = this.#makeRoom(this.#buffer.length) && this.#publish(answer, hash, flags);
     if (stored) this.#insertions++;

@@ -1,10 +1,12 @@
 /**
- * Reads the question and the OPT record of a query where it lies, hashing the name from the root on the way.
+ * Reads the question and the OPT record of a query where it lies.
  *
  * One object per reader, filled anew for every packet: the hot path allocates nothing. Whatever is not the plain shape
  * (one question, nothing else but perhaps OPT) is left to the handler chain.
+ *
+ * The name is copied in lower case, four octets at a time, and hashed on the way. Octets behind its end are zero.
  */
-import { FOLD, finishHash, mixOctet } from './hash.ts';
+import { finishHash, foldWord, mixWord } from './hash.ts';
 import { CACHED_FLAG } from './layout.ts';
 
 export const PARSED = { PLAIN: 0, BROKEN: 1, UNUSUAL: 2 } as const;
@@ -15,17 +17,21 @@ const MOST_NAME = 255;
 const HEADER_LENGTH = 12;
 const OPT_LENGTH = 11;
 const TYPE_OPT = 41;
+/** Which octets of the last word belong to a name, by its length modulo 4. */
+const LAST_WORD = Int32Array.of(-1, 0xff, 0xffff, 0xffffff);
 
 export class QuestionReader {
-  /** The name in lower case, padded with zeros to a whole word. */
-  readonly name = new Uint8Array(MOST_NAME + 5);
-  readonly nameWords = new Uint32Array(this.name.buffer, 0, 64);
+  readonly name = new Uint8Array(MOST_NAME + 9);
+  readonly nameWords = new Int32Array(this.name.buffer);
+  readonly #nameView = new DataView(this.name.buffer);
+  readonly #seed: number;
   nameLength = 0;
+  /** Labels of the name, the root's not counted. */
   labels = 0;
-  /** Where each label starts in `name`, from the left. */
+  /** Where each label starts in `name`, from the left; the root's is the last. */
   readonly labelStarts = new Uint8Array(MOST_LABELS);
-  /** The running hash of the name from each label to the root. */
-  readonly suffixHashes = new Int32Array(MOST_LABELS);
+  /** The running hash of the whole name. */
+  running = 0;
   type = 0;
   dnsClass = 0;
   /** The first octet behind the question. */
@@ -35,9 +41,17 @@ export class QuestionReader {
   dnssecOk = false;
   checkingDisabled = false;
 
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
+
   /** The finished hash of the name without its first `skipped` labels. */
-  hashFrom(skipped: number, seed: number): number {
-    return finishHash(skipped < this.labels ? (this.suffixHashes[skipped] ?? 0) : seed);
+  hashWithout(skipped: number): number {
+    let hash = this.#seed;
+    for (let at = this.labelStarts[skipped] ?? 0; at < this.nameLength; at += 4) {
+      hash = mixWord(hash, this.#nameView.getInt32(at, true));
+    }
+    return finishHash(hash);
   }
 
   /** What keeps answers to the same question apart: DO and CD. */
@@ -48,74 +62,74 @@ export class QuestionReader {
     );
   }
 
-  /** Reads a query whose header was accepted: one question. */
-  parse(packet: Uint8Array, start: number, length: number, seed: number): number {
+  /**
+   * Reads a query whose header was accepted: one question.
+   *
+   * @param view the octets of `packet` and nothing else
+   */
+  parse(packet: Uint8Array, view: DataView, start: number, length: number): number {
     const end = start + length;
-    const behindName = this.#readName(packet, start + HEADER_LENGTH, end);
-    if (behindName === 0 || behindName + 4 > end) return PARSED.BROKEN;
-    this.type = ((packet[behindName] ?? 0) << 8) | (packet[behindName + 1] ?? 0);
-    this.dnsClass = ((packet[behindName + 2] ?? 0) << 8) | (packet[behindName + 3] ?? 0);
+    const behindName = this.#measureName(packet, start + HEADER_LENGTH, end - 4);
+    if (behindName === 0) return PARSED.BROKEN;
+    this.#copyName(view, start + HEADER_LENGTH);
+    this.type = view.getUint16(behindName);
+    this.dnsClass = view.getUint16(behindName + 2);
     this.end = behindName + 4;
-    this.checkingDisabled = ((packet[start + 3] ?? 0) & 0x10) !== 0;
-    this.#hashSuffixes(seed);
-    return this.#readRest(packet, start, end);
+    this.checkingDisabled = (view.getUint8(start + 3) & 0x10) !== 0;
+    return this.#readRest(view, start, end);
   }
 
-  /** Copies the name in lower case. Returns where it ends, or 0. A question's name is never compressed. */
-  #readName(packet: Uint8Array, from: number, end: number): number {
-    const { name, labelStarts } = this;
-    let at = from;
-    let out = 0;
+  /** Finds the labels of the name. Returns where it ends, or 0. A question's name is never compressed. */
+  #measureName(packet: Uint8Array, from: number, end: number): number {
+    const { labelStarts } = this;
     let labels = 0;
-    while (at < end) {
+    for (let at = from; at < end && at - from < MOST_NAME; ) {
       const length = packet[at] ?? 0;
+      labelStarts[labels] = at - from;
       if (length === 0) {
-        name[out] = 0;
-        name[out + 1] = 0;
-        name[out + 2] = 0;
-        name[out + 3] = 0;
-        this.nameLength = out + 1;
         this.labels = labels;
+        this.nameLength = at + 1 - from;
         return at + 1;
       }
-      if (length > 63 || at + length >= end || out + length + 2 > MOST_NAME) return 0;
-      labelStarts[labels++] = out;
-      name[out++] = length;
-      for (const stop = ++at + length; at < stop; at++) name[out++] = FOLD[packet[at] ?? 0] ?? 0;
+      if (length > 63) return 0;
+      labels++;
+      at += length + 1;
     }
     return 0;
   }
 
-  #hashSuffixes(seed: number): void {
-    const { name, labelStarts, suffixHashes } = this;
-    let hash = seed;
-    let stop = this.nameLength - 1;
-    for (let label = this.labels - 1; label >= 0; label--) {
-      const start = labelStarts[label] ?? 0;
-      for (let at = start; at < stop; at++) hash = mixOctet(hash, name[at] ?? 0);
-      suffixHashes[label] = hash;
-      stop = start;
+  /** At least four octets of question follow the name, so whole words may be read. */
+  #copyName(view: DataView, from: number): void {
+    const { nameWords, nameLength } = this;
+    const last = (nameLength - 1) >> 2;
+    let hash = this.#seed;
+    for (let index = 0; index < last; index++) {
+      const word = foldWord(view.getInt32(from + index * 4, true));
+      nameWords[index] = word;
+      hash = mixWord(hash, word);
     }
+    const word = foldWord(view.getInt32(from + last * 4, true)) & (LAST_WORD[nameLength & 3] ?? 0);
+    nameWords[last] = word;
+    nameWords[last + 1] = 0;
+    this.running = mixWord(hash, word);
   }
 
-  #readRest(packet: Uint8Array, start: number, end: number): number {
+  #readRest(view: DataView, start: number, end: number): number {
     this.hasOpt = false;
-    this.udpSize = 0;
     this.dnssecOk = false;
-    for (let at = start + 6; at < start + 11; at++) if (packet[at] !== 0) return PARSED.UNUSUAL;
-    const additionals = packet[start + 11] ?? 0;
-    if (additionals === 0) return this.end === end ? PARSED.PLAIN : PARSED.UNUSUAL;
     const opt = this.end;
+    // Answers and authorities of a query, as one number.
+    if (view.getInt32(start + 6) !== 0) return PARSED.UNUSUAL;
+    const additionals = view.getUint16(start + 10);
+    if (additionals === 0) return opt === end ? PARSED.PLAIN : PARSED.UNUSUAL;
     if (additionals !== 1 || opt + OPT_LENGTH > end) return PARSED.UNUSUAL;
-    const root = packet[opt] ?? 0;
-    const type = ((packet[opt + 1] ?? 0) << 8) | (packet[opt + 2] ?? 0);
-    const version = packet[opt + 6] ?? 0;
-    const length = ((packet[opt + 9] ?? 0) << 8) | (packet[opt + 10] ?? 0);
-    if (root !== 0 || type !== TYPE_OPT || version !== 0 || opt + OPT_LENGTH + length !== end)
-      return PARSED.UNUSUAL;
+    // Root owner, type OPT, version 0, and nothing behind it.
+    const isOpt =
+      view.getUint8(opt) === 0 && view.getUint16(opt + 1) === TYPE_OPT && view.getUint8(opt + 6) === 0;
+    if (!isOpt || opt + OPT_LENGTH + view.getUint16(opt + 9) !== end) return PARSED.UNUSUAL;
     this.hasOpt = true;
-    this.udpSize = ((packet[opt + 3] ?? 0) << 8) | (packet[opt + 4] ?? 0);
-    this.dnssecOk = ((packet[opt + 7] ?? 0) & 0x80) !== 0;
+    this.udpSize = view.getUint16(opt + 3);
+    this.dnssecOk = (view.getUint8(opt + 7) & 0x80) !== 0;
     return PARSED.PLAIN;
   }
 }

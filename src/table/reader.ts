@@ -7,7 +7,7 @@
 import { ACCEPT, accept, writeErrorResponse } from '../wire/acceptance.ts';
 import { CLASS, RCODE } from '../wire/types.ts';
 import { Counters } from './counters.ts';
-import { mixQuestion } from './hash.ts';
+import { finishHash, finishQuestion } from './hash.ts';
 import {
   BELOW_ASK_ANY,
   BELOW_COMPLETE,
@@ -32,6 +32,12 @@ import { ResponseWriter, TCP_LIMIT } from './response.ts';
 import { VERDICT } from './types.ts';
 
 const UDP_WITHOUT_EDNS = 512;
+/** Header, root, type and class. */
+const LEAST_QUERY = 17;
+/** QR and the opcode in the third octet. */
+const NOT_A_QUERY = 0xf8;
+/** QDCOUNT 1 and ANCOUNT 0, as one number. */
+const ONE_QUESTION = 0x00010000;
 /** From here on types are questions about the server or the zone, not records (RFC 6895 section 3.1). */
 const FIRST_META_TYPE = 249;
 const LAST_META_TYPE = 255;
@@ -39,12 +45,14 @@ const TYPE_OPT = 41;
 
 export class TableReader {
   readonly #views: TableViews;
-  readonly #seed: number;
   readonly #epoch: number;
-  readonly #question = new QuestionReader();
+  readonly #question: QuestionReader;
   readonly #response: ResponseWriter;
   readonly #counters: Counters;
   #second = 0;
+  /** The memory of the packet at hand, which for a reader thread is always the same. */
+  #packet: Uint8Array = new Uint8Array();
+  #view: DataView = new DataView(new ArrayBuffer(0));
   /** The slot of the entry that `#find` found, for its recency octet. */
   #recencyAt = 0;
 
@@ -54,7 +62,7 @@ export class TableReader {
    */
   constructor(memory: SharedArrayBuffer, reader: number, udpSize = 1232) {
     this.#views = viewTable(memory);
-    this.#seed = Atomics.load(this.#views.atoms, HEADER.SEED);
+    this.#question = new QuestionReader(Atomics.load(this.#views.atoms, HEADER.SEED));
     this.#epoch = epochOf(reader);
     this.#response = new ResponseWriter(this.#views, this.#question, udpSize);
     this.#counters = new Counters(this.#views.words, reader);
@@ -83,23 +91,38 @@ export class TableReader {
    * @returns the response's length, or a `VERDICT`
    */
   answer(packet: Uint8Array, start: number, length: number, capacity: number, limit: number): number {
-    const accepted = accept(packet, start, length);
-    if (accepted !== ACCEPT.QUERY) return this.#reject(packet, start, length, accepted);
+    if (packet !== this.#packet) this.#bind(packet);
+    if (!this.#isPlain(start, length)) return this.#reject(packet, start, length);
     const question = this.#question;
-    const parsed = question.parse(packet, start, length, this.#seed);
-    if (parsed === PARSED.BROKEN) return this.#reject(packet, start, length, ACCEPT.FORMERR);
+    const parsed = question.parse(packet, this.#view, start, length);
+    if (parsed === PARSED.BROKEN) return this.#reject(packet, start, length);
     const { type, dnsClass } = question;
     if (parsed === PARSED.UNUSUAL || dnsClass !== CLASS.IN || type === TYPE_OPT) return VERDICT.ASK;
     if (type >= FIRST_META_TYPE && type <= LAST_META_TYPE) return VERDICT.ASK;
     const most = Math.min(capacity, this.#largest(limit));
-    const node = this.#find(question.hashFrom(0, this.#seed), 0, KIND.NODE);
-    if (node !== 0) return this.#answerFromNode(packet, start, most, node);
+    const node = this.#find(finishHash(question.running), 0, KIND.NODE);
+    if (node !== 0) return this.#answerFromNode(start, most, node);
     const cached = this.#findCached();
-    if (cached !== 0) return this.#answerFromCache(packet, start, most, cached);
-    return this.#answerMissing(packet, start, most);
+    if (cached !== 0) return this.#answerFromCache(start, most, cached);
+    return this.#answerMissing(start, most);
   }
 
-  #reject(packet: Uint8Array, start: number, length: number, accepted: number): number {
+  #bind(packet: Uint8Array): void {
+    this.#packet = packet;
+    this.#view = new DataView(packet.buffer, packet.byteOffset, packet.byteLength);
+    this.#response.bind(packet, this.#view);
+  }
+
+  /** Whether a packet can be a query of one question: the header alone, in as few looks as possible. */
+  #isPlain(start: number, length: number): boolean {
+    if (length < LEAST_QUERY) return false;
+    return (
+      (this.#view.getUint8(start + 2) & NOT_A_QUERY) === 0 && this.#view.getInt32(start + 4) === ONE_QUESTION
+    );
+  }
+
+  #reject(packet: Uint8Array, start: number, length: number): number {
+    const accepted = accept(packet, start, length);
     if (accepted === ACCEPT.DROP) return VERDICT.DROP;
     const rcode = accepted === ACCEPT.NOTIMP ? RCODE.NOTIMP : RCODE.FORMERR;
     this.#counters.countRejected(rcode);
@@ -117,7 +140,7 @@ export class TableReader {
     return Atomics.load(this.#views.atoms, HEADER.ZONES + zone) << UNIT_SHIFT;
   }
 
-  #answerFromNode(packet: Uint8Array, start: number, most: number, node: number): number {
+  #answerFromNode(start: number, most: number, node: number): number {
     const { words } = this.#views;
     const { type } = this.#question;
     const shape = words[(node + NODE.SHAPE) >> 2] ?? 0;
@@ -130,37 +153,37 @@ export class TableReader {
       if (words[entry] !== type) continue;
       const body = node + (words[entry + 1] ?? 0);
       this.#counters.count(type, (words[body >> 2] ?? 0) & 0x0f, (zone >> 8) & 0xff);
-      return this.#response.writeBody(packet, start, most, body, recursion);
+      return this.#response.writeBody(start, most, body, recursion);
     }
-    if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#fail(packet, start, recursion, (zone >> 8) & 0xff);
+    if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#fail(start, recursion, (zone >> 8) & 0xff);
     if (shape >>> 24 !== 0) return VERDICT.ASK;
     this.#counters.count(type, RCODE.NOERROR, (zone >> 8) & 0xff);
-    return this.#response.writeNegative(packet, start, most, terms, RCODE.NOERROR);
+    return this.#response.writeNegative(start, most, terms, RCODE.NOERROR);
   }
 
-  #fail(packet: Uint8Array, start: number, recursion: boolean, metricsId: number): number {
+  #fail(start: number, recursion: boolean, metricsId: number): number {
     this.#counters.count(this.#question.type, RCODE.SERVFAIL, metricsId);
-    return this.#response.writeCode(packet, start, RCODE.SERVFAIL, recursion);
+    return this.#response.writeCode(start, RCODE.SERVFAIL, recursion);
   }
 
   /** The closest encloser decides: the first node on the way up to the root (RFC 4592 section 3.3.1). */
-  #answerMissing(packet: Uint8Array, start: number, most: number): number {
+  #answerMissing(start: number, most: number): number {
     const { words, atoms } = this.#views;
     const question = this.#question;
     const mostLabels = Atomics.load(atoms, HEADER.MOST_LABELS);
     for (let skipped = Math.max(1, question.labels - mostLabels); skipped <= question.labels; skipped++) {
-      const node = this.#find(question.hashFrom(skipped, this.#seed), skipped, KIND.NODE);
+      const node = this.#find(question.hashWithout(skipped), skipped, KIND.NODE);
       if (node === 0) continue;
       const terms = this.#termsOf(node);
       const flags = words[(terms + TERMS.FLAGS) >> 2] ?? 0;
       const recursion = (flags & TERMS_FLAG.RECURSION_AVAILABLE) !== 0;
       const metricsId = ((words[(node + NODE.ZONE) >> 2] ?? 0) >> 8) & 0xff;
-      if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#fail(packet, start, recursion, metricsId);
+      if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#fail(start, recursion, metricsId);
       if ((flags & TERMS_FLAG.ASK_WILDCARDS) !== 0 && this.#hasWildcard(skipped)) return VERDICT.ASK;
       const below = ((words[(node + NODE.SHAPE) >> 2] ?? 0) >> 16) & 0xff;
       if (below !== BELOW_COMPLETE && (below === BELOW_ASK_ANY || below === skipped)) return VERDICT.ASK;
       this.#counters.count(question.type, RCODE.NXDOMAIN, metricsId);
-      return this.#response.writeNegative(packet, start, most, terms, RCODE.NXDOMAIN);
+      return this.#response.writeNegative(start, most, terms, RCODE.NXDOMAIN);
     }
     return VERDICT.ASK;
   }
@@ -174,7 +197,7 @@ export class TableReader {
     return false;
   }
 
-  #answerFromCache(packet: Uint8Array, start: number, most: number, entry: number): number {
+  #answerFromCache(start: number, most: number, entry: number): number {
     const { words, octets } = this.#views;
     const flags = words[(entry + CACHED.FLAGS) >> 2] ?? 0;
     const body = entry + (words[(entry + CACHED.BODY) >> 2] ?? 0);
@@ -182,28 +205,20 @@ export class TableReader {
     if (octets[this.#recencyAt] === 0) octets[this.#recencyAt] = 1;
     const recursion = (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0;
     const age = this.#second - (words[(entry + CACHED.STORED) >> 2] ?? 0);
-    const length = this.#response.writeBody(packet, start, most, body, recursion);
-    if (age > 0) this.#countDown(packet, entry, flags >>> 16, age);
+    const length = this.#response.writeBody(start, most, body, recursion);
+    if (age > 0) this.#countDown(entry, flags >>> 16, age);
     return length;
   }
 
   /** Takes the age of an entry off every TTL that was sent. */
-  #countDown(packet: Uint8Array, entry: number, count: number, age: number): void {
+  #countDown(entry: number, count: number, age: number): void {
     const { octets } = this.#views;
     const offsets = entry + CACHED.NAME + padded(this.#question.nameLength);
     for (let index = 0; index < count; index++) {
       const where = offsets + index * 2;
       const at = this.#question.end + ((octets[where] ?? 0) | ((octets[where + 1] ?? 0) << 8));
       if (at + 4 > this.#response.recordsEnd) return;
-      const ttl =
-        ((packet[at] ?? 0) * 0x1000000 + ((packet[at + 1] ?? 0) << 16)) |
-        ((packet[at + 2] ?? 0) << 8) |
-        (packet[at + 3] ?? 0);
-      const left = Math.max(0, ttl - age);
-      packet[at] = left >>> 24;
-      packet[at + 1] = (left >>> 16) & 0xff;
-      packet[at + 2] = (left >>> 8) & 0xff;
-      packet[at + 3] = left & 0xff;
+      this.#view.setUint32(at, Math.max(0, this.#view.getUint32(at) - age));
     }
   }
 
@@ -211,8 +226,7 @@ export class TableReader {
     const { words } = this.#views;
     const question = this.#question;
     const flags = question.cachedFlags();
-    const running = question.labels > 0 ? (question.suffixHashes[0] ?? 0) : this.#seed;
-    const hash = mixQuestion(running, question.type, question.dnsClass, flags);
+    const hash = finishQuestion(question.running, question.type, question.dnsClass, flags);
     const entry = this.#find(hash, 0, KIND.CACHED);
     if (entry === 0 || (words[(entry + CACHED.EXPIRES) >> 2] ?? 0) <= this.#second) return 0;
     return entry;
@@ -242,12 +256,7 @@ export class TableReader {
   #matches(block: number, skipped: number, kind: number): boolean {
     const { words, octets } = this.#views;
     const question = this.#question;
-    const from =
-      skipped === 0
-        ? 0
-        : skipped < question.labels
-          ? (question.labelStarts[skipped] ?? 0)
-          : question.nameLength - 1;
+    const from = question.labelStarts[skipped] ?? 0;
     const length = question.nameLength - from;
     if (((words[(block + NODE.SHAPE) >> 2] ?? 0) & 0xff) !== length) return false;
     let start = block + CACHED.NAME;

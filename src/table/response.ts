@@ -13,12 +13,15 @@ import type { QuestionReader } from './question.ts';
 export const TCP_LIMIT = 65_535;
 const HEADER_LENGTH = 12;
 const OPT_LENGTH = 11;
-const FLAG_RESPONSE = 0x80;
-const FLAG_AUTHORITATIVE = 0x04;
-const FLAG_TRUNCATED = 0x02;
-const FLAG_RECURSION_DESIRED = 0x01;
-const FLAG_RECURSION_AVAILABLE = 0x80;
-const FLAG_CHECKING_DISABLED = 0x10;
+const TYPE_OPT = 41;
+/** Bits of the header's second word; of the query's, RD and CD are kept. */
+const FLAG = {
+  RESPONSE: 0x8000,
+  AUTHORITATIVE: 0x0400,
+  TRUNCATED: 0x0200,
+  RECURSION_AVAILABLE: 0x80,
+  KEPT: 0x0110,
+} as const;
 
 export class ResponseWriter {
   readonly #octets: Uint8Array;
@@ -26,6 +29,8 @@ export class ResponseWriter {
   readonly #question: QuestionReader;
   /** The UDP size that our OPT records tell clients. */
   readonly #udpSize: number;
+  #packet: Uint8Array = new Uint8Array();
+  #view: DataView = new DataView(new ArrayBuffer(0));
   /** State of a xorshift generator: where a rotation starts. Never 0. */
   #random = (Math.floor(Math.random() * 0x7fffffff) | 1) >>> 0;
   /** Where the records of the last response ended in its packet, before OPT. */
@@ -38,6 +43,12 @@ export class ResponseWriter {
     this.#udpSize = udpSize;
   }
 
+  /** Sets the memory that responses are written to. @param view the octets of `packet` and nothing else */
+  bind(packet: Uint8Array, view: DataView): void {
+    this.#packet = packet;
+    this.#view = view;
+  }
+
   /**
    * Answers with a stored body.
    *
@@ -45,68 +56,58 @@ export class ResponseWriter {
    * @param most octets the whole response may have
    * @returns the response's length
    */
-  writeBody(
-    packet: Uint8Array,
-    start: number,
-    most: number,
-    body: number,
-    recursionAvailable: boolean,
-  ): number {
+  writeBody(start: number, most: number, body: number, recursionAvailable: boolean): number {
     const words = this.#words;
     const word = body >> 2;
     const flags = words[word] ?? 0;
     const length = words[word + (BODY.LENGTH >> 2)] ?? 0;
     const counts = words[word + (BODY.ANSWERS >> 2)] ?? 0;
     const from = this.#question.end;
-    if (length > this.#room(start, most))
-      return this.#writeCut(packet, start, most, body, recursionAvailable);
-    this.#writeHeader(packet, start, flags, recursionAvailable);
-    packet[start + 6] = (counts >> 8) & 0xff;
-    packet[start + 7] = counts & 0xff;
-    packet[start + 8] = counts >>> 24;
-    packet[start + 9] = (counts >>> 16) & 0xff;
+    if (length > this.#room(start, most)) return this.#writeCut(start, most, body, recursionAvailable);
+    this.#writeHeader(start, flags, recursionAvailable);
+    this.#view.setUint16(start + 6, counts & 0xffff);
+    this.#view.setUint16(start + 8, counts >>> 16);
     const additionals = words[word + (BODY.ADDITIONALS >> 2)] ?? 0;
     const rotation = words[word + (BODY.ROTATION >> 2)] ?? 0;
     if (rotation >>> 16 > 1)
-      this.#copyRotated(packet, from, body + BODY.RECORDS, length, additionals >>> 16, rotation);
-    else this.#copy(packet, from, body + BODY.RECORDS, length);
-    return this.#finish(packet, start, from + length, additionals & 0xffff);
+      this.#copyRotated(from, body + BODY.RECORDS, length, additionals >>> 16, rotation);
+    else this.#copy(from, body + BODY.RECORDS, length);
+    return this.#finish(start, from + length, additionals & 0xffff);
   }
 
   /** Answers NODATA or NXDOMAIN with the zone's SOA (RFC 2308 section 2). @param terms their octet in the table */
-  writeNegative(packet: Uint8Array, start: number, most: number, terms: number, rcode: number): number {
+  writeNegative(start: number, most: number, terms: number, rcode: number): number {
     const words = this.#words;
     const flags = words[(terms + TERMS.FLAGS) >> 2] ?? 0;
     const length = (words[(terms + TERMS.LENGTHS) >> 2] ?? 0) >>> 16;
     const from = this.#question.end;
     const authoritative = rcode === RCODE.NOERROR || (flags & TERMS_FLAG.AUTHORITATIVE_NXDOMAIN) !== 0;
     const recursionAvailable = (flags & TERMS_FLAG.RECURSION_AVAILABLE) !== 0;
-    this.#writeHeader(packet, start, rcode | (authoritative ? BODY_AUTHORITATIVE : 0), recursionAvailable);
-    packet.fill(0, start + 6, start + 10);
-    if (length > this.#room(start, most)) return this.#finish(packet, start, from, 0);
-    packet[start + 9] = 1;
-    this.#copySoa(packet, from, terms, length);
-    return this.#finish(packet, start, from + length, 0);
+    this.#writeHeader(start, rcode | (authoritative ? BODY_AUTHORITATIVE : 0), recursionAvailable);
+    this.#view.setInt32(start + 6, 0);
+    if (length > this.#room(start, most)) return this.#finish(start, from, 0);
+    this.#view.setUint8(start + 9, 1);
+    this.#copySoa(from, terms, length);
+    return this.#finish(start, from + length, 0);
   }
 
   /** Answers with a bare response code. */
-  writeCode(packet: Uint8Array, start: number, rcode: number, recursionAvailable: boolean): number {
-    this.#writeHeader(packet, start, rcode, recursionAvailable);
-    packet.fill(0, start + 6, start + 10);
-    return this.#finish(packet, start, this.#question.end, 0);
+  writeCode(start: number, rcode: number, recursionAvailable: boolean): number {
+    this.#writeHeader(start, rcode, recursionAvailable);
+    this.#view.setInt32(start + 6, 0);
+    return this.#finish(start, this.#question.end, 0);
   }
 
   /** The zone's SOA record, its pointers to the apex set for the question at hand. */
-  #copySoa(packet: Uint8Array, to: number, terms: number, length: number): void {
+  #copySoa(to: number, terms: number, length: number): void {
     const apexLength = (this.#words[(terms + TERMS.LENGTHS) >> 2] ?? 0) & 0xffff;
     const record = this.#words[(terms + TERMS.RECORD) >> 2] ?? 0;
-    this.#copy(packet, to, terms + (record & 0xffff), length);
+    this.#copy(to, terms + (record & 0xffff), length);
     const pointer = HEADER_LENGTH + this.#question.nameLength - apexLength;
     for (let index = 0, count = record >>> 16; index < count; index++) {
       const where = terms + TERMS.POINTERS + index * 2;
       const at = to + ((this.#octets[where] ?? 0) | ((this.#octets[where + 1] ?? 0) << 8));
-      packet[at] = 0xc0 | (pointer >> 8);
-      packet[at + 1] = pointer & 0xff;
+      this.#view.setUint16(at, 0xc000 | pointer);
     }
   }
 
@@ -115,34 +116,39 @@ export class ResponseWriter {
     return most - (this.#question.end - start) - (this.#question.hasOpt ? OPT_LENGTH : 0);
   }
 
-  #writeHeader(packet: Uint8Array, start: number, flags: number, recursionAvailable: boolean): void {
-    const asked = packet[start + 2] ?? 0;
-    const checking = (packet[start + 3] ?? 0) & FLAG_CHECKING_DISABLED;
-    const authoritative = flags & BODY_AUTHORITATIVE ? FLAG_AUTHORITATIVE : 0;
-    packet[start + 2] = FLAG_RESPONSE | (asked & FLAG_RECURSION_DESIRED) | authoritative;
-    packet[start + 3] = (recursionAvailable ? FLAG_RECURSION_AVAILABLE : 0) | checking | (flags & 0x0f);
+  #writeHeader(start: number, flags: number, recursionAvailable: boolean): void {
+    const view = this.#view;
+    const asked = view.getUint16(start + 2);
+    const authoritative = flags & BODY_AUTHORITATIVE ? FLAG.AUTHORITATIVE : 0;
+    const recursion = recursionAvailable ? FLAG.RECURSION_AVAILABLE : 0;
+    view.setUint16(
+      start + 2,
+      FLAG.RESPONSE | (asked & FLAG.KEPT) | authoritative | recursion | (flags & 0x0f),
+    );
   }
 
-  #copy(packet: Uint8Array, to: number, from: number, length: number): void {
+  /** Copies octets of the table into the packet, by words where they are aligned in the table. */
+  #copy(to: number, from: number, length: number): void {
+    const view = this.#view;
+    let at = 0;
+    if ((from & 3) === 0) {
+      const words = this.#words;
+      for (let word = from >> 2; at + 4 <= length; at += 4, word++)
+        view.setUint32(to + at, words[word] ?? 0, true);
+    }
     const octets = this.#octets;
-    for (let at = 0; at < length; at++) packet[to + at] = octets[from + at] ?? 0;
+    const packet = this.#packet;
+    for (; at < length; at++) packet[to + at] = octets[from + at] ?? 0;
   }
 
-  #copyRotated(
-    packet: Uint8Array,
-    to: number,
-    records: number,
-    length: number,
-    stride: number,
-    rotation: number,
-  ): void {
+  #copyRotated(to: number, records: number, length: number, stride: number, rotation: number): void {
     const begin = rotation & 0xffff;
     const run = (rotation >>> 16) * stride;
     const shift = this.#pick(rotation >>> 16) * stride;
-    this.#copy(packet, to, records, begin);
-    this.#copy(packet, to + begin, records + begin + shift, run - shift);
-    this.#copy(packet, to + begin + run - shift, records + begin, shift);
-    this.#copy(packet, to + begin + run, records + begin + run, length - begin - run);
+    this.#copy(to, records, begin);
+    this.#copy(to + begin, records + begin + shift, run - shift);
+    this.#copy(to + begin + run - shift, records + begin, shift);
+    this.#copy(to + begin + run, records + begin + run, length - begin - run);
   }
 
   #pick(count: number): number {
@@ -155,29 +161,21 @@ export class ResponseWriter {
   }
 
   /** Adds OPT where the client sent one (RFC 6891 section 6.1.1), DO repeated (RFC 3225 section 3). */
-  #finish(packet: Uint8Array, start: number, end: number, additionals: number): number {
+  #finish(start: number, end: number, additionals: number): number {
     const { hasOpt, dnssecOk } = this.#question;
     this.recordsEnd = end;
     const count = additionals + (hasOpt ? 1 : 0);
-    packet[start + 10] = count >> 8;
-    packet[start + 11] = count & 0xff;
+    const view = this.#view;
+    view.setUint16(start + 10, count);
     if (!hasOpt) return end - start;
-    packet.fill(0, end, end + OPT_LENGTH);
-    packet[end + 2] = 41;
-    packet[end + 3] = this.#udpSize >> 8;
-    packet[end + 4] = this.#udpSize & 0xff;
-    packet[end + 7] = dnssecOk ? 0x80 : 0;
+    view.setUint32(end, TYPE_OPT << 8);
+    view.setUint32(end + 3, this.#udpSize << 16);
+    view.setUint32(end + 7, dnssecOk ? 0x80000000 : 0);
     return end + OPT_LENGTH - start;
   }
 
   /** The way of large answers: record by record while they fit, a rotating run from its random start. */
-  #writeCut(
-    packet: Uint8Array,
-    start: number,
-    most: number,
-    body: number,
-    recursionAvailable: boolean,
-  ): number {
+  #writeCut(start: number, most: number, body: number, recursionAvailable: boolean): number {
     const word = body >> 2;
     const counts = this.#words[word + (BODY.ANSWERS >> 2)] ?? 0;
     const additionals = this.#words[word + (BODY.ADDITIONALS >> 2)] ?? 0;
@@ -192,22 +190,20 @@ export class ResponseWriter {
       for (let left = sections[section] ?? 0; left > 0; left--, index += 2) {
         const length = records[index + 1] ?? 0;
         if (to + length > stop) break;
-        this.#copy(packet, to, records[index] ?? 0, length);
+        this.#copy(to, records[index] ?? 0, length);
         to += length;
         kept[section] = (kept[section] ?? 0) + 1;
       }
       // What follows a record that had to go would seem to be the whole of its set.
       if ((kept[section] ?? 0) < (sections[section] ?? 0)) break;
     }
-    this.#writeHeader(packet, start, this.#words[word] ?? 0, recursionAvailable);
+    this.#writeHeader(start, this.#words[word] ?? 0, recursionAvailable);
     // Over TCP there is nothing larger to ask for.
-    if ((kept[0] ?? 0) < (sections[0] ?? 0) && most < TCP_LIMIT)
-      packet[start + 2] = (packet[start + 2] ?? 0) | FLAG_TRUNCATED;
-    for (const section of [0, 1]) {
-      packet[start + 6 + section * 2] = (kept[section] ?? 0) >> 8;
-      packet[start + 7 + section * 2] = (kept[section] ?? 0) & 0xff;
-    }
-    return this.#finish(packet, start, to, kept[2] ?? 0);
+    const truncated = (kept[0] ?? 0) < (sections[0] ?? 0) && most < TCP_LIMIT;
+    if (truncated) this.#view.setUint16(start + 2, this.#view.getUint16(start + 2) | FLAG.TRUNCATED);
+    this.#view.setUint16(start + 6, kept[0] ?? 0);
+    this.#view.setUint16(start + 8, kept[1] ?? 0);
+    return this.#finish(start, to, kept[2] ?? 0);
   }
 
   /** Start and length of every record in the order to send them. */

@@ -7,7 +7,7 @@ import type { WireName } from '../wire/types.ts';
 import { Arena } from './arena.ts';
 import { BlockBuffer, encodeNode, encodeTerms } from './block.ts';
 import { AnswerCache } from './cache.ts';
-import { finishHash, hashName } from './hash.ts';
+import { countLabels, finishHash, hashName } from './hash.ts';
 import { HEADER, KIND, MOST_READERS, MOST_ZONES, NODE, TERMS, UNIT_SHIFT } from './layout.ts';
 import { reserveTable, type TableViews, viewTable } from './memory.ts';
 import { Reclaimer } from './reclaim.ts';
@@ -101,14 +101,13 @@ export class TableWriter {
    * @throws TableFullError and leaves the table as it was
    */
   put(node: NameNode): NodeRef {
-    const { running, labels } = hashName(node.name, this.#seed);
-    const hash = finishHash(running);
+    const hash = finishHash(hashName(node.name, this.#seed));
     encodeNode(this.#buffer, node, hash);
     const slot = this.#findNode(node.name, hash);
     if (slot >= 0 && this.#equalsBuffer(this.#slots.blockAt(slot))) return refOf(this.#slots.blockAt(slot));
     const block = this.#copyBuffer();
     this.#nodeOctets += this.#buffer.length;
-    if (slot < 0) this.#insertNode(block, hash, labels);
+    if (slot < 0) this.#insertNode(block, hash, countLabels(node.name));
     else {
       const old = this.#slots.blockAt(slot);
       this.#slots.replace(slot, block);
@@ -119,7 +118,7 @@ export class TableWriter {
 
   /** Removes the node of this name. @returns whether there was one */
   remove(name: WireName): boolean {
-    const slot = this.#findNode(name, finishHash(hashName(name, this.#seed).running));
+    const slot = this.#findNode(name, finishHash(hashName(name, this.#seed)));
     if (slot < 0) return false;
     const block = this.#slots.blockAt(slot);
     this.#slots.remove(slot);
@@ -130,7 +129,7 @@ export class TableWriter {
 
   /** The reference of the node of this name, if it stands. */
   find(name: WireName): NodeRef | undefined {
-    const slot = this.#findNode(name, finishHash(hashName(name, this.#seed).running));
+    const slot = this.#findNode(name, finishHash(hashName(name, this.#seed)));
     return slot < 0 ? undefined : refOf(this.#slots.blockAt(slot));
   }
 
