@@ -1,0 +1,34 @@
+/**
+ * The command line as a whole: which commands there are, and what ends in which exit code.
+ *
+ * Exit codes: 0 for what went well, 1 for what could not be done, 2 for what was asked wrongly.
+ */
+import { Command, CommanderError } from 'commander';
+import { ExitError } from './exit.ts';
+import { createServeCommand } from './serve.ts';
+import { createVersionCommand, VERSION } from './version.ts';
+
+/** @returns the exit code, once the command has ended. */
+export async function run(args: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof ExitError) return error.code;
+    // Help and version leave through the same door as mistakes; commander has printed what there is to say.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    throw error;
+  }
+}
+
+function createProgram(): Command {
+  const program = new Command('portolan')
+    .description('The DNS server of a Kubernetes cluster.')
+    .version(VERSION, '--version', 'print the version')
+    .helpOption('--help', 'print this')
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: false });
+  for (const command of [createServeCommand(), createVersionCommand()])
+    program.addCommand(command.copyInheritedSettings(program).helpOption('--help', 'print this'));
+  return program;
+}

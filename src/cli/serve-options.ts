@@ -1,0 +1,89 @@
+/**
+ * The flags of `portolan serve` as the command line shows them. What their values may be is checked in `config/`.
+ */
+import { Option } from 'commander';
+import { findNearest } from '../config/nearest.ts';
+import type { Problem } from '../config/problem.ts';
+
+const several = (value: string, before: readonly string[] = []) => [...before, value];
+
+export const SERVE_OPTIONS: readonly Option[] = [
+  new Option('--domain <name>', 'the zone of the cluster (default: cluster.local.)'),
+  new Option('--dns-port <port>', 'UDP and TCP port (default: 53)'),
+  new Option(
+    '--dns-bind-address <ip>',
+    'address to listen on, once or several times (default: all)',
+  ).argParser(several),
+  new Option(
+    '--kubecfg-file <path>',
+    'kubeconfig file (default: the pod it runs in, else KUBECONFIG, else ~/.kube/config)',
+  ),
+  new Option('--context <name>', 'context of the kubeconfig file (default: its current one)'),
+  new Option('--kube-master-url <url>', 'API server (default: the one of the kubeconfig file)'),
+  new Option(
+    '--manifests <folder>',
+    'serve the objects of a folder of YAML and JSON files, and follow its changes',
+  ),
+  new Option('--example', 'serve the bundled example cluster'),
+  new Option('--dialect <name>', 'which server to answer like: coredns, kube-dns (default: coredns)'),
+  new Option('--pods <mode>', 'names of pods: disabled, insecure, verified (default: insecure)'),
+  new Option('--ttl <seconds>', 'TTL of answers, 0 to 3600 (default: 30)'),
+  new Option('--udp-readers <number>', 'threads that answer UDP (default: one per core but one, 1 to 4)'),
+  new Option(
+    '--healthz-port <port>',
+    'HTTP port of /readyz, /readiness, /healthz and /metrics; address:port binds one address (default: 8081)',
+  ),
+  new Option(
+    '--initial-sync-timeout <duration>',
+    'after this, report it as an error that the cluster is not listed yet (default: 60s)',
+  ),
+  new Option(
+    '--snapshot <file>',
+    'keep the last good state here, to start from while there is no API server',
+  ),
+  new Option('--takeover', 'join a port that another process serves, once the cluster is listed'),
+  new Option('--lameduck <duration>', 'serve on for so long after a stop signal (default: 5s)'),
+  new Option('--log-level <level>', 'error, warn, info, debug (default: info)'),
+  new Option('--log-format <format>', 'text, json (default: text on a terminal, else json)'),
+];
+
+const NAMES: readonly string[] = SERVE_OPTIONS.map((option) => option.long?.slice(2) ?? '');
+const SWITCHES: readonly string[] = SERVE_OPTIONS.filter((option) => !option.required).map((option) =>
+  option.name(),
+);
+
+/** Says of every argument that no option took what is wrong with it. */
+export function complainOfLeftOver(args: readonly string[]): readonly Problem[] {
+  const problems: Problem[] = [];
+  let afterFlag = false;
+  for (const arg of args) {
+    const isFlag = arg.startsWith('-') && arg !== '-';
+    if (isFlag) problems.push(complainOfFlag(arg));
+    // What follows an unknown flag is most likely its value.
+    else if (!afterFlag)
+      problems.push({
+        where: arg,
+        fault: 'unexpected argument',
+        value: undefined,
+        remedy: 'Give flags only.',
+      });
+    afterFlag = isFlag && !arg.includes('=');
+  }
+  return problems;
+}
+
+function complainOfFlag(arg: string): Problem {
+  const where = arg.split('=')[0] ?? arg;
+  const word = where.replace(/^-+/, '');
+  if (SWITCHES.includes(word) && arg !== where)
+    return {
+      where,
+      fault: 'takes no value',
+      value: arg.slice(where.length + 1),
+      remedy: `Give ${where} alone.`,
+    };
+  const nearest = findNearest(word, NAMES);
+  const remedy =
+    nearest === undefined ? "See 'portolan serve --help' for those there are." : `Did you mean --${nearest}?`;
+  return { where, fault: 'unknown flag', value: undefined, remedy };
+}

@@ -1,0 +1,196 @@
+/**
+ * Follows the files of one folder: what they hold now, and then every change.
+ *
+ * A notice of the system only wakes it up; what counts is what the files hold. So it is right for editors that write in
+ * place or rename, for ConfigMap volumes whose `..data` link is swapped, and, by a look now and then, where notices are
+ * not to be had. A change is passed on once two looks in a row saw the same, so half-written files are not read.
+ */
+import { type FSWatcher, watch } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock, Timer } from '../ground/clock.ts';
+import type { Log } from '../ground/log.ts';
+import { FileReader, type FileReading } from './file-reader.ts';
+
+/** What became of a file since the last report. */
+export type FileChange =
+  | { readonly kind: 'content'; readonly file: string; readonly text: string }
+  | { readonly kind: 'unreadable'; readonly file: string; readonly reason: string }
+  | { readonly kind: 'gone'; readonly file: string };
+
+export interface FollowOptions {
+  readonly folder: string;
+  /** Whether a file of this name is of interest. */
+  readonly accepts: (name: string) => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Called with everything at first, and then with what is different. `file` is the path: folder and name. */
+  readonly onChange: (changes: readonly FileChange[]) => void;
+}
+
+export class FolderError extends Error {
+  override readonly name = 'FolderError';
+  readonly folder: string;
+
+  constructor(folder: string, cause: NodeJS.ErrnoException) {
+    super(
+      `cannot read folder: ${folder}: ${cause.code ?? cause.message}. Give a folder that exists and is readable.`,
+      {
+        cause,
+      },
+    );
+    this.folder = folder;
+  }
+}
+
+const WAKE_MILLISECONDS = 20;
+const SETTLE_MILLISECONDS = 100;
+const PERIOD_MILLISECONDS = 5_000;
+/** Looks after which a folder that never comes to rest is taken as it is. */
+const MOST_UNSETTLED = 20;
+
+type Observation = ReadonlyMap<string, FileReading>;
+
+export class FolderFollower {
+  readonly #options: FollowOptions;
+  readonly #reader = new FileReader();
+  #reported: Observation = new Map();
+  #last: Observation = new Map();
+  #unsettled = 0;
+  #watcher: FSWatcher | undefined;
+  #watchedInode = -1n;
+  #timer: Timer | undefined;
+  #looking = false;
+  #wokenMeanwhile = false;
+  #stopped = false;
+  #lost = false;
+
+  constructor(options: FollowOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reports what the folder holds, and follows it from then on.
+   *
+   * @throws FolderError if it cannot be read
+   */
+  async start(): Promise<void> {
+    await this.#watch();
+    this.#last = await this.#observe();
+    this.#report(this.#last);
+    this.#lookAfter(PERIOD_MILLISECONDS);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    this.#watcher?.close();
+  }
+
+  #lookAfter(milliseconds: number): void {
+    this.#timer?.cancel();
+    if (this.#stopped) return;
+    this.#timer = this.#options.clock.after(milliseconds, () => void this.#look());
+  }
+
+  #wake(): void {
+    if (this.#looking) this.#wokenMeanwhile = true;
+    else if (this.#unsettled === 0) this.#lookAfter(WAKE_MILLISECONDS);
+  }
+
+  async #look(): Promise<void> {
+    this.#looking = true;
+    let pause = PERIOD_MILLISECONDS;
+    try {
+      await this.#watch();
+      pause = this.#compare(await this.#observe());
+      this.#lost = false;
+    } catch (error) {
+      this.#complainOnce(error);
+    }
+    this.#looking = false;
+    this.#lookAfter(this.#wokenMeanwhile ? Math.min(pause, SETTLE_MILLISECONDS) : pause);
+    this.#wokenMeanwhile = false;
+  }
+
+  /** @returns milliseconds until the next look */
+  #compare(now: Observation): number {
+    if (this.#stopped) return PERIOD_MILLISECONDS;
+    const settled = isSame(now, this.#last) || this.#unsettled >= MOST_UNSETTLED;
+    this.#last = now;
+    if (isSame(now, this.#reported)) this.#unsettled = 0;
+    else if (settled) this.#report(now);
+    else {
+      this.#unsettled += 1;
+      return SETTLE_MILLISECONDS;
+    }
+    return PERIOD_MILLISECONDS;
+  }
+
+  #report(now: Observation): void {
+    this.#unsettled = 0;
+    const changes = listChanges(this.#options.folder, this.#reported, now);
+    this.#reported = now;
+    this.#options.onChange(changes);
+  }
+
+  /** @throws FolderError */
+  async #observe(): Promise<Observation> {
+    const { folder, accepts, clock } = this.#options;
+    let names: string[];
+    try {
+      names = await readdir(folder);
+    } catch (error) {
+      throw new FolderError(folder, error as NodeJS.ErrnoException); // What fs functions fail with.
+    }
+    const accepted = names.filter(accepts).sort();
+    const observation = new Map<string, FileReading>();
+    for (const name of accepted) {
+      const reading = await this.#reader.read(join(folder, name), clock.now());
+      if (reading !== undefined) observation.set(name, reading);
+    }
+    this.#reader.keepOnly(accepted.map((name) => join(folder, name)));
+    return observation;
+  }
+
+  /** Watches the folder that has the path now, which may be another one than before. Without it, looks must do. */
+  async #watch(): Promise<void> {
+    try {
+      const { ino } = await stat(this.#options.folder, { bigint: true });
+      if (this.#stopped || ino === this.#watchedInode) return;
+      this.#watcher?.close();
+      this.#watcher = watch(this.#options.folder, { persistent: false }, () => this.#wake());
+      this.#watchedInode = ino;
+      this.#watcher.on('error', () => {
+        this.#watchedInode = -1n;
+      });
+    } catch (error) {
+      this.#watchedInode = -1n;
+      this.#options.log.debug('no notices of changes in folder', { reason: String(error) });
+    }
+  }
+
+  #complainOnce(error: unknown): void {
+    if (!this.#lost) this.#options.log.error('folder lost, its last state stays', { reason: String(error) });
+    this.#lost = true;
+  }
+}
+
+function isSame(one: Observation, other: Observation): boolean {
+  if (one.size !== other.size) return false;
+  for (const [name, reading] of one) if (other.get(name)?.digest !== reading.digest) return false;
+  return true;
+}
+
+function listChanges(folder: string, before: Observation, now: Observation): readonly FileChange[] {
+  const changes: FileChange[] = [];
+  for (const [name, reading] of now) {
+    const file = join(folder, name);
+    if (before.get(name)?.digest === reading.digest) continue;
+    if (reading.kind === 'unreadable') changes.push({ kind: 'unreadable', file, reason: reading.reason });
+    else changes.push({ kind: 'content', file, text: reading.text });
+  }
+  for (const name of before.keys())
+    if (!now.has(name)) changes.push({ kind: 'gone', file: join(folder, name) });
+  return changes;
+}

@@ -1,0 +1,51 @@
+/**
+ * Addresses for services that have none in their manifest, as an API server would have given them one.
+ *
+ * An address comes from the service's name, so that it is the same on every machine and after every restart; where two
+ * names fall on one address the second takes the next free one, and a service keeps what it has.
+ */
+import { createHash } from 'node:crypto';
+import type { ObjectKey } from '../../kube/objects.ts';
+import type { AddressFamily } from './parse-manifest.ts';
+
+/** Where clusters made for tests have their services, of both families: 10.96.0.0/12 and fd00:10:96::/108. */
+const SIZE = 2 ** 20;
+
+const WRITE: Readonly<Record<AddressFamily, (index: number) => string>> = {
+  IPv4: (index) => `10.${96 + (index >> 16)}.${(index >> 8) & 0xff}.${index & 0xff}`,
+  // Never a group of zero, hence already in canonical form.
+  IPv6: (index) => `fd00:10:96::${((index >> 16) + 1).toString(16)}:${((index & 0xffff) | 1).toString(16)}`,
+};
+
+export class MadeUpAddresses {
+  readonly #given = new Map<string, string>();
+  readonly #taken = new Set<string>();
+
+  /** Forgets services that are gone, and gives back addresses that a manifest now claims. */
+  keepOnly(services: ReadonlySet<ObjectKey>, claimed: ReadonlySet<string>): void {
+    for (const [slot, address] of this.#given) {
+      const service = slot.slice(slot.indexOf(' ') + 1);
+      if (services.has(service) && !claimed.has(address)) continue;
+      this.#given.delete(slot);
+      this.#taken.delete(address);
+    }
+  }
+
+  /** @param claimed addresses that manifests name themselves */
+  addressOf(service: ObjectKey, family: AddressFamily, claimed: ReadonlySet<string>): string {
+    const slot = `${family} ${service}`;
+    const known = this.#given.get(slot);
+    if (known !== undefined) return known;
+    const first = createHash('sha256').update(service).digest().readUInt32BE(0) % SIZE;
+    for (let step = 0; step < SIZE; step += 1) {
+      const address = WRITE[family]((first + step) % SIZE);
+      if (claimed.has(address) || this.#taken.has(address)) continue;
+      this.#given.set(slot, address);
+      this.#taken.add(address);
+      return address;
+    }
+    throw new RangeError(
+      `no ${family} address left for service: ${service}. Name addresses in the manifests.`,
+    );
+  }
+}

@@ -1,0 +1,187 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../ground/clock.ts';
+import type { Log, LogFields } from '../../ground/log.ts';
+import type { ClusterObject, ObjectSink } from '../../kube/objects.ts';
+import { FolderError } from '../folder-follower.ts';
+import { ManifestSource } from './manifest-source.ts';
+import { keyOfObject } from './merge-manifests.ts';
+
+let folder: string;
+let source: ManifestSource | undefined;
+const held = new Map<string, ClusterObject>();
+const calls: string[] = [];
+const logged: { message: string; fields: LogFields }[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'manifests-'));
+  held.clear();
+  calls.length = 0;
+  logged.length = 0;
+});
+
+afterEach(() => {
+  source?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function sinkOf<Kind extends ClusterObject>(kind: Kind['kind']): ObjectSink<Kind> {
+  return {
+    listStarted: () => void calls.push(`${kind} list`),
+    listCompleted: () => void calls.push(`${kind} listed`),
+    upsert(object) {
+      calls.push(`${kind} + ${keyOfObject(object)}`);
+      held.set(`${kind} ${keyOfObject(object)}`, object);
+    },
+    remove(key) {
+      calls.push(`${kind} - ${key}`);
+      held.delete(`${kind} ${key}`);
+    },
+    count: () => held.size,
+  };
+}
+
+const log: Log = {
+  error: (message, fields = {}) => void logged.push({ message, fields }),
+  warn: (message, fields = {}) => void logged.push({ message, fields }),
+  info() {},
+  debug() {},
+};
+
+/** Looks that are made now and then are made often here. */
+const hasty = {
+  ...systemClock,
+  after: (wait: number, run: () => void) => systemClock.after(Math.min(wait, 100), run),
+};
+
+async function serve(clock = systemClock): Promise<ManifestSource> {
+  const sinks = { Service: sinkOf('Service'), Namespace: sinkOf('Namespace') } as const;
+  source = new ManifestSource({ folder, sinks, clock, log });
+  await source.start();
+  return source;
+}
+
+const service = (name: string, address = '10.96.0.7') =>
+  `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}, namespace: shop}\nspec: {clusterIP: ${address}}\n`;
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+const services = () => [...held.keys()].filter((key) => key.startsWith('Service ')).sort();
+const until = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 20 });
+
+describe('at the start', () => {
+  it('lists each kind once, whole, namespaces included', async () => {
+    write('a.yaml', service('cart'));
+    write('ignored.txt', 'no: [manifest');
+    write('.hidden.yaml', 'no: [manifest');
+    await serve();
+    expect(calls).toEqual([
+      'Service list',
+      'Namespace list',
+      'Namespace + shop',
+      'Service + shop/cart',
+      'Service listed',
+      'Namespace listed',
+    ]);
+  });
+
+  it('reports a bad file with its line and serves the rest', async () => {
+    write('a.yaml', service('cart'));
+    write('b.yaml', `${service('till')}---\nkind: [\n`);
+    const started = await serve();
+    expect(services()).toEqual(['Service shop/cart']);
+    expect(logged).toMatchObject([
+      { message: 'bad manifest', fields: { file: join(folder, 'b.yaml'), line: 7 } },
+    ]);
+    expect(started.status()).toEqual({ files: 1, badFiles: 1 });
+  });
+
+  it('refuses a folder that is not there', async () => {
+    rmSync(folder, { recursive: true });
+    await expect(serve()).rejects.toThrow(FolderError);
+  });
+});
+
+describe('later', () => {
+  it('hands on what is different and nothing else', async () => {
+    write('a.yaml', service('cart'));
+    write('b.yaml', service('till', '10.96.0.8'));
+    await serve();
+    calls.length = 0;
+    write('a.yaml', `# a comment\n${service('cart')}---\n${service('door', '10.96.0.9')}`);
+    rmSync(join(folder, 'b.yaml'));
+    await until(() => expect(services()).toEqual(['Service shop/cart', 'Service shop/door']));
+    expect(calls).toEqual(['Service + shop/door', 'Service - shop/till']);
+  });
+
+  it('keeps the last good version of a file that turns bad, and reports it', async () => {
+    write('a.yaml', service('cart'));
+    const started = await serve();
+    write('a.yaml', 'kind: [\n');
+    await until(() => expect(logged).toMatchObject([{ message: 'bad manifest', fields: { line: 2 } }]));
+    expect(services()).toEqual(['Service shop/cart']);
+    expect(started.status()).toEqual({ files: 1, badFiles: 1 });
+    write('a.yaml', service('till'));
+    await until(() => expect(services()).toEqual(['Service shop/till']));
+    expect(started.status()).toEqual({ files: 1, badFiles: 0 });
+  });
+
+  it('follows editors that write beside and rename', async () => {
+    write('a.yaml', service('cart'));
+    await serve();
+    write('a.yaml.tmp', service('till'));
+    renameSync(join(folder, 'a.yaml.tmp'), join(folder, 'a.yaml'));
+    await until(() => expect(services()).toEqual(['Service shop/till']));
+  });
+
+  it('follows the volumes of ConfigMaps, whose data is swapped as a whole', async () => {
+    mkdirSync(join(folder, '..1'));
+    write('..1/a.yaml', service('cart'));
+    symlinkSync('..1', join(folder, '..data'));
+    symlinkSync('..data/a.yaml', join(folder, 'a.yaml'));
+    await serve();
+    mkdirSync(join(folder, '..2'));
+    write('..2/a.yaml', service('till'));
+    symlinkSync('..2', join(folder, '..data_tmp'));
+    renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
+    rmSync(join(folder, '..1'), { recursive: true });
+    await until(() => expect(services()).toEqual(['Service shop/till']));
+    expect(logged).toEqual([]);
+  });
+
+  it('sees by itself what no notice tells: another folder in the place of the first', async () => {
+    write('a.yaml', service('cart'));
+    await serve(hasty);
+    renameSync(folder, `${folder}-old`);
+    await until(() => expect(logged).toMatchObject([{ message: 'folder lost, its last state stays' }]));
+    expect(services()).toEqual(['Service shop/cart']);
+    mkdirSync(folder);
+    write('a.yaml', service('till'));
+    await until(() => expect(services()).toEqual(['Service shop/till']));
+    rmSync(`${folder}-old`, { recursive: true });
+  });
+
+  it('never shows a file that is being written: a change counts when two looks agree', async () => {
+    write('a.yaml', service('cart'));
+    const looks: (() => void)[] = [];
+    const after = (_: number, run: () => void) => {
+      looks.push(run);
+      return { cancel() {} };
+    };
+    const reading = await serve({ ...systemClock, after });
+    const look = async () => {
+      const made = looks.length;
+      looks.at(-1)?.();
+      await until(() => expect(looks.length).toBeGreaterThan(made));
+    };
+    calls.length = 0;
+    write('a.yaml', '');
+    await look();
+    write('a.yaml', service('till'));
+    await look();
+    expect(calls).toEqual([]);
+    await look();
+    expect(calls).toEqual(['Service + shop/till', 'Service - shop/cart']);
+    expect(reading.status().badFiles).toBe(0);
+  });
+});
