@@ -43,7 +43,7 @@ const PROTOTYPES = {
   poll: 'int poll(void *, unsigned long, int)',
   recvmmsg: 'int recvmmsg(int, void *, unsigned int, int, void *)',
   sendmmsg: 'int sendmmsg(int, void *, unsigned int, int)',
-  sendmsg: 'ssize_t sendmsg(int, const void *, int)',
+  sendmsg: 'long sendmsg(int, const void *, int)',
 } as const;
 
 const PROCESSORS: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];

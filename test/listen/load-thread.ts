@@ -1,0 +1,41 @@
+/**
+ * The entry of a thread that keeps asking, from many ports so that every reader has its share, and counts what is lost:
+ * a question without an answer for a second.
+ */
+import { createSocket } from 'node:dgram';
+import { workerData } from 'node:worker_threads';
+import { LOAD, type LoadPlan } from './load.ts';
+import { queryFor } from './udp-client.ts';
+
+// Started by `startLoad` alone.
+const { port, address, sockets, counts: memory } = workerData as LoadPlan;
+const counts = new Int32Array(memory);
+const LOST_AFTER_MILLISECONDS = 1000;
+
+function keepAsking(): void {
+  const socket = createSocket('udp4');
+  let id = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const ask = (): void => {
+    if (Atomics.load(counts, LOAD.STOP) === 1) {
+      socket.close();
+      return;
+    }
+    id = (id + 1) & 0xffff;
+    Atomics.add(counts, LOAD.ASKED, 1);
+    socket.send(queryFor('fast.example', id), port, address);
+    timer = setTimeout(() => {
+      Atomics.add(counts, LOAD.LOST, 1);
+      ask();
+    }, LOST_AFTER_MILLISECONDS);
+  };
+  socket.on('message', (message) => {
+    if (message.readUInt16BE(0) !== id) return;
+    clearTimeout(timer);
+    Atomics.add(counts, LOAD.ANSWERED, 1);
+    setImmediate(ask);
+  });
+  ask();
+}
+
+for (let index = 0; index < sockets; index++) keepAsking();

@@ -1,0 +1,38 @@
+/**
+ * Answers that do what the first label of the question says, so that a test can have any behaviour by asking for it.
+ *
+ * `slow…` is for the main thread, `drop…` gets nothing, `throw…` is a defect, `exit…` ends the thread; all else is answered by
+ * the question itself with the QR bit set.
+ */
+import type { InstantAnswers } from '../../src/listen/types.ts';
+
+const LABEL = 12;
+
+export function firstLabelOf(packet: Uint8Array, start = 0): string {
+  const length = packet[start + LABEL] ?? 0;
+  return Buffer.from(packet.subarray(start + LABEL + 1, start + LABEL + 1 + length)).toString('latin1');
+}
+
+export class ScriptedAnswers implements InstantAnswers {
+  enter(): void {}
+  leave(): void {}
+  setTime(): void {}
+
+  answer(packet: Uint8Array, start: number, length: number): number {
+    if (length < 12 || ((packet[start + 2] ?? 0) & 0x80) !== 0) return 0;
+    const label = firstLabelOf(packet, start);
+    if (label.startsWith('slow')) return -1;
+    if (label.startsWith('drop')) return 0;
+    if (label.startsWith('throw')) throw new Error('a defect, as asked for');
+    if (label.startsWith('exit')) process.exit(3);
+    packet[start + 2] = (packet[start + 2] ?? 0) | 0x80;
+    return length;
+  }
+}
+
+/** What the main thread answers to `slow…` questions: the question, with AA set to tell it apart. */
+export function answerAuthoritatively(query: Uint8Array): Uint8Array {
+  const response = Uint8Array.from(query);
+  response[2] = (response[2] ?? 0) | 0x84;
+  return response;
+}

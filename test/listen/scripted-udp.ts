@@ -1,0 +1,41 @@
+/**
+ * A UDP listener by batches with scripted answers on free loopback ports, closed when its test ends.
+ */
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/ground/clock.ts';
+import { silentLog } from '../../src/ground/log.ts';
+import { listenByBatches, type UdpOptions } from '../../src/listen/udp.ts';
+import type { UdpListener } from '../../src/listen/udp-listener.ts';
+import { answerAuthoritatively } from './scripted-answers.ts';
+import { UdpClient } from './udp-client.ts';
+
+export async function startUdp(
+  changes: Partial<UdpOptions> & Pick<UdpOptions, 'threadEntry'>,
+): Promise<UdpListener> {
+  const listener = await listenByBatches({
+    addresses: [{ address: '127.0.0.1', port: 0 }],
+    readers: 1,
+    firstReader: 0,
+    table: new SharedArrayBuffer(0),
+    takeover: false,
+    udpLimit: 1232,
+    answerSlowly: async (query) => answerAuthoritatively(query),
+    onReaderDead: () => {},
+    clock: systemClock,
+    log: silentLog,
+    ...changes,
+  });
+  onTestFinished(() => listener.stop(0));
+  return listener;
+}
+
+export async function startClient(family?: 'udp4' | 'udp6', ownAddress?: string): Promise<UdpClient> {
+  const client = await new UdpClient(family, ownAddress).open();
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** The port of the first address that a listener serves. */
+export function portOf(listener: UdpListener): number {
+  return listener.endpoints[0]?.port ?? 0;
+}

@@ -1,0 +1,27 @@
+/**
+ * A process that serves UDP with scripted answers until it is told to stop, to stand beside another one on the same port.
+ */
+import { systemClock } from '../../src/ground/clock.ts';
+import { silentLog } from '../../src/ground/log.ts';
+import { listenByBatches } from '../../src/listen/udp.ts';
+
+const [, , address = '127.0.0.1', port = '0', threadEntry = ''] = process.argv;
+
+const listener = await listenByBatches({
+  addresses: [{ address, port: Number(port) }],
+  readers: 2,
+  firstReader: 0,
+  table: new SharedArrayBuffer(0),
+  takeover: true,
+  udpLimit: 1232,
+  threadEntry: new URL(threadEntry),
+  answerSlowly: async () => undefined,
+  onReaderDead: () => {},
+  clock: systemClock,
+  log: silentLog,
+});
+process.once('message', async () => {
+  await listener.stop(1000);
+  process.disconnect();
+});
+process.send?.(listener.endpoints[0]?.port);

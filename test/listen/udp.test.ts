@@ -1,0 +1,225 @@
+/**
+ * UDP by batches over real sockets and real threads.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { AnswerSlowly, Client } from '../../src/listen/types.ts';
+import { PortInUseError } from '../../src/socket/socket-error.ts';
+import { bundleThread } from '../support/bundle-thread.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { startLoad } from './load.ts';
+import { answerAuthoritatively, firstLabelOf } from './scripted-answers.ts';
+import { portOf, startClient, startUdp } from './scripted-udp.ts';
+import { queryFor } from './udp-client.ts';
+
+let threadEntry: URL;
+let loadEntry: URL;
+beforeAll(async () => {
+  loadEntry = await bundleThread('test/listen/load-thread.ts');
+  threadEntry = await bundleThread('test/listen/scripted-thread.ts');
+});
+
+const isAuthoritative = (message: Buffer): boolean => (message.readUInt8(2) & 0x04) !== 0;
+
+describe('a reader', () => {
+  it.each([
+    ['udp4', '127.0.0.1', '127.0.0.1'],
+    ['udp6', '::1', '::1'],
+    ['udp4', '0.0.0.0', '127.0.0.2'],
+    ['udp6', '::', '::1'],
+  ] as const)('answers over %s on %s, from the address that was asked: %s', async (family, bound, asked) => {
+    const listener = await startUdp({ threadEntry, addresses: [{ address: bound, port: 0 }] });
+    const client = await startClient(family);
+    const { message, from } = await client.ask('fast.example', portOf(listener), asked);
+    expect(message.readUInt8(2) & 0x80).toBe(0x80);
+    expect(from).toMatchObject({ address: asked, port: portOf(listener) });
+    const slow = await client.ask('slow.example', portOf(listener), asked);
+    expect(isAuthoritative(slow.message)).toBe(true);
+    expect(slow.from).toMatchObject({ address: asked, port: portOf(listener) });
+  });
+
+  it('answers each of many packets with its own answer, whatever lies between them', async () => {
+    const listener = await startUdp({ threadEntry });
+    const client = await startClient();
+    const port = portOf(listener);
+    const kinds = ['fast', 'drop', 'slow', 'throw', 'fast', 'drop', 'drop', 'fast'];
+    const asked = Array.from({ length: 2000 }, (_, index) => `${kinds[(index * 7) % kinds.length]}${index}`);
+    const answered: string[] = [];
+    for (let first = 0; first < asked.length; first += 100) {
+      const round = asked.slice(first, first + 100).filter((name) => !name.startsWith('drop'));
+      for (const name of asked.slice(first, first + 100)) {
+        if (name.startsWith('drop'))
+          client.send(Buffer.from(`xx\x01\0\0\x01\0\0\0\0\0\0\x04drop\0\0\x01\0\x01`), port, '127.0.0.1');
+      }
+      for (const { message } of await Promise.all(round.map((name) => client.ask(name, port, '127.0.0.1')))) {
+        const name = firstLabelOf(message);
+        answered.push(name);
+        expect(isAuthoritative(message)).toBe(name.startsWith('slow'));
+        expect(message.readUInt8(3) & 15).toBe(name.startsWith('throw') ? 2 : 0);
+      }
+    }
+    expect(answered.sort()).toEqual(asked.filter((name) => !name.startsWith('drop')).sort());
+    expect(client.strays).toBe(0);
+    const [counts] = listener.count().readers;
+    expect(counts?.packets).toBe(2000);
+    expect(counts?.faults).toBe(asked.filter((name) => name.startsWith('throw')).length);
+  });
+
+  it('says FORMERR to a query longer than its memory', async () => {
+    const listener = await startUdp({ threadEntry });
+    const client = await startClient();
+    const answer = client.ask('fast.example', portOf(listener), '127.0.0.1');
+    const long = Buffer.alloc(1500);
+    Buffer.from(`\x12\x34\x01\0\0\x01\0\0\0\0\0\x01\x04fast\0\0\x01\0\x01`, 'latin1').copy(long);
+    client.send(long, portOf(listener), '127.0.0.1');
+    await answer;
+    await waitUntil('the stray answer', () => client.strays === 1);
+    expect(listener.count().readers[0]?.cut).toBe(1);
+  });
+
+  it('serves several addresses', async () => {
+    const addresses = ['127.0.0.1', '127.0.0.3', '::1'].map((address) => ({ address, port: 0 }));
+    const listener = await startUdp({ threadEntry, addresses, readers: 2 });
+    const clients = { udp4: await startClient('udp4'), udp6: await startClient('udp6') };
+    expect(listener.endpoints.map(({ address }) => address)).toEqual(['127.0.0.1', '127.0.0.3', '::1']);
+    for (let round = 0; round < 20; round++) {
+      for (const { address, port } of listener.endpoints) {
+        const client = clients[address.includes(':') ? 'udp6' : 'udp4'];
+        for (const name of ['fast.example', 'slow.example']) {
+          expect((await client.ask(name, port, address)).from).toMatchObject({ address, port });
+        }
+      }
+    }
+  });
+
+  it('goes on answering while the main thread is busy for two seconds', async () => {
+    const listener = await startUdp({ threadEntry });
+    const load = startLoad(loadEntry, { port: portOf(listener), address: '127.0.0.1', sockets: 4 });
+    await waitUntil('the first answers', () => load.answered > 0);
+    const before = load.answered;
+    const end = performance.now() + 2000;
+    while (performance.now() < end);
+    expect(load.answered - before).toBeGreaterThan(1000);
+    await load.stop();
+    expect(load.lost).toBe(0);
+  });
+
+  it('that dies is replaced on the same socket', async () => {
+    const dead: number[] = [];
+    const listener = await startUdp({
+      threadEntry,
+      firstReader: 5,
+      onReaderDead: (reader) => dead.push(reader),
+    });
+    const client = await startClient();
+    client.send(queryFor('exit.example', 1), portOf(listener), '127.0.0.1');
+    await waitUntil('the death', () => dead.length > 0);
+    expect((await client.ask('fast.example', portOf(listener), '127.0.0.1')).message).toBeDefined();
+    await client.ask('slow.example', portOf(listener), '127.0.0.1');
+    expect(dead).toEqual([5]);
+    expect(listener.count().restarts).toBe(1);
+    await listener.stop(0);
+    expect(dead).toEqual([5, 5]);
+  });
+
+  it('that dies again and again is replaced after longer and longer pauses', async () => {
+    const clock = new ManualClock();
+    const dead: number[] = [];
+    const listener = await startUdp({ threadEntry, clock, onReaderDead: (reader) => dead.push(reader) });
+    const client = await startClient();
+    for (const [deaths, pause] of [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000].entries()) {
+      client.send(queryFor('exit.example', 1), portOf(listener), '127.0.0.1');
+      await waitUntil('the death', () => dead.length === deaths + 1);
+      clock.advance(pause - 1);
+      expect(clock.pending).toBe(1);
+      clock.advance(1);
+      expect(clock.pending).toBe(0);
+    }
+    await client.ask('fast.example', portOf(listener), '127.0.0.1');
+  });
+});
+
+describe('slow questions', () => {
+  it('beyond the room of the ring are dropped and counted, and fast ones are still answered', async () => {
+    const answers: (() => void)[] = [];
+    const listener = await startUdp({
+      threadEntry,
+      ringOctets: 1024,
+      mostUnanswered: 2,
+      answerSlowly: (query) =>
+        new Promise((resolve) => answers.push(() => resolve(answerAuthoritatively(query)))),
+    });
+    const client = await startClient();
+    const port = portOf(listener);
+    const first = [client.ask('slow1', port, '127.0.0.1'), client.ask('slow2', port, '127.0.0.1')];
+    await waitUntil('two questions to be asked', () => answers.length === 2);
+    // Each takes 112 octets of the ring: nine fit, three do not.
+    const second = Array.from({ length: 12 }, (_, index) =>
+      client.ask(`slow${10 + index}`, port, '127.0.0.1', 1500),
+    );
+    const settled = Promise.allSettled(second);
+    await waitUntil('the ring to overflow', () => listener.count().slow.dropped === 3);
+    await client.ask('fast', port, '127.0.0.1');
+    expect(listener.count().slow).toMatchObject({ asked: 2, unanswered: 2 });
+    await waitUntil(
+      'the rest to be answered',
+      () => listener.count().slow.asked === 11 && answers.length === 0,
+      {
+        step: () => {
+          for (const answer of answers.splice(0)) answer();
+        },
+      },
+    );
+    await Promise.all(first);
+    expect((await settled).filter(({ status }) => status === 'fulfilled')).toHaveLength(9);
+    expect(listener.count().slow).toMatchObject({ unanswered: 0, dropped: 3 });
+  });
+
+  it('are answered SERVFAIL when answering fails, and not at all when there is nothing to say', async () => {
+    const listener = await startUdp({
+      threadEntry,
+      answerSlowly: async (query) => {
+        if (firstLabelOf(query) === 'slow-silent') return undefined;
+        throw new Error('a defect, as asked for');
+      },
+    });
+    const client = await startClient();
+    const silent = client.ask('slow-silent', portOf(listener), '127.0.0.1', 500).catch(String);
+    const { message } = await client.ask('slow-failing', portOf(listener), '127.0.0.1');
+    expect(message.readUInt8(3) & 15).toBe(2);
+    expect(await silent).toContain('no answer');
+    expect(listener.count().slow).toMatchObject({ asked: 2, unanswered: 0, failed: 1 });
+  });
+
+  it('tell who asks', async () => {
+    const clients: Client[] = [];
+    const addresses = [
+      { address: '127.0.0.1', port: 0 },
+      { address: '::1', port: 0 },
+    ];
+    const answerSlowly: AnswerSlowly = async (query, client) => {
+      clients.push(client);
+      return answerAuthoritatively(query);
+    };
+    const listener = await startUdp({ threadEntry, addresses, answerSlowly });
+    const [four, six] = listener.endpoints;
+    await (await startClient('udp4', '127.0.0.9')).ask('slow', four?.port ?? 0, '127.0.0.1');
+    await (await startClient('udp6')).ask('slow', six?.port ?? 0, '::1');
+    expect(clients).toMatchObject([
+      { address: '127.0.0.9', transport: 'udp' },
+      { address: '::1', transport: 'udp' },
+    ]);
+  });
+});
+
+describe('a port', () => {
+  it('is refused to a second process, unless it asks to join', async () => {
+    const listener = await startUdp({ threadEntry });
+    const addresses = listener.endpoints;
+    const refusal = await startUdp({ threadEntry, addresses }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(PortInUseError);
+    expect(String(refusal)).toContain(`port in use: 127.0.0.1:${portOf(listener)} (udp)`);
+    expect(String(refusal)).toContain('--takeover');
+    await startUdp({ threadEntry, addresses, takeover: true });
+  });
+});
