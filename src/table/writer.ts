@@ -14,6 +14,8 @@ import { Reclaimer } from './reclaim.ts';
 import { Slots } from './slots.ts';
 import type { CachedAnswer, NameNode, ZoneId, ZoneTerms } from './types.ts';
 
+export { MOST_READERS };
+
 /** Names a published node: its place in memory. It stands until the node is replaced or removed. */
 export type NodeRef = Brand<number, 'NodeRef'>;
 
