@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan serve`, from their texts to a plan. Those that kube-dns has keep the names they have there.
  */
-import { MOST_READERS } from '../table/layout.ts';
+import { MOST_READERS } from '../table/writer.ts';
 import {
   DIALECTS,
   type HealthPlan,
