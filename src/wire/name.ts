@@ -111,7 +111,9 @@ export function splitLabels(name: AbsoluteName): readonly string[] {
  */
 export function joinName(label: string, parent: AbsoluteName): AbsoluteName {
   const name = parseName(parent === ROOT ? `${label}.` : `${label}.${parent}`);
-  if (parentOf(name) !== parent) throw new NameError('not one label', label, 0);
+  // A backslash at the end of the label would have escaped our dot.
+  if (parentOf(name) !== parent || isEscaped(label, label.length))
+    throw new NameError('not one label', label, 0);
   return name;
 }
 
