@@ -1,0 +1,178 @@
+/**
+ * The file of the last good state: a head that says whose state it is, a line per object, a foot with a checksum.
+ *
+ * It is replaced as a whole or not at all, and believed as a whole or not at all.
+ */
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Whose state a snapshot is. Another cluster's names must never be served. */
+export interface SnapshotOwner {
+  /** The zone. */
+  readonly domain: string;
+  /** Where the objects come from: the API server, the folder. */
+  readonly source: string;
+}
+
+interface Head extends SnapshotOwner {
+  readonly format: 'portolan snapshot';
+  readonly version: number;
+  /** When it was written, by ISO 8601. */
+  readonly written: string;
+}
+
+interface Foot {
+  readonly lines: number;
+  /** Of all octets above the foot. */
+  readonly sha256: string;
+}
+
+export type SnapshotReading =
+  | { readonly kind: 'good'; readonly lines: readonly string[]; readonly written: string }
+  | { readonly kind: 'none' }
+  /** There is one, but it is not to be used. */
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+export class SnapshotWriteError extends Error {
+  override readonly name = 'SnapshotWriteError';
+  readonly file: string;
+
+  constructor(file: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`cannot write snapshot, an older one stays: ${file}: ${reason}`, { cause });
+    this.file = file;
+  }
+}
+
+/** Belongs to the lines as much as to the head: it counts up when the meaning of either changes. */
+const VERSION = 1;
+const CHUNK_CHARACTERS = 256 * 1024;
+const LINE_FEED = 0x0a;
+
+/**
+ * Replaces the file.
+ *
+ * @param lines without line ends
+ * @param now milliseconds since the epoch
+ * @throws SnapshotWriteError and leaves the older file as it was
+ */
+export async function writeSnapshot(
+  file: string,
+  owner: SnapshotOwner,
+  lines: readonly string[],
+  now: number,
+): Promise<void> {
+  const beside = `${file}.${process.pid}.tmp`;
+  try {
+    const handle = await open(beside, 'w', 0o600);
+    try {
+      await writeAll(handle, owner, lines, now);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(beside, file);
+    await syncFolder(dirname(file));
+  } catch (error) {
+    await rm(beside, { force: true }).catch(() => {});
+    throw new SnapshotWriteError(file, error);
+  }
+}
+
+async function writeAll(
+  handle: FileHandle,
+  { domain, source }: SnapshotOwner,
+  lines: readonly string[],
+  now: number,
+): Promise<void> {
+  const hash = createHash('sha256');
+  const written = new Date(now).toISOString();
+  const head: Head = { format: 'portolan snapshot', version: VERSION, domain, source, written };
+  let chunk = `${JSON.stringify(head)}\n`;
+  const flush = async () => {
+    hash.update(chunk);
+    await handle.writeFile(chunk);
+    chunk = '';
+  };
+  for (const line of lines) {
+    chunk += `${line}\n`;
+    if (chunk.length > CHUNK_CHARACTERS) await flush();
+  }
+  await flush();
+  const foot: Foot = { lines: lines.length, sha256: hash.digest('hex') };
+  await handle.writeFile(`${JSON.stringify(foot)}\n`);
+}
+
+/** A rename is only sure to outlive a crash when the folder is written too. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Never throws: what cannot be used says why. */
+export async function readSnapshot(file: string, owner: SnapshotOwner): Promise<SnapshotReading> {
+  let octets: Buffer;
+  try {
+    octets = await readFile(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { kind: 'none' };
+    return unusable(error instanceof Error ? error.message : String(error));
+  }
+  const footStart = octets.lastIndexOf(LINE_FEED, octets.length - 2) + 1;
+  const foot = parseFoot(octets.toString('utf8', footStart));
+  if (foot === undefined) return unusable('its end is missing');
+  const body = octets.subarray(0, footStart);
+  if (createHash('sha256').update(body).digest('hex') !== foot.sha256)
+    return unusable('its checksum is wrong');
+  const [first = '', ...lines] = splitLines(body);
+  const head = parseHead(first);
+  if (head === undefined || lines.length !== foot.lines) return unusable('it is not a snapshot');
+  if (head.version !== VERSION) return unusable(`it is of version ${head.version}, not ${VERSION}`);
+  if (head.domain !== owner.domain) return unusable(`it is of another zone: ${head.domain}`);
+  if (head.source !== owner.source) return unusable(`it is of another cluster: ${head.source}`);
+  return { kind: 'good', lines, written: head.written };
+}
+
+/** Strings of their own: none holds the whole file in memory. */
+function splitLines(octets: Buffer): string[] {
+  const lines: string[] = [];
+  for (let start = 0; start < octets.length; ) {
+    const end = octets.indexOf(LINE_FEED, start);
+    lines.push(octets.toString('utf8', start, end));
+    start = end + 1;
+  }
+  return lines;
+}
+
+function parseHead(line: string): Head | undefined {
+  const head = parseRecord(line);
+  if (head?.['format'] !== 'portolan snapshot' || typeof head['version'] !== 'number') return undefined;
+  const texts = [head['domain'], head['source'], head['written']];
+  // Each field has the type that the interface asks for.
+  return texts.every((text) => typeof text === 'string') ? (head as unknown as Head) : undefined;
+}
+
+function parseFoot(line: string): Foot | undefined {
+  const foot = line.endsWith('\n') ? parseRecord(line) : undefined;
+  const lines = foot?.['lines'];
+  const sha256 = foot?.['sha256'];
+  return typeof lines === 'number' && typeof sha256 === 'string' ? { lines, sha256 } : undefined;
+}
+
+function parseRecord(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function unusable(reason: string): SnapshotReading {
+  return { kind: 'unusable', reason };
+}

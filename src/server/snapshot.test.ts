@@ -1,0 +1,141 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import type { Log, LogFields } from '../ground/log.ts';
+import { readSnapshot, writeSnapshot } from './snapshot-file.ts';
+import { SnapshotKeeper } from './snapshot-keeper.ts';
+
+const owner = { domain: 'cluster.local.', source: 'https://10.0.0.1:6443' };
+let folder: string;
+let file: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'snapshot-'));
+  file = join(folder, 'state');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the file', () => {
+  it('gives back what was written, whatever it was', async () => {
+    const line = fc.string({ unit: 'binary' }).filter((text) => !text.includes('\n') && text.isWellFormed());
+    await fc.assert(
+      fc.asyncProperty(fc.array(line), async (lines) => {
+        await writeSnapshot(file, owner, lines, 0);
+        expect(await readSnapshot(file, owner)).toEqual({
+          kind: 'good',
+          lines,
+          written: '1970-01-01T00:00:00.000Z',
+        });
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('is written in parts without a difference', async () => {
+    const lines = Array.from({ length: 5_000 }, (_, index) => `${index} ${'x'.repeat(200)}`);
+    await writeSnapshot(file, owner, lines, 0);
+    expect(await readSnapshot(file, owner)).toMatchObject({ kind: 'good', lines });
+    expect(readdirSync(folder)).toEqual(['state']);
+  });
+
+  it('is not missed', async () => {
+    expect(await readSnapshot(file, owner)).toEqual({ kind: 'none' });
+  });
+
+  it('is not believed when any octet of it is another, or its end is missing', async () => {
+    await writeSnapshot(file, owner, ['one', 'two'], 0);
+    const octets = readFileSync(file);
+    for (let position = 0; position < octets.length; position += 1) {
+      const damaged = Buffer.from(octets);
+      damaged[position] = (damaged[position] ?? 0) ^ 1;
+      writeFileSync(file, damaged);
+      expect(await readSnapshot(file, owner)).toMatchObject({ kind: 'unusable' });
+      writeFileSync(file, octets.subarray(0, position));
+      expect(await readSnapshot(file, owner)).toMatchObject({ kind: 'unusable' });
+    }
+  });
+
+  it.each([
+    [{ ...owner, domain: 'other.' }, 'it is of another zone: cluster.local.'],
+    [{ ...owner, source: 'https://other' }, 'it is of another cluster: https://10.0.0.1:6443'],
+  ])('is not used for another cluster: %j', async (other, reason) => {
+    await writeSnapshot(file, owner, ['one'], 0);
+    expect(await readSnapshot(file, other)).toEqual({ kind: 'unusable', reason });
+  });
+});
+
+describe('the keeper', () => {
+  const clock = new ManualClock();
+  const errors: LogFields[] = [];
+  const log: Log = { error: (_, fields = {}) => void errors.push(fields), warn() {}, info() {}, debug() {} };
+  let state: readonly string[] | undefined;
+  const keep = (path: string) => new SnapshotKeeper({ file: path, owner, state: () => state, clock, log });
+  const linesIn = async (path: string) => {
+    const reading = await readSnapshot(path, owner);
+    return reading.kind === 'good' ? reading.lines : reading.kind;
+  };
+
+  beforeEach(() => {
+    errors.length = 0;
+    state = ['one'];
+  });
+
+  it('writes once for many changes, and not before its time', async () => {
+    const keeper = keep(file);
+    for (let change = 0; change < 100; change += 1) keeper.noteChange();
+    clock.advance(9_999);
+    expect(clock.pending).toBe(1);
+    expect(await linesIn(file)).toBe('none');
+    clock.advance(1);
+    await vi.waitFor(() => expect(keeper.count().written).toBe(1));
+    expect(await linesIn(file)).toEqual(['one']);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('waits for a state that is whole', async () => {
+    const keeper = keep(file);
+    state = undefined;
+    keeper.noteChange();
+    clock.advance(10_000);
+    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    state = ['two'];
+    clock.advance(10_000);
+    await vi.waitFor(() => expect(keeper.count().written).toBe(1));
+    expect(await linesIn(file)).toEqual(['two']);
+  });
+
+  it('writes what is left at the end', async () => {
+    const keeper = keep(file);
+    keeper.noteChange();
+    await keeper.stop();
+    expect(await linesIn(file)).toEqual(['one']);
+    keeper.noteChange();
+    expect(clock.pending).toBe(0);
+  });
+
+  it('reports a full file system, keeps the old file and tries again', async () => {
+    await writeSnapshot(file, owner, ['old'], 0);
+    symlinkSync('/dev/full', `${file}.${process.pid}.tmp`);
+    const keeper = keep(file);
+    keeper.noteChange();
+    clock.advance(10_000);
+    await vi.waitFor(() => expect(keeper.count().errors).toBe(1));
+    expect(errors[0]?.['reason']).toMatch(/^cannot write snapshot, an older one stays: .*state: ENOSPC/);
+    expect(await linesIn(file)).toEqual(['old']);
+    expect(readdirSync(folder)).toEqual(['state']);
+    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    clock.advance(10_000);
+    await vi.waitFor(() => expect(keeper.count()).toMatchObject({ written: 1, errors: 1 }));
+    expect(await linesIn(file)).toEqual(['one']);
+  });
+
+  it('reports a file that cannot be used, once, and starts without it', async () => {
+    writeFileSync(file, 'nonsense\n');
+    const keeper = keep(file);
+    expect(await keeper.read()).toEqual([]);
+    expect(errors).toEqual([{ file, reason: 'its end is missing' }]);
+  });
+});
