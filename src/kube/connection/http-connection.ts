@@ -1,0 +1,158 @@
+/**
+ * Requests to an API server over HTTP/1.1, on connections that are kept and watched by TCP itself.
+ */
+import {
+  type Agent,
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+} from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Clock, Timer } from '../../ground/clock.ts';
+import { type Authentication, authenticate, expireCredentials } from './authentication.ts';
+import { RequestError } from './errors.ts';
+import { makeProxyAgent } from './proxy.ts';
+import type { ClusterSettings } from './settings.ts';
+import type { ApiResponse, Connection, RequestOptions } from './types.ts';
+
+/** After so many milliseconds without traffic the kernel asks whether the other side is still there. */
+const TCP_KEEPALIVE = 30_000;
+
+/** A kept connection that the server has just closed is noticed only when we write to it. */
+const CLOSED_MEANWHILE: readonly unknown[] = ['ECONNRESET', 'EPIPE'];
+
+export class HttpConnection implements Connection {
+  readonly kind = 'connection';
+  readonly server: string;
+  readonly source: string;
+  readonly #settings: ClusterSettings;
+  readonly #clock: Clock;
+  readonly #agent: Agent;
+
+  constructor(settings: ClusterSettings, clock: Clock) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.server = `${settings.server.origin}${basePath(settings.server)}`;
+    this.source = settings.source;
+    const options = { keepAlive: true, keepAliveMsecs: TCP_KEEPALIVE };
+    const secure = settings.server.protocol === 'https:';
+    this.#agent =
+      settings.proxy !== undefined
+        ? makeProxyAgent(settings.proxy, options)
+        : secure
+          ? new HttpsAgent(options)
+          : new HttpAgent(options);
+  }
+
+  async request(path: string, options: RequestOptions = {}): Promise<ApiResponse> {
+    const authentication = await this.#authenticate(path);
+    try {
+      return await this.#send(path, options, authentication);
+    } catch (error) {
+      if (!(error instanceof RequestError && error.cause instanceof StaleSocket)) throw error;
+      return this.#send(path, options, authentication);
+    }
+  }
+
+  refreshCredentials(): void {
+    expireCredentials(this.#settings);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #authenticate(path: string): Promise<Authentication> {
+    try {
+      return await authenticate(this.#settings);
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
+      throw new RequestError(path, 'credentials', `the credentials cannot be read: ${words}`, error);
+    }
+  }
+
+  #send(path: string, options: RequestOptions, authentication: Authentication): Promise<ApiResponse> {
+    options.signal?.throwIfAborted();
+    const { server } = this.#settings;
+    const send = server.protocol === 'https:' ? httpsRequest : httpRequest;
+    const headers = {
+      accept: 'application/json',
+      'user-agent': 'portolan',
+      ...authentication.headers,
+      ...options.headers,
+    };
+    return new Promise((resolve, reject) => {
+      const request = send({
+        host: server.hostname.replace(/^\[|\]$/g, ''),
+        port: server.port === '' ? undefined : Number(server.port),
+        path: `${basePath(server)}${path}`,
+        headers,
+        agent: this.#agent,
+        ...authentication.tls,
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
+      });
+      const timer = this.#limit(request, options.timeout);
+      request.once('socket', (socket) => socket.setKeepAlive(true, TCP_KEEPALIVE));
+      request.once('response', (response) => {
+        timer?.cancel();
+        resolve(toResponse(response));
+      });
+      // Stays for the life of the request: an error after the answer reaches the reader of its body.
+      request.on('error', (error) => {
+        timer?.cancel();
+        reject(this.#explain(path, request, error));
+      });
+      request.end();
+    });
+  }
+
+  #limit(request: ClientRequest, milliseconds: number | undefined): Timer | undefined {
+    if (milliseconds === undefined) return undefined;
+    return this.#clock.after(milliseconds, () =>
+      request.destroy(new Error(`no answer within ${milliseconds / 1000} s`)),
+    );
+  }
+
+  #explain(path: string, request: ClientRequest, error: NodeJS.ErrnoException): Error {
+    const stale = request.reusedSocket && CLOSED_MEANWHILE.includes(error.code);
+    const cause = stale ? new StaleSocket() : error;
+    return new RequestError(path, 'network', `${this.server}: ${describe(error)}`, cause);
+  }
+}
+
+/** Marks a request that met a connection closed by the server meanwhile, and may be sent again. */
+class StaleSocket extends Error {}
+
+/** An address that answers neither by IPv4 nor by IPv6 fails with several errors and no message of its own. */
+function describe(error: NodeJS.ErrnoException): string {
+  if (error instanceof AggregateError) {
+    return error.errors.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join(', ');
+  }
+  const remedy = error.code === undefined ? undefined : remedies[error.code];
+  return remedy === undefined ? error.message : `${error.message}; ${remedy}`;
+}
+
+const AUTHORITY = 'check certificate-authority in the kubeconfig, or ca.crt of the service account';
+const remedies: Readonly<Record<string, string>> = {
+  SELF_SIGNED_CERT_IN_CHAIN: AUTHORITY,
+  DEPTH_ZERO_SELF_SIGNED_CERT: AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: AUTHORITY,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'check the server address, or set tls-server-name',
+};
+
+function toResponse(response: IncomingMessage): ApiResponse {
+  // Without a listener an error that comes before the body is read would end the process.
+  response.on('error', () => {});
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    body: response,
+    discard: () => response.destroy(),
+  };
+}
+
+function basePath(server: URL): string {
+  return server.pathname.replace(/\/+$/, '');
+}

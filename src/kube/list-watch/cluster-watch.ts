@@ -1,0 +1,123 @@
+/**
+ * All kinds of object that DNS needs, followed together.
+ */
+import { type Clock, systemClock } from '../../ground/clock.ts';
+import type { Log } from '../../ground/log.ts';
+import type { Connection } from '../connection/types.ts';
+import type {
+  ClusterObject,
+  EndpointsObject,
+  NamespaceObject,
+  ObjectSink,
+  PodObject,
+  ServiceObject,
+} from '../objects.ts';
+import type { ApiAccess } from './api-access.ts';
+import { type KindStatus, Reflector } from './reflector.ts';
+import {
+  endpointsOnly,
+  namespaceWays,
+  podWays,
+  serviceWays,
+  slicesThenEndpoints,
+  type Ways,
+} from './resource.ts';
+import { defaultTiming, type ListWatchTiming } from './timing.ts';
+
+/** A kind without a sink is not asked for. */
+export interface ClusterSinks {
+  readonly services: ObjectSink<ServiceObject>;
+  readonly endpoints: ObjectSink<EndpointsObject>;
+  readonly namespaces?: ObjectSink<NamespaceObject> | undefined;
+  readonly pods?: ObjectSink<PodObject> | undefined;
+}
+
+export interface ClusterWatchOptions {
+  readonly connection: Connection;
+  readonly sinks: ClusterSinks;
+  readonly log: Log;
+  /** Where endpoints come from: the role of kube-dns allows Endpoints alone. */
+  readonly endpointsFrom: 'slices-then-endpoints' | 'endpoints';
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly timing?: Partial<ListWatchTiming>;
+}
+
+export interface ClusterWatchStatus {
+  /** Every kind was listed whole at least once. */
+  readonly synced: boolean;
+  /** Milliseconds since the oldest of the kinds was last known to be current; undefined until all are synced. */
+  readonly age: number | undefined;
+  readonly kinds: readonly KindStatus[];
+  /** For people: each kind that is not synced, or cannot be followed now, and why. Empty when all is well. */
+  readonly reasons: readonly string[];
+}
+
+export class ClusterWatch {
+  readonly #followers: readonly Follower[];
+  readonly #listeners = new Set<() => void>();
+
+  constructor(options: ClusterWatchOptions) {
+    const api: ApiAccess = {
+      connection: options.connection,
+      clock: options.clock ?? systemClock,
+      log: options.log,
+      random: options.random ?? Math.random,
+      timing: { ...defaultTiming, ...options.timing },
+    };
+    const { services, endpoints, namespaces, pods } = options.sinks;
+    const endpointsWays = options.endpointsFrom === 'endpoints' ? endpointsOnly : slicesThenEndpoints;
+    this.#followers = [
+      this.#follow('services', serviceWays, services, api),
+      this.#follow('endpoints', endpointsWays, endpoints, api),
+      this.#follow('namespaces', namespaceWays, namespaces, api),
+      this.#follow('pods', podWays, pods, api),
+    ].filter((follower) => follower !== undefined);
+  }
+
+  start(): void {
+    for (const follower of this.#followers) follower.start();
+  }
+
+  /** Ends all watches. No sink is called after the promise is kept, which is soon. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#followers.map((follower) => follower.stop()));
+  }
+
+  status(): ClusterWatchStatus {
+    const kinds = this.#followers.map((follower) => follower.status());
+    const synced = kinds.every((kind) => kind.synced);
+    const ages = kinds.flatMap((kind) => kind.age ?? []);
+    const troubled = kinds.filter((kind) => !kind.synced || kind.state.kind === 'waiting');
+    return {
+      synced,
+      age: synced ? Math.max(...ages) : undefined,
+      kinds,
+      reasons: troubled.map((kind) => `${kind.title}: ${kind.words}`),
+    };
+  }
+
+  /**
+   * Calls `listener` after each change of the state of a watch, not after each event.
+   * @returns how to stop that
+   */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #follow<Kind extends ClusterObject>(
+    title: string,
+    ways: Ways<Kind>,
+    sink: ObjectSink<Kind> | undefined,
+    api: ApiAccess,
+  ): Follower | undefined {
+    if (sink === undefined) return undefined;
+    return new Reflector(title, ways, sink, api, () => {
+      for (const listener of this.#listeners) listener();
+    });
+  }
+}
+
+/** What all reflectors have in common, whatever their kind. */
+type Follower = Pick<Reflector<ServiceObject>, 'start' | 'stop' | 'status'>;

@@ -1,0 +1,89 @@
+/**
+ * A watch: opened with bookmarks and a time of its own, followed line by line until it ends or is ended.
+ */
+import type { ApiResponse } from '../connection/types.ts';
+import { type ApiAccess, ask } from './api-access.ts';
+import type { Attempt } from './attempt.ts';
+import { type Failure, ListWatchError } from './failure.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { readWatchEvent, type WatchEvent } from './watch-event.ts';
+
+/** An object may be 1.5 MB in etcd, and more as JSON. */
+const LINE_LIMIT = 16 * 1024 * 1024;
+
+const REFUSES_WATCH_LIST = /^4(00|22)\b/;
+
+/**
+ * Goes on from `resourceVersion`.
+ * @throws {ListWatchError}
+ */
+export function openWatch(
+  api: ApiAccess,
+  path: string,
+  resourceVersion: string,
+  attempt: Attempt,
+): Promise<ApiResponse> {
+  return open(api, path, { resourceVersion }, attempt);
+}
+
+/**
+ * Asks for all objects as events, then for what changes (KEP-3157).
+ * @throws {ListWatchError} of kind `no-watch-list` where the server does not know it
+ */
+export async function openWatchList(api: ApiAccess, path: string, attempt: Attempt): Promise<ApiResponse> {
+  const query = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
+  try {
+    return await open(api, path, query, attempt);
+  } catch (error) {
+    const failure = attempt.explain(error);
+    if (failure.kind !== 'server' || !REFUSES_WATCH_LIST.test(failure.words)) throw error;
+    throw new ListWatchError({ kind: 'no-watch-list', words: failure.words });
+  }
+}
+
+/**
+ * Hands on each event until the server ends the stream.
+ * @param take may throw a {@link ListWatchError} to end it
+ * @throws {ListWatchError}
+ */
+export async function followWatch(
+  api: ApiAccess,
+  response: ApiResponse,
+  attempt: Attempt,
+  take: (event: WatchEvent) => void,
+): Promise<void> {
+  const splitter = new LineSplitter(LINE_LIMIT);
+  try {
+    for await (const octets of response.body) {
+      attempt.heard();
+      splitter.push(octets, (line) => take(readWatchEvent(line, api.clock.now())));
+      // A body may have more at hand after its end was ordered.
+      if (attempt.signal.aborted) throw attempt.signal.reason;
+    }
+  } finally {
+    response.discard();
+  }
+  if (splitter.held > 0) {
+    throw new ListWatchError({ kind: 'network', words: 'the watch ended in the middle of a line' });
+  }
+}
+
+async function open(
+  api: ApiAccess,
+  path: string,
+  more: Readonly<Record<string, string>>,
+  attempt: Attempt,
+): Promise<ApiResponse> {
+  const { watchShortest, watchLongest, watchGrace, watchSilence, answer } = api.timing;
+  const lasts = watchShortest + api.random() * (watchLongest - watchShortest);
+  const timeoutSeconds = String(Math.round(lasts / 1000));
+  const query = new URLSearchParams({ watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds, ...more });
+  attempt.expectEnd(lasts + answer + watchGrace, overdue);
+  const response = await ask(api, `${path}?${query}`, attempt);
+  attempt.expectEnd(lasts + watchGrace, overdue);
+  attempt.expectTraffic(watchSilence, silent);
+  return response;
+}
+
+const overdue: Failure = { kind: 'network', words: 'the watch did not end when its time was over' };
+const silent: Failure = { kind: 'network', words: 'the watch fell silent, without even a bookmark' };

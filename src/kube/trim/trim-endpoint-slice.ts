@@ -1,0 +1,38 @@
+/**
+ * EndpointSlice, `discovery.k8s.io/v1` and `v1beta1` alike: the ready endpoints and their ports.
+ *
+ * `publishNotReadyAddresses` needs no look here: the controllers write such endpoints as ready.
+ */
+import { isIP } from 'node:net';
+import type { EndpointAddress, EndpointsObject } from '../objects.ts';
+import { asList, asRecord, asText, asTexts } from './fields.ts';
+import { trimPorts } from './trim-ports.ts';
+import { nameless, readIdentity, readLabel, type Trimmed } from './trimmed.ts';
+
+const SERVICE_NAME = 'kubernetes.io/service-name';
+
+export function trimEndpointSlice(raw: unknown): Trimmed<EndpointsObject> {
+  const identity = readIdentity(raw, true);
+  if (identity === undefined) return nameless();
+  const { namespace, name, key } = identity;
+  const slice = asRecord(raw);
+  const service = readLabel(raw, SERVICE_NAME);
+  if (service === undefined || service === '' || slice?.['addressType'] === 'FQDN') {
+    return { kind: 'left-out', key };
+  }
+  const addresses = asList(slice?.['endpoints']).flatMap(readyAddresses);
+  const groups = addresses.length === 0 ? [] : [{ addresses, ports: trimPorts(slice?.['ports']) }];
+  return { kind: 'object', object: { kind: 'Endpoints', namespace, name, service, groups } };
+}
+
+function readyAddresses(value: unknown): EndpointAddress[] {
+  const endpoint = asRecord(value);
+  const ready = asRecord(endpoint?.['conditions'])?.['ready'];
+  // Unset means ready, as the API reference asks consumers to read it.
+  if (ready === false) return [];
+  const name = asText(endpoint?.['hostname']);
+  const hostname = name === '' ? undefined : name;
+  return asTexts(endpoint?.['addresses']).flatMap((address) =>
+    isIP(address) === 0 ? [] : [{ address, hostname }],
+  );
+}

@@ -1,0 +1,33 @@
+/**
+ * Service: its addresses or the name it stands for, and its ports.
+ */
+import { isIP } from 'node:net';
+import type { ServiceObject } from '../objects.ts';
+import { asRecord, asText, asTexts, type JsonRecord } from './fields.ts';
+import { trimPorts } from './trim-ports.ts';
+import { nameless, readIdentity, type Trimmed } from './trimmed.ts';
+
+export function trimService(raw: unknown): Trimmed<ServiceObject> {
+  const identity = readIdentity(raw, true);
+  if (identity === undefined) return nameless();
+  const { namespace, name, key } = identity;
+  const spec = asRecord(asRecord(raw)?.['spec']);
+  if (spec === undefined) return { kind: 'malformed', key, problem: 'spec is not an object' };
+  const address = readAddress(spec);
+  if (address === undefined) return { kind: 'malformed', key, problem: 'spec.externalName is not a name' };
+  const ports = trimPorts(spec['ports']);
+  return { kind: 'object', object: { kind: 'Service', namespace, name, address, ports } };
+}
+
+function readAddress(spec: JsonRecord): ServiceObject['address'] | undefined {
+  if (spec['type'] === 'ExternalName') {
+    const name = asText(spec['externalName']);
+    return name === undefined || name === '' ? undefined : { kind: 'externalName', name };
+  }
+  // `clusterIPs` came with dual stack; its first element is always `clusterIP`.
+  const several = asTexts(spec['clusterIPs']);
+  const addresses = several.length > 0 ? several : [asText(spec['clusterIP']) ?? ''];
+  if (addresses.includes('None')) return { kind: 'headless' };
+  // An empty address is one that the API server has not assigned yet.
+  return { kind: 'clusterIPs', addresses: addresses.filter((address) => isIP(address) !== 0) };
+}

@@ -1,0 +1,45 @@
+/**
+ * What becomes of an object from the API server or from a file when only what DNS needs is kept.
+ */
+import type { ClusterObject, ObjectKey } from '../objects.ts';
+import { asRecord, asText } from './fields.ts';
+
+export type Trimmed<Kind extends ClusterObject> =
+  | { readonly kind: 'object'; readonly object: Kind }
+  /** Rightly there, but nothing for DNS: a slice of another address type, a pod that has ended. */
+  | { readonly kind: 'left-out'; readonly key: ObjectKey }
+  /** Not to be understood. `key` is undefined where not even the name can be read. */
+  | { readonly kind: 'malformed'; readonly key: ObjectKey | undefined; readonly problem: string };
+
+/** Never throws, whatever `raw` is. */
+export type Trim<Kind extends ClusterObject> = (raw: unknown) => Trimmed<Kind>;
+
+export interface Identity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly key: ObjectKey;
+}
+
+/** The key of an object: `namespace/name`, or the name alone. */
+export function keyOf(namespace: string, name: string): ObjectKey {
+  return namespace === '' ? name : `${namespace}/${name}`;
+}
+
+/** @returns undefined if the object has no name, or `namespaced` and no namespace. */
+export function readIdentity(raw: unknown, namespaced: boolean): Identity | undefined {
+  const metadata = asRecord(asRecord(raw)?.['metadata']);
+  const name = asText(metadata?.['name']);
+  const namespace = namespaced ? asText(metadata?.['namespace']) : '';
+  if (name === undefined || name === '' || namespace === undefined) return undefined;
+  if (namespaced && namespace === '') return undefined;
+  return { namespace, name, key: keyOf(namespace, name) };
+}
+
+export function readLabel(raw: unknown, label: string): string | undefined {
+  const metadata = asRecord(asRecord(raw)?.['metadata']);
+  return asText(asRecord(metadata?.['labels'])?.[label]);
+}
+
+export function nameless<Kind extends ClusterObject>(): Trimmed<Kind> {
+  return { kind: 'malformed', key: undefined, problem: 'it has no metadata.name or no metadata.namespace' };
+}
