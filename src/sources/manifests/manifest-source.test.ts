@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../ground/clock.ts';
 import type { Log, LogFields } from '../../ground/log.ts';
-import type { ClusterObject, ObjectSink } from '../../kube/objects.ts';
+import type {
+  ClusterObject,
+  EndpointsObject,
+  NamespaceObject,
+  ObjectSink,
+  ServiceObject,
+} from '../../kube/objects.ts';
 import { FolderError } from '../folder-follower.ts';
 import { ManifestSource } from './manifest-source.ts';
 import { keyOfObject } from './merge-manifests.ts';
@@ -57,7 +63,11 @@ const hasty = {
 };
 
 async function serve(clock = systemClock): Promise<ManifestSource> {
-  const sinks = { Service: sinkOf('Service'), Namespace: sinkOf('Namespace') } as const;
+  const sinks = {
+    services: sinkOf<ServiceObject>('Service'),
+    endpoints: sinkOf<EndpointsObject>('Endpoints'),
+    namespaces: sinkOf<NamespaceObject>('Namespace'),
+  };
   source = new ManifestSource({ folder, sinks, clock, log });
   await source.start();
   return source;
@@ -77,10 +87,12 @@ describe('at the start', () => {
     await serve();
     expect(calls).toEqual([
       'Service list',
+      'Endpoints list',
       'Namespace list',
       'Namespace + shop',
       'Service + shop/cart',
       'Service listed',
+      'Endpoints listed',
       'Namespace listed',
     ]);
   });

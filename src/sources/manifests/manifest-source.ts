@@ -5,20 +5,16 @@
  */
 import type { Clock } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
+import type { ClusterSinks } from '../../kube/list-watch/cluster-watch.ts';
 import type { ClusterObject, ObjectKind, ObjectSink } from '../../kube/objects.ts';
 import { type FileChange, FolderFollower } from '../folder-follower.ts';
 import { MadeUpAddresses } from './made-up-addresses.ts';
 import { keyOfObject, mergeManifests, type Remark } from './merge-manifests.ts';
 import { ManifestError, type ManifestObject, parseManifest } from './parse-manifest.ts';
 
-/** One sink per kind; a kind without a sink is not asked for. */
-export type ManifestSinks = {
-  readonly [Kind in ObjectKind]?: ObjectSink<Extract<ClusterObject, { readonly kind: Kind }>> | undefined;
-};
-
 export interface ManifestSourceOptions {
   readonly folder: string;
-  readonly sinks: ManifestSinks;
+  readonly sinks: ClusterSinks;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -45,7 +41,9 @@ export class ManifestSource {
 
   constructor({ folder, sinks, clock, log }: ManifestSourceOptions) {
     this.#log = log;
-    const given = Object.entries(sinks).filter(([, sink]) => sink !== undefined);
+    const { services, endpoints, namespaces, pods } = sinks;
+    const all = { Service: services, Endpoints: endpoints, Namespace: namespaces, Pod: pods };
+    const given = Object.entries(all).filter(([, sink]) => sink !== undefined);
     // Keys are kinds, and an object is only ever handed to the sink of its own kind.
     this.#sinks = new Map(given as [ObjectKind, AnySink][]);
     const accepts = (name: string) => /\.(?:ya?ml|json)$/i.test(name) && !name.startsWith('.');

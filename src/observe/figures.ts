@@ -1,0 +1,47 @@
+/**
+ * What the metrics are made from: counts and states of all rooms at one moment, as the running server gives them.
+ */
+import type { WatchState } from '../kube/list-watch/state.ts';
+import type { UdpCounts } from '../listen/udp-listener.ts';
+import type { QueryCounts } from '../table/counters.ts';
+import type { TableStatistics } from '../table/writer.ts';
+
+export interface Figures {
+  readonly ready: boolean;
+  readonly queries: QueryCounts['byTypeAndRcode'];
+  readonly table: TableStatistics;
+  /** Milliseconds since the data was last proven current; undefined until everything was listed. */
+  readonly dataAge: number | undefined;
+  readonly watches: readonly WatchFigures[];
+  readonly udp: UdpCounts | undefined;
+  readonly tcp: TcpFigures | undefined;
+  readonly snapshot: SnapshotFigures | undefined;
+  readonly manifests: ManifestFigures | undefined;
+}
+
+export interface WatchFigures {
+  /** The kind: `services`, `endpoints`. */
+  readonly title: string;
+  readonly state: WatchState['kind'];
+  readonly age: number | undefined;
+  readonly objects: number;
+  readonly lists: number;
+  readonly repairs: number;
+  readonly malformed: number;
+}
+
+export interface TcpFigures {
+  readonly connections: number;
+}
+
+export interface SnapshotFigures {
+  readonly written: number;
+  readonly errors: number;
+  /** Milliseconds since the epoch. */
+  readonly lastWritten: number | undefined;
+}
+
+export interface ManifestFigures {
+  readonly files: number;
+  readonly badFiles: number;
+}
