@@ -15,8 +15,13 @@ export class AddressError extends Error {
   }
 }
 
-const IPV4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
-const IPV6_GROUP = /^[0-9a-fA-F]{1,4}$/;
+const DOT = 0x2e;
+const COLON = 0x3a;
+const ZERO = 0x30;
+const LOWER_A = 0x61;
+
+/** Eight groups of four, or six and an IPv4 address. */
+const MAX_IPV6_TEXT = 45;
 const IPV4_REVERSE = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.in-addr\.arpa\.$/;
 const IPV6_REVERSE = /^(?:[0-9a-f]\.){32}ip6\.arpa\.$/;
 
@@ -26,49 +31,88 @@ export function parseAddress(text: string): Uint8Array | undefined {
 }
 
 function parseIpv4(text: string): Uint8Array | undefined {
-  const match = IPV4.exec(text);
-  if (match === null) return undefined;
   const octets = new Uint8Array(4);
-  for (let index = 0; index < 4; index += 1) {
-    const digits = match[index + 1] ?? '';
-    const value = Number(digits);
-    if (value > 255 || (digits.length > 1 && digits.startsWith('0'))) return undefined;
-    octets[index] = value;
+  let place = 0;
+  let value = 0;
+  let digits = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code === DOT && digits > 0 && place < 3) {
+      octets[place] = value;
+      place += 1;
+      value = 0;
+      digits = 0;
+      continue;
+    }
+    const isLeadingZero = digits > 0 && value === 0;
+    if (code < ZERO || code > ZERO + 9 || isLeadingZero) return undefined;
+    value = value * 10 + code - ZERO;
+    digits += 1;
+    if (value > 255) return undefined;
   }
-  return octets;
+  octets[place] = value;
+  return place === 3 && digits > 0 ? octets : undefined;
 }
 
 function parseIpv6(text: string): Uint8Array | undefined {
-  if (text.length > 45) return undefined;
-  const gap = text.indexOf('::');
-  const before = parseGroups(gap < 0 ? text : text.slice(0, gap), gap < 0);
-  const after = parseGroups(gap < 0 ? '' : text.slice(gap + 2), true);
-  if (before === undefined || after === undefined) return undefined;
-  const missing = 16 - before.length - after.length;
-  // `::` stands for at least one group (RFC 5952 section 4.2.2 asks so of writers; readers are wise to take it too).
-  if (gap < 0 ? missing !== 0 : missing < 2) return undefined;
+  if (text.length > MAX_IPV6_TEXT) return undefined;
   const octets = new Uint8Array(16);
-  octets.set(before, 0);
-  octets.set(after, 16 - after.length);
-  return octets;
+  let filled = 0;
+  let gap = text.startsWith('::') ? 0 : -1;
+  let start = gap === 0 ? 2 : 0;
+  while (start < text.length) {
+    const colon = text.indexOf(':', start);
+    const end = colon < 0 ? text.length : colon;
+    const written = writeGroup(text, start, end, octets, filled);
+    if (written === 0) return undefined;
+    filled += written;
+    if (colon < 0) break;
+    start = colon + 1;
+    if (text.charCodeAt(start) === COLON) {
+      if (gap >= 0) return undefined;
+      gap = filled;
+      start += 1;
+    } else if (start === text.length) return undefined;
+  }
+  return gap < 0 ? (filled === 16 ? octets : undefined) : widenGap(octets, gap, filled);
 }
 
-/** Groups between colons as octets; the last may be an IPv4 address (RFC 4291 section 2.2, form 3). */
-function parseGroups(text: string, atEnd: boolean): number[] | undefined {
-  if (text === '') return [];
-  const octets: number[] = [];
-  const groups = text.split(':');
-  for (const [index, group] of groups.entries()) {
-    if (IPV6_GROUP.test(group)) {
-      const value = Number.parseInt(group, 16);
-      octets.push(value >> 8, value & 0xff);
-      continue;
-    }
-    const embedded = atEnd && index === groups.length - 1 ? parseIpv4(group) : undefined;
-    if (embedded === undefined) return undefined;
-    octets.push(...embedded);
+/**
+ * Writes the group, or the IPv4 address that may stand last (RFC 4291 section 2.2, form 3).
+ *
+ * @returns The octets written: 2, 4, or 0 if the text is neither, or has no room.
+ */
+function writeGroup(text: string, start: number, end: number, octets: Uint8Array, at: number): number {
+  if (end === text.length && text.includes('.', start)) {
+    const embedded = parseIpv4(text.slice(start));
+    if (embedded === undefined || at > 12) return 0;
+    octets.set(embedded, at);
+    return 4;
   }
-  return octets;
+  if (end - start < 1 || end - start > 4 || at > 14) return 0;
+  let value = 0;
+  for (let index = start; index < end; index += 1) {
+    const digit = hexDigit(text.charCodeAt(index));
+    if (digit < 0) return 0;
+    value = value * 16 + digit;
+  }
+  octets[at] = value >> 8;
+  octets[at + 1] = value;
+  return 2;
+}
+
+function hexDigit(code: number): number {
+  if (code >= ZERO && code <= ZERO + 9) return code - ZERO;
+  const lower = code | 0x20;
+  return lower >= LOWER_A && lower < LOWER_A + 6 ? lower - LOWER_A + 10 : -1;
+}
+
+/** Moves what stands behind `::` to the end. The gap is for one group at least (RFC 4291 section 2.2, form 2). */
+function widenGap(octets: Uint8Array, gap: number, filled: number): Uint8Array | undefined {
+  if (filled > 14) return undefined;
+  const behind = 16 - (filled - gap);
+  octets.copyWithin(behind, gap, filled);
+  return octets.fill(0, gap, behind);
 }
 
 /**

@@ -26,15 +26,17 @@ export function decodeMessage(bytes: Uint8Array): Message {
   const answerCount = from.uint16();
   const authorityCount = from.uint16();
   const additionalCount = from.uint16();
-  const questions = Array.from(repeat(questionCount), () => readQuestion(from));
-  const answers = Array.from(repeat(answerCount), () => readRecord(from));
-  const authorities = Array.from(repeat(authorityCount), () => readRecord(from));
+  const questions = readSome(questionCount, from, readQuestion);
+  const answers = readSome(answerCount, from, readRecord);
+  const authorities = readSome(authorityCount, from, readRecord);
   return { header, questions, answers, authorities, ...readAdditionals(from, additionalCount) };
 }
 
 /** Counts are what a sender claims: nothing is set aside for them before the records are there. */
-function* repeat(count: number): Iterable<undefined> {
-  for (let index = 0; index < count; index += 1) yield undefined;
+function readSome<Item>(count: number, from: OctetReader, read: (from: OctetReader) => Item): Item[] {
+  const items: Item[] = [];
+  for (let index = 0; index < count; index += 1) items.push(read(from));
+  return items;
 }
 
 /** @throws WireError */

@@ -23,6 +23,9 @@ export class NameCompression {
   readonly #newest = new Uint16Array(CHAINS);
   readonly #starts = new Uint16Array(MAX_NAME_OCTETS);
   #count = 0;
+  /** The chain of the label that was looked up last, where it goes if it was not found. */
+  #chain = 0;
+  #offsetOfLast = 0;
 
   /** @param octets The message, in which the names stand. */
   constructor(octets: Uint8Array) {
@@ -32,6 +35,11 @@ export class NameCompression {
   /** The number of entries, to go back to. */
   get count(): number {
     return this.#count;
+  }
+
+  /** Where the name added last stands as a whole, or 0 where no pointer can say it (the root, or too far back). */
+  get offsetOfLast(): number {
+    return this.#offsetOfLast;
   }
 
   /** Forgets all entries after the first `count`. */
@@ -61,21 +69,35 @@ export class NameCompression {
       if (found === 0) break;
       parent = found;
     }
-    const known = parent;
+    const whole = this.#insertLabels(level, parent);
+    this.#offsetOfLast = this.#offsets[whole] ?? 0;
+    if (parent === 0 || !mayShorten) return end;
     const pointerAt = this.#starts[level + 1] ?? 0;
-    for (; level >= 0; level -= 1) {
-      parent = this.#insert(this.#starts[level] ?? 0, parent);
-      if (parent === 0) break;
-    }
-    if (known === 0 || !mayShorten) return end;
-    const target = this.#offsets[known] ?? 0;
+    const target = this.#offsets[parent] ?? 0;
     octets[pointerAt] = 0xc0 | (target >> 8);
     octets[pointerAt + 1] = target & 0xff;
     return pointerAt + 2;
   }
 
+  /**
+   * Takes in the labels up to `last`, from right to left; that one was just looked up in vain below `parent`.
+   *
+   * @returns The entry of the whole name, or 0 if it stands too far back.
+   */
+  #insertLabels(last: number, parent: number): number {
+    let behind = parent;
+    for (let level = last; level >= 0; level -= 1) {
+      const label = this.#starts[level] ?? 0;
+      if (label > MAX_OFFSET || this.#count >= MAX_ENTRIES) return 0;
+      if (level < last) this.#chain = this.#chainFor(label, behind);
+      behind = this.#insert(label, behind);
+    }
+    return behind;
+  }
+
   #find(label: number, parent: number): number {
-    let entry = this.#newest[this.#chain(label, parent)] ?? 0;
+    this.#chain = this.#chainFor(label, parent);
+    let entry = this.#newest[this.#chain] ?? 0;
     for (let steps = 0; entry !== 0 && steps < MAX_CHAIN_STEPS; steps += 1) {
       if (this.#parents[entry] === parent && this.#equalLabels(this.#offsets[entry] ?? 0, label))
         return entry;
@@ -84,12 +106,10 @@ export class NameCompression {
     return 0;
   }
 
-  /** @returns The new entry, or 0 if it stands too far back for pointers. */
   #insert(label: number, parent: number): number {
-    if (label > MAX_OFFSET || this.#count >= MAX_ENTRIES) return 0;
+    const chain = this.#chain;
     this.#count += 1;
     const entry = this.#count;
-    const chain = this.#chain(label, parent);
     this.#offsets[entry] = label;
     this.#parents[entry] = parent;
     this.#chainOf[entry] = chain;
@@ -98,7 +118,7 @@ export class NameCompression {
     return entry;
   }
 
-  #chain(label: number, parent: number): number {
+  #chainFor(label: number, parent: number): number {
     const octets = this.#octets;
     const end = label + (octets[label] ?? 0);
     let hash = Math.imul(parent + 1, 0x9e3779b1);

@@ -16,6 +16,9 @@ export class OctetWriter {
   /** Where the next octet goes. */
   position = 0;
   readonly #names = new NameCompression(this.octets);
+  /** The name written last and where it stands as a whole, since records of a set follow each other; or none. */
+  #lastName: AbsoluteName | undefined;
+  #lastNameAt = 0;
 
   /** Names known to the compression, to go back to. */
   get nameCount(): number {
@@ -25,6 +28,7 @@ export class OctetWriter {
   rewind(position: number, nameCount: number): void {
     this.position = position;
     this.#names.rewind(nameCount);
+    this.#lastName = undefined;
   }
 
   uint8(value: number): void {
@@ -68,7 +72,18 @@ export class OctetWriter {
   }
 
   #writeName(name: AbsoluteName, mayShorten: boolean): void {
+    if (mayShorten && name === this.#lastName) {
+      this.uint16(0xc000 | this.#lastNameAt);
+      return;
+    }
     const end = writeName(name, this.octets, this.position);
-    this.position = end > this.octets.length ? end : this.#names.add(this.position, end, mayShorten);
+    if (end > this.octets.length) {
+      this.position = end;
+      return;
+    }
+    this.position = this.#names.add(this.position, end, mayShorten);
+    const wholeAt = this.#names.offsetOfLast;
+    this.#lastName = wholeAt === 0 ? undefined : name;
+    this.#lastNameAt = wholeAt;
   }
 }
