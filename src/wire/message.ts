@@ -4,7 +4,7 @@
 import { readData, typeOfData } from './data/record-data.ts';
 import { ednsLength, readEdns } from './edns.ts';
 import { HEADER_OCTETS, readHeader } from './header.ts';
-import { MessageWriter, type Section } from './message-writer.ts';
+import { type Mark, MessageWriter, type Section } from './message-writer.ts';
 import { OctetReader } from './octet-reader.ts';
 import { MAX_MESSAGE_OCTETS } from './octet-writer.ts';
 import { type Edns, type Message, type Question, type ResourceRecord, TYPE } from './types.ts';
@@ -112,10 +112,11 @@ function writeAnswers(message: Message): boolean {
 
 /** Writes whole record sets as long as they fit. @returns Whether all did. */
 function writeRecordSets(section: Section, records: readonly ResourceRecord[]): boolean {
-  let setStart = writer.mark();
+  let setStart: Mark | undefined;
   let previous: ResourceRecord | undefined;
   for (const record of records) {
-    if (previous === undefined || !isSameSet(previous, record)) setStart = writer.mark();
+    if (setStart === undefined || previous === undefined || !isSameSet(previous, record))
+      setStart = writer.mark();
     if (!writer.record(section, record)) {
       writer.rewind(setStart);
       return false;
