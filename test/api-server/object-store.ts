@@ -104,6 +104,13 @@ export class ObjectStore {
     return gone;
   }
 
+  /** Removes an object without an event: watches never hear of it. */
+  forget(plural: string, key: string): void {
+    const collection = this.#collection(plural);
+    collection.objects.delete(key);
+    collection.sorted = undefined;
+  }
+
   get(plural: string, key: string): StoredObject | undefined {
     return this.#collection(plural).objects.get(key);
   }

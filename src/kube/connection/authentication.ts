@@ -4,7 +4,7 @@
 import type { ByteSource, ClusterSettings, ExternalAuthentication } from './settings.ts';
 
 export interface Authentication {
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[]>>;
   /** For the TLS connection; empty over plain HTTP. */
   readonly tls: {
     readonly ca?: Buffer;

@@ -27,8 +27,8 @@ export interface UserSettings {
   readonly basic?: { readonly username: string; readonly password: string } | undefined;
   readonly certificate?: { readonly certificate: ByteSource; readonly key: ByteSource } | undefined;
   readonly external?: ExternalCredentials | undefined;
-  /** Impersonation headers. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Impersonation. A list is sent as one header line per value. */
+  readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
 }
 
 export interface ClusterSettings {

@@ -1,0 +1,171 @@
+/**
+ * Kubeconfig files: read, merged as kubectl merges them, and looked into field by field with errors that say where.
+ */
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { LineCounter, parseDocument } from 'yaml';
+import { ClusterConfigurationError } from './errors.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** One named cluster, user or context: its fields, and where they stand. */
+export class KubeconfigEntry {
+  readonly file: string;
+  readonly name: string;
+  readonly #where: string;
+  readonly #fields: Fields;
+
+  constructor(file: string, name: string, where: string, fields: Fields) {
+    this.file = file;
+    this.name = name;
+    this.#where = where;
+    this.#fields = fields;
+  }
+
+  get fields(): Fields {
+    return this.#fields;
+  }
+
+  /** @throws {ClusterConfigurationError} if it is there and not text; an empty text counts as not there */
+  text(field: string): string | undefined {
+    const value = this.#fields[field] ?? '';
+    if (typeof value !== 'string') throw this.error(field, 'must be text');
+    return value === '' ? undefined : value;
+  }
+
+  /** @throws {ClusterConfigurationError} */
+  flag(field: string): boolean {
+    const value = this.#fields[field] ?? false;
+    if (typeof value !== 'boolean') throw this.error(field, 'must be true or false');
+    return value;
+  }
+
+  /** @throws {ClusterConfigurationError} */
+  texts(field: string): string[] {
+    return this.#list(field, this.#fields[field] ?? []);
+  }
+
+  /** @throws {ClusterConfigurationError} */
+  textLists(field: string): ReadonlyMap<string, string[]> {
+    const value = this.#fields[field] ?? {};
+    if (!isFields(value)) throw this.error(field, 'must be a mapping');
+    return new Map(Object.entries(value).map(([key, list]) => [key, this.#list(`${field}.${key}`, list)]));
+  }
+
+  /** A path in a file counts from the folder of that file. */
+  path(field: string): string | undefined {
+    const path = this.text(field);
+    return path === undefined || isAbsolute(path) ? path : resolve(dirname(this.file), path);
+  }
+
+  /** @throws {ClusterConfigurationError} if it is no base64 */
+  bytes(field: string): Buffer | undefined {
+    const text = this.text(field)?.replace(/\s+/g, '');
+    if (text === undefined) return undefined;
+    if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) throw this.error(field, 'must be base64');
+    return Buffer.from(text, 'base64');
+  }
+
+  #list(field: string, value: unknown): string[] {
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+    throw this.error(field, 'must be a list of texts');
+  }
+
+  /** `problem` follows the field's name and must not repeat its value, which may be a secret. */
+  error(field: string, problem: string): ClusterConfigurationError {
+    const full = `${this.#where}.${field}`;
+    const message = `Cannot use kubeconfig ${this.file}: ${full} ${problem}`;
+    return new ClusterConfigurationError(message, this.file, full);
+  }
+}
+
+export interface Kubeconfig {
+  readonly files: readonly string[];
+  readonly currentContext: string | undefined;
+  readonly clusters: ReadonlyMap<string, KubeconfigEntry>;
+  readonly users: ReadonlyMap<string, KubeconfigEntry>;
+  readonly contexts: ReadonlyMap<string, KubeconfigEntry>;
+}
+
+/**
+ * Reads and merges files: the first that names a cluster, user, context or current context wins, whole.
+ * @param mayLack whether files that do not exist are passed over
+ * @throws {ClusterConfigurationError}
+ */
+export async function readKubeconfigs(paths: readonly string[], mayLack: boolean): Promise<Kubeconfig> {
+  const read = await Promise.all(paths.map((path) => readKubeconfig(path, mayLack)));
+  const found = read.filter((kubeconfig) => kubeconfig !== undefined);
+  const merge = (pick: (kubeconfig: Kubeconfig) => ReadonlyMap<string, KubeconfigEntry>) =>
+    new Map(found.toReversed().flatMap((kubeconfig) => [...pick(kubeconfig)]));
+  return {
+    files: found.flatMap(({ files }) => files),
+    currentContext: found.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
+    clusters: merge(({ clusters }) => clusters),
+    users: merge(({ users }) => users),
+    contexts: merge(({ contexts }) => contexts),
+  };
+}
+
+async function readKubeconfig(file: string, mayLack: boolean): Promise<Kubeconfig | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (mayLack && error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    const words = error instanceof Error ? error.message : String(error);
+    throw new ClusterConfigurationError(`Cannot read kubeconfig ${file}: ${words}`, file);
+  }
+  const fields = parse(file, text);
+  const current = fields['current-context'];
+  return {
+    files: [file],
+    currentContext: typeof current === 'string' && current !== '' ? current : undefined,
+    clusters: readEntries(file, fields, 'clusters', 'cluster'),
+    users: readEntries(file, fields, 'users', 'user'),
+    contexts: readEntries(file, fields, 'contexts', 'context'),
+  };
+}
+
+function parse(file: string, text: string): Fields {
+  const lineCounter = new LineCounter();
+  // Pretty errors quote the text around them, which may be a secret.
+  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const { line } = lineCounter.linePos(error.pos[0]);
+    const message = `Cannot read kubeconfig ${file}: line ${line} is not YAML (${error.code})`;
+    throw new ClusterConfigurationError(message, file);
+  }
+  const content: unknown = document.toJS() ?? {};
+  if (!isFields(content)) {
+    throw new ClusterConfigurationError(`Cannot read kubeconfig ${file}: it is not a mapping`, file);
+  }
+  return content;
+}
+
+function readEntries(
+  file: string,
+  fields: Fields,
+  list: string,
+  inner: string,
+): ReadonlyMap<string, KubeconfigEntry> {
+  const items = fields[list] ?? [];
+  const fail = (problem: string) =>
+    new ClusterConfigurationError(`Cannot use kubeconfig ${file}: ${list} ${problem}`, file, list);
+  if (!Array.isArray(items)) throw fail('must be a list');
+  const entries = new Map<string, KubeconfigEntry>();
+  for (const item of items) {
+    const name: unknown = isFields(item) ? item['name'] : undefined;
+    const content: unknown = isFields(item) ? (item[inner] ?? {}) : undefined;
+    if (typeof name !== 'string' || !isFields(content)) {
+      throw fail(`must hold entries with a name and a ${inner}`);
+    }
+    if (entries.has(name)) throw fail(`names "${name}" twice`);
+    entries.set(name, new KubeconfigEntry(file, name, `${list}["${name}"].${inner}`, content));
+  }
+  return entries;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

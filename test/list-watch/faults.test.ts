@@ -1,0 +1,386 @@
+/**
+ * List and watch when things go wrong: each fault is met, survived, and what is held ends up right.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { fixedBytes } from '../../src/kube/connection/byte-source.ts';
+import type { ByteSource } from '../../src/kube/connection/settings.ts';
+import type { KubernetesObject } from '../api-server/object-store.ts';
+import { Harness, type HarnessOptions, service, slice } from './harness.ts';
+
+let harness: Harness;
+
+async function start(options: HarnessOptions = {}): Promise<void> {
+  harness = await Harness.start(options);
+}
+
+afterEach(() => harness.stop());
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => service(`web-${index}`));
+
+const listsOf = (plural: string) =>
+  harness.double.requests.filter(
+    ({ verb, plural: of, query }) => verb === 'list' && of === plural && query.get('limit') !== '1',
+  ).length;
+
+describe('a list', () => {
+  test('whose token expires in the middle begins anew', async () => {
+    harness = await Harness.start({ server: { objects: many(600) } });
+    harness.double.faults.add({ plural: 'services', continued: true, fault: { kind: 'expire-continue' } });
+    await harness.untilAsTimePasses('the list', 100, () => harness.services.completed === 1);
+    expect(harness.services.count()).toBe(600);
+    expect(harness.services.calls.filter((call) => call === 'listStarted')).toHaveLength(2);
+  });
+
+  test.each([
+    ['is reset in the middle of a page', { kind: 'reset', afterBytes: 5_000 }],
+    ['stops in the middle of a page', { kind: 'stall-body', afterBytes: 5_000 }],
+    ['is never answered', { kind: 'stall' }],
+    ['is refused with 500', { kind: 'status', status: 500 }],
+    ['is not JSON', { kind: 'prefix', text: '<html>' }],
+  ] as const)('that %s is made again', async (_what, fault) => {
+    await start({ server: { objects: many(600) } });
+    harness.double.faults.add({ plural: 'services', verb: 'list', continued: true, fault });
+    await harness.untilAsTimePasses('the list', 1_000, () => harness.services.completed === 1);
+    expect(harness.services.count()).toBe(600);
+  });
+
+  test('that comes in small pieces is read', async () => {
+    await start({ server: { objects: [service('naïve-ünïcode-日本')] } });
+    harness.double.faults.add({ plural: 'services', verb: 'list', fault: { kind: 'pieces', size: 7 } });
+    await harness.untilWatching();
+    expect(harness.services.keys).toEqual(['default/naïve-ünïcode-日本']);
+  });
+
+  test('that breaks off forgets nothing that was held', async () => {
+    await start({ server: { objects: many(600) } });
+    await harness.untilWatching();
+    harness.double.faults.add({
+      plural: 'services',
+      verb: 'list',
+      fault: { kind: 'reset', afterBytes: 100 },
+    });
+    harness.double.delete('Service', 'web-0', 'default');
+    await harness.until('the deletion', () => harness.services.count() === 599);
+    harness.double.compact();
+    harness.double.resetWatches();
+    await harness.untilAsTimePasses('the failure', 10, () => harness.state === 'waiting');
+    expect(harness.services.count()).toBe(599);
+    await harness.untilAsTimePasses('the list', 100, () => harness.services.completed === 2);
+  });
+
+  test('with objects that cannot be understood keeps the others and says so once', async () => {
+    const odd = (name: string) => ({ ...service(name), spec: 'nothing' }) as unknown as KubernetesObject;
+    await start({ server: { objects: [service('good'), odd('bad-1'), odd('bad-2')] } });
+    await harness.untilWatching();
+    expect(harness.services.keys).toEqual(['default/good']);
+    expect(harness.kind('services')).toMatchObject({ malformed: 2, objects: 3 });
+    const warnings = harness.log.records.filter(({ level }) => level === 'warn');
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]?.fields).toMatchObject({ object: 'default/bad-1', problem: 'spec is not an object' });
+  });
+});
+
+describe('back-off', () => {
+  test('grows up to 30 seconds while the server is gone, and the reason is told', async () => {
+    await start();
+    await harness.untilWatching();
+    await harness.double.stop();
+    const waits: number[] = [];
+    let last = 0;
+    harness.watch.onChange(() => {
+      const { state } = harness.kind('services');
+      if (state.kind !== 'waiting' || state.until === last) return;
+      last = state.until;
+      waits.push(state.until - harness.clock.now());
+    });
+    await harness.untilAsTimePasses('ten tries', 500, () => waits.length >= 10);
+    expect(waits.slice(0, 4)).toEqual([500, 750, 1500, 3000]);
+    expect(Math.max(...waits)).toBe(22_500);
+    expect(harness.watch.status().reasons.join()).toMatch(/services: no connection: http:.*ECONNREFUSED/);
+    expect(harness.watch.status().synced).toBe(true);
+  });
+
+  test.each([
+    ['429', { kind: 'status', status: 429, retryAfter: '20' }],
+    ['503', { kind: 'status', status: 503, retryAfter: 'Thu, 01 Jan 2026 00:00:20 GMT' }],
+  ] as const)('heeds Retry-After with %s', async (_status, fault) => {
+    await start({ server: { objects: many(1) } });
+    harness.double.faults.add({ plural: 'services', verb: 'list', fault });
+    await harness.until('the refusal', () => harness.state === 'waiting');
+    harness.clock.advance(19_999);
+    expect(listsOf('services')).toBe(1);
+    harness.clock.advance(1);
+    await harness.until('the list', () => harness.services.completed === 1);
+  });
+
+  test('is kept to when a watch ends as soon as it had begun', async () => {
+    await start({ server: { objects: many(1) } });
+    await harness.untilWatching();
+    harness.double.endWatches();
+    await harness.until('the wait', () => harness.state === 'waiting');
+    expect(harness.kind('services').words).toContain('the watch ended as soon as it had begun');
+  });
+});
+
+describe('a watch', () => {
+  test('that is told 410 in the stream lists anew, though the server leaves the stream open', async () => {
+    await start({ server: { objects: many(2) } });
+    await harness.untilWatching();
+    harness.double.resetWatches();
+    harness.double.delete('Service', 'web-0', 'default');
+    harness.double.put(service('new'));
+    harness.double.compact();
+    await harness.untilAsTimePasses('a second list', 50, () => harness.services.completed === 2);
+    expect(harness.services.keys).toEqual(['default/new', 'default/web-1']);
+    await harness.untilWatching();
+  });
+
+  test('is not opened again and again by a server that says 410 each time', async () => {
+    await start({ server: { objects: many(1) } });
+    await harness.untilWatching();
+    const expired = '{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}\n';
+    harness.double.faults.add({
+      plural: 'services',
+      verb: 'watch',
+      times: 1000,
+      fault: { kind: 'prefix', text: expired },
+    });
+    harness.double.resetWatches();
+    await harness.untilAsTimePasses('patience', 10, () => {
+      const { state } = harness.kind('services');
+      return (
+        state.kind === 'waiting' &&
+        state.reason.kind === 'server' &&
+        state.until - harness.clock.now() > 2_000
+      );
+    });
+    expect(listsOf('services')).toBeLessThan(8);
+  });
+
+  test('that is cut in the middle of a line goes on from the last whole one', async () => {
+    await start({ server: { objects: many(1) } });
+    await harness.untilWatching();
+    harness.double.put(service('whole'));
+    await harness.until('the whole line', () => harness.services.count() === 2);
+    for (const watch of harness.double.watches) watch.inject('{"type":"ADDED","object":{"kind":"Serv');
+    harness.double.endWatches();
+    await harness.until('the wait', () => harness.state === 'waiting');
+    harness.double.put(service('next'));
+    await harness.untilAsTimePasses('the next one', 50, () => harness.services.count() === 3);
+    expect(harness.services.completed).toBe(1);
+  });
+
+  test.each([
+    ['not JSON', 'nonsense\n'],
+    ['not an event', '[1,2,3]\n'],
+    ['an event of no known type', '{"type":"SPRING","object":{}}\n'],
+  ])('with a line that is %s lists anew', async (_what, line) => {
+    await start({ server: { objects: many(1) } });
+    await harness.untilWatching();
+    for (const watch of harness.double.watches) watch.inject(line);
+    await harness.untilAsTimePasses('a second list', 50, () => harness.services.completed === 2);
+    expect(harness.services.keys).toEqual(['default/web-0']);
+  });
+
+  test('whose lines arrive in pieces of one octet is understood', async () => {
+    await start({ server: { objects: many(1) } });
+    harness.double.faults.add({
+      plural: 'services',
+      verb: 'watch',
+      times: 3,
+      fault: { kind: 'pieces', size: 1 },
+    });
+    await harness.untilWatching();
+    harness.double.put(service('日本'));
+    await harness.until('the change', () => harness.services.keys.includes('default/日本'));
+  });
+
+  test('that stays open and silent is noticed and made again, and what it missed is found', async () => {
+    await start({ server: { objects: many(2) } });
+    await harness.untilWatching();
+    harness.double.freezeConnections();
+    harness.double.put(service('missed'));
+    harness.double.delete('Service', 'web-0', 'default');
+    const begun = harness.clock.monotonic();
+    await harness.untilAsTimePasses('the change', 1_000, () =>
+      harness.services.keys.includes('default/missed'),
+    );
+    expect(harness.clock.monotonic() - begun).toBeLessThan(170_000);
+    expect(harness.services.keys).toEqual(['default/missed', 'default/web-1']);
+  });
+
+  test('that outlasts its own time is ended by us', async () => {
+    await start({
+      server: { objects: many(1), bookmarkEvery: 1e9 },
+      watch: { timing: { watchSilence: 1e9, checkEvery: 1e9 } },
+    });
+    await harness.untilWatching();
+    harness.double.freezeConnections();
+    harness.double.put(service('missed'));
+    const begun = harness.clock.monotonic();
+    await harness.untilAsTimePasses('the change', 1_000, () =>
+      harness.services.keys.includes('default/missed'),
+    );
+    expect(harness.clock.monotonic() - begun).toBeGreaterThanOrEqual(285_000);
+    expect(harness.clock.monotonic() - begun).toBeLessThan(300_000);
+  });
+
+  test('goes on when a sink fails: all is listed anew', async () => {
+    await start({ server: { objects: many(1) } });
+    await harness.untilWatching();
+    const { upsert } = harness.services;
+    harness.services.upsert = () => {
+      harness.services.upsert = upsert;
+      throw new Error('a mistake in a sink');
+    };
+    harness.double.put(service('new'));
+    await harness.untilAsTimePasses('a second list', 50, () => harness.services.completed === 2);
+    expect(harness.services.keys).toEqual(['default/new', 'default/web-0']);
+    expect(harness.log.records.filter(({ level }) => level === 'error')).toHaveLength(1);
+  });
+});
+
+describe('a server', () => {
+  test('gone for long and back with other objects and an older history is listed anew', async () => {
+    await start({ server: { objects: many(3), firstResourceVersion: 5_000 } });
+    await harness.untilWatching();
+    await harness.double.stop();
+    await harness.untilAsTimePasses('the loss', 100, () => harness.state === 'waiting');
+    harness.clock.advance(10 * 60_000);
+    expect(harness.services.count()).toBe(3);
+    expect(harness.watch.status().age).toBeGreaterThanOrEqual(10 * 60_000);
+    await harness.double.restart([service('other')], 10);
+    await harness.untilAsTimePasses(
+      'the other objects',
+      1_000,
+      () => harness.services.keys[0] === 'default/other',
+    );
+    expect(harness.services.keys).toEqual(['default/other']);
+    expect(harness.kind('services').repairs).toBe(1);
+    await harness.untilWatching();
+    expect(harness.watch.status().reasons).toEqual([]);
+  });
+
+  test('whose events were lost behind a 410 is listed anew, deletions included', async () => {
+    await start({ server: { objects: many(3) } });
+    await harness.untilWatching();
+    await harness.double.stop();
+    harness.double.delete('Service', 'web-1', 'default');
+    harness.double.put(service('new'));
+    harness.double.compact();
+    await harness.double.restart();
+    await harness.untilAsTimePasses('a second list', 100, () => harness.services.completed === 2);
+    expect(harness.services.keys).toEqual(['default/new', 'default/web-0', 'default/web-2']);
+  });
+
+  test('that lost an event without a word is found out by the check, seen twice', async () => {
+    await start({ server: { objects: many(3) } });
+    await harness.untilWatching();
+    // Removed without an event, as if it had been lost on its way.
+    harness.double.store.forget('services', 'default/web-1');
+    await harness.untilAsTimePasses('the repair', 1_000, () => harness.services.completed === 2);
+    expect(harness.services.keys).toEqual(['default/web-0', 'default/web-2']);
+    expect(harness.kind('services').repairs).toBe(1);
+    expect(harness.clock.monotonic()).toBeLessThan(400_000);
+    const looks = harness.double.requests.filter(
+      ({ plural, query }) => plural === 'services' && query.get('limit') === '1',
+    );
+    expect(looks).toHaveLength(2);
+  });
+
+  test('that matches is never listed again for it', async () => {
+    await start({ server: { objects: [...many(3), slice('web-1', 'web')] } });
+    await harness.untilWatching();
+    const looks = () => harness.double.requests.filter(({ query }) => query.get('limit') === '1').length;
+    await harness.untilAsTimePasses('many looks', 1_000, () => looks() >= 10);
+    expect(harness.services.completed).toBe(1);
+    expect(harness.endpoints.completed).toBe(1);
+  });
+
+  test('that is behind the version we know (504) is listed without it', async () => {
+    await start({ server: { objects: many(1) } });
+    await harness.untilWatching();
+    const body =
+      '{"type":"ERROR","object":{"code":504,"details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}}}\n';
+    for (const watch of harness.double.watches) watch.inject(body);
+    await harness.untilAsTimePasses('a second list', 50, () => harness.services.completed === 2);
+  });
+
+  test('that never ends the list of a watch-list is listed in pages instead', async () => {
+    await start({ server: { objects: many(1), serves: [] } });
+    await harness.until('the refusal', () => harness.state === 'waiting');
+    harness.double.faults.add({ verb: 'watch', times: 4, fault: { kind: 'stall-body', afterBytes: 0 } });
+    harness.double.serves = ['v1/services', 'v1/endpoints'];
+    harness.double.watchList = true;
+    await harness.untilAsTimePasses('the list', 1_000, () => harness.services.completed === 1);
+    expect(listsOf('services')).toBeGreaterThan(0);
+  });
+});
+
+describe('credentials', () => {
+  const secured = (token: ByteSource) => ({ verify: false, user: { token } });
+
+  test('a rotated token is read anew at the first 401, without a wait', async () => {
+    let current = 'first';
+    let held = Buffer.from(current);
+    const token: ByteSource = {
+      read: async () => held,
+      expire: () => {
+        held = Buffer.from(current);
+      },
+    };
+    const tokens = { first: 'portolan' };
+    await start({
+      server: { objects: many(1), tls: 'server', access: { tokens } },
+      settings: secured(token),
+    });
+    await harness.untilWatching();
+    current = 'second';
+    harness.double.access = { tokens: { second: 'portolan' } };
+    harness.double.put(service('new'));
+    await harness.until('the event', () => harness.services.count() === 2);
+    const states: string[] = [];
+    harness.watch.onChange(() => states.push(harness.state));
+    harness.double.endWatches();
+    harness.double.put(service('newer'));
+    await harness.untilAsTimePasses('the change', 10, () => harness.services.count() === 3);
+    expect(harness.double.requests.some(({ status }) => status === 401)).toBe(true);
+    expect(states).not.toContain('waiting');
+    expect(harness.log.text).not.toMatch(/first|second/);
+  });
+
+  test('a token that is refused for good is told as authentication, and tried again', async () => {
+    const access = { tokens: { right: 'portolan' } };
+    const token = fixedBytes(Buffer.from('wrong'));
+    await start({ server: { tls: 'server', access }, settings: secured(token) });
+    await harness.until('the refusal', () => harness.kind('services').state.kind === 'waiting');
+    expect(harness.kind('services').words).toBe('not authenticated: 401 Unauthorized');
+    harness.double.access = { tokens: { wrong: 'portolan' } };
+    await harness.untilAsTimePasses('the list', 100, () => harness.watch.status().synced);
+    expect(harness.log.text).not.toContain('wrong');
+  });
+
+  test('a permission that lacks is told in the words of the server, and tried again', async () => {
+    const access = { tokens: { good: 'limited' }, rules: { limited: [] } };
+    const token = fixedBytes(Buffer.from('good'));
+    await start({ server: { objects: many(1), tls: 'server', access }, settings: secured(token) });
+    await harness.until('the refusals', () =>
+      harness.watch.status().kinds.every(({ state }) => state.kind === 'waiting'),
+    );
+    const [services, slices] = harness.watch.status().reasons;
+    expect(services).toMatch(
+      /^services: forbidden: 403 services is forbidden: User "limited" cannot (list|watch)/,
+    );
+    expect(slices).toMatch(/^endpoints: forbidden: 403 endpointslices.discovery.k8s.io is forbidden/);
+    harness.double.access = { tokens: access.tokens };
+    await harness.untilAsTimePasses('the list', 100, () => harness.watch.status().synced);
+  });
+
+  test('a kind that is not served is told so', async () => {
+    await start({ server: { serves: ['v1/services'] } });
+    await harness.until('the refusal', () => harness.kind('endpoints').state.kind === 'waiting');
+    expect(harness.watch.status().reasons).toEqual([
+      'endpoints: not served: 404 the server could not find the requested resource',
+    ]);
+  });
+});
