@@ -9,6 +9,7 @@ import { MSG_DONTWAIT, MSG_WAITFORONE } from '../socket/linux.ts';
 import { Readiness } from '../socket/readiness.ts';
 import { writeErrorResponse } from '../wire/acceptance.ts';
 import { RCODE } from '../wire/types.ts';
+import { failQuery } from './faults.ts';
 import { QuestionProducer } from './question-ring.ts';
 import { COUNTER } from './reader-counters.ts';
 import type { InstantAnswers } from './types.ts';
@@ -47,7 +48,6 @@ export interface ReaderMessages {
 const MOST_FAULTS_REPORTED = 10;
 /** A failing receive call must not spin. */
 const PAUSE_AFTER_ERROR_MILLISECONDS = 10;
-const HEADER_OCTETS = 12;
 
 export class ReaderLoop {
   readonly #answers: InstantAnswers;
@@ -137,7 +137,7 @@ export class ReaderLoop {
     } catch (error) {
       this.#count(COUNTER.faults, 1);
       if (this.#faultsReported++ < MOST_FAULTS_REPORTED) this.#messages.reportFault(error);
-      return length < HEADER_OCTETS ? 0 : writeErrorResponse(octets, start, length, RCODE.SERVFAIL);
+      return failQuery(octets, start, length);
     }
   }
 

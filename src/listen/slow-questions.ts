@@ -8,8 +8,7 @@
 import type { Log } from '../ground/log.ts';
 import { clientOf } from '../socket/envelope.ts';
 import { ReplySender } from '../socket/reply.ts';
-import { writeErrorResponse } from '../wire/acceptance.ts';
-import { RCODE } from '../wire/types.ts';
+import { Faults, failQuery } from './faults.ts';
 import { QuestionConsumer, type SlowQuestion } from './question-ring.ts';
 import type { AnswerSlowly } from './types.ts';
 
@@ -23,7 +22,7 @@ export interface SlowQuestionCounts {
   readonly asked: number;
   readonly unanswered: number;
   /** Answered SERVFAIL, as answering threw: a defect. */
-  readonly failed: number;
+  readonly faults: number;
   /** Answers that the kernel would not send. */
   readonly unsent: number;
   /** Questions that found their ring full. */
@@ -36,17 +35,15 @@ interface Source {
 }
 
 const TAKEN_PER_TURN = 64;
-const FAILURES_LOGGED = 10;
 
 export class SlowQuestions {
   readonly #sources: readonly Source[];
   readonly #answerSlowly: AnswerSlowly;
   readonly #mostUnanswered: number;
-  readonly #log: Log;
+  readonly #faults: Faults;
   readonly #sender = new ReplySender();
   #asked = 0;
   #unanswered = 0;
-  #failed = 0;
   #unsent = 0;
   #isScheduled = false;
   #isClosed = false;
@@ -62,7 +59,7 @@ export class SlowQuestions {
     this.#sources = sources.map(({ ring, sockets }) => ({ consumer: new QuestionConsumer(ring), sockets }));
     this.#answerSlowly = answerSlowly;
     this.#mostUnanswered = mostUnanswered;
-    this.#log = log;
+    this.#faults = new Faults(log);
     this.wake();
   }
 
@@ -88,7 +85,7 @@ export class SlowQuestions {
     return {
       asked: this.#asked,
       unanswered: this.#unanswered,
-      failed: this.#failed,
+      faults: this.#faults.count,
       unsent: this.#unsent,
       dropped: this.#sources.reduce((sum, { consumer }) => sum + consumer.countDropped(), 0),
     };
@@ -134,11 +131,8 @@ export class SlowQuestions {
     try {
       return await this.#answerSlowly(query, { ...clientOf(envelope), transport: 'udp' });
     } catch (error) {
-      this.#failed++;
-      if (this.#failed <= FAILURES_LOGGED) {
-        this.#log.error('a query could not be answered by a defect', { reason: String(error) });
-      }
-      return query.subarray(0, writeErrorResponse(query, 0, query.length, RCODE.SERVFAIL));
+      this.#faults.note(error);
+      return query.subarray(0, failQuery(query, 0, query.length));
     }
   }
 

@@ -3,6 +3,7 @@
  * way it would not, which is why orders go through shared memory.
  */
 import type { MessagePort } from 'node:worker_threads';
+import { reasonOf } from './faults.ts';
 import type { ReaderMessages } from './reader-loop.ts';
 
 export type ThreadMessage =
@@ -17,10 +18,6 @@ export function threadMessages(port: MessagePort): ReaderMessages & { ready(): v
   return {
     ready: () => post({ kind: 'ready' }),
     wake: () => post({ kind: 'questions' }),
-    reportFault: (error) =>
-      post({
-        kind: 'fault',
-        reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      }),
+    reportFault: (error) => post({ kind: 'fault', reason: reasonOf(error) }),
   };
 }

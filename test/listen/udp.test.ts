@@ -188,7 +188,7 @@ describe('slow questions', () => {
     const { message } = await client.ask('slow-failing', portOf(listener), '127.0.0.1');
     expect(message.readUInt8(3) & 15).toBe(2);
     expect(await silent).toContain('no answer');
-    expect(listener.count().slow).toMatchObject({ asked: 2, unanswered: 0, failed: 1 });
+    expect(listener.count().slow).toMatchObject({ asked: 2, unanswered: 0, faults: 1 });
   });
 
   it('tell who asks', async () => {

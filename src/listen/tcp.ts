@@ -1,0 +1,234 @@
+/**
+ * TCP: accepts connections within limits, and leaves without cutting answers.
+ */
+import { once } from 'node:events';
+import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../ground/clock.ts';
+import type { Log } from '../ground/log.ts';
+import { familyOf, formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
+import { AF_INET6 } from '../socket/linux.ts';
+import { countUnaccepted, openTcpListener, probeTcpPort } from '../socket/tcp-listener.ts';
+import { MessageAnswers } from './message-answers.ts';
+import { type ConnectionLimits, type EndReason, StreamConnection } from './stream-connection.ts';
+import type { AnswerSlowly, InstantAnswers } from './types.ts';
+
+export interface TcpLimits extends ConnectionLimits {
+  /** Connections at once, of all clients. */
+  readonly connections: number;
+  /** Connections at once of one address. */
+  readonly connectionsPerClient: number;
+}
+
+export const TCP_LIMITS: TcpLimits = {
+  connections: 2000,
+  connectionsPerClient: 200,
+  idleMilliseconds: 10_000,
+  queries: 10_000,
+  ageMilliseconds: 120_000,
+  owed: 100,
+  endingMilliseconds: 2000,
+};
+
+export interface TcpOptions {
+  readonly addresses: readonly SocketAddress[];
+  /** Join ports that another process may serve, instead of making sure that none does. */
+  readonly takeover: boolean;
+  /** Whether listeners can be opened through the C library (`batchesAvailable`); else ports cannot be shared. */
+  readonly native: boolean;
+  readonly answers: InstantAnswers;
+  readonly answerSlowly: AnswerSlowly;
+  readonly limits?: Partial<TcpLimits>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface TcpCounts {
+  readonly open: number;
+  readonly accepted: number;
+  /** Connections closed at once, there being too many. */
+  readonly rejected: number;
+  readonly queries: number;
+  /** Connections that ended, by reason. */
+  readonly ended: Readonly<Record<EndReason, number>>;
+  /** Queries answered SERVFAIL, as answering threw: a defect. */
+  readonly faults: number;
+  /** Connections that clients had made and nobody had accepted when the listeners were closed. */
+  readonly unaccepted: number;
+}
+
+/** How long a stopping listener accepts what waits: one connection a turn, and no queue is longer than the backlog. */
+const LAST_ACCEPTING_TURNS = 600;
+
+export class TcpListener {
+  readonly #limits: TcpLimits;
+  readonly #answers: MessageAnswers;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #servers: { readonly server: Server; readonly fd: number | undefined }[] = [];
+  readonly #connections = new Set<StreamConnection>();
+  readonly #byClient = new Map<string, number>();
+  readonly #ended = { client: 0, garbage: 0, idle: 0, queries: 0, age: 0, leaving: 0, error: 0 };
+  #endpoints: readonly SocketAddress[] = [];
+  #accepted = 0;
+  #rejected = 0;
+  #queriesOfGone = 0;
+  #unaccepted = 0;
+  #stopped: Promise<void> | undefined;
+  #onEmpty: () => void = () => {};
+
+  constructor(options: TcpOptions) {
+    this.#limits = { ...TCP_LIMITS, ...options.limits };
+    this.#answers = new MessageAnswers(options.answers, options.answerSlowly, options);
+    this.#clock = options.clock;
+    this.#log = options.log;
+  }
+
+  /** The addresses served, with the ports that the kernel chose. */
+  get endpoints(): readonly SocketAddress[] {
+    return this.#endpoints;
+  }
+
+  count(): TcpCounts {
+    let queries = this.#queriesOfGone;
+    for (const connection of this.#connections) queries += connection.queries;
+    return {
+      open: this.#connections.size,
+      accepted: this.#accepted,
+      rejected: this.#rejected,
+      queries,
+      ended: { ...this.#ended },
+      faults: this.#answers.faults.count,
+      unaccepted: this.#unaccepted,
+    };
+  }
+
+  /** See `listenOnTcp`. */
+  async open({ addresses, takeover, native }: TcpOptions): Promise<void> {
+    const endpoints: SocketAddress[] = [];
+    this.#endpoints = endpoints;
+    for (const address of addresses) {
+      if (native && !takeover && address.port !== 0) probeTcpPort(address);
+      endpoints.push(native ? await this.#openNative(address) : await this.#openPlain(address));
+    }
+    this.#log.info('serving TCP', { addresses: endpoints.map(formatSocketAddress).join(', ') });
+  }
+
+  async #openNative(address: SocketAddress): Promise<SocketAddress> {
+    const { fd, endpoint } = openTcpListener(address);
+    await this.#listen({ fd }, fd);
+    return endpoint;
+  }
+
+  async #openPlain({ address, port }: SocketAddress): Promise<SocketAddress> {
+    const ipv6Only = familyOf(address) === AF_INET6;
+    const server = await this.#listen({ host: address, port, ipv6Only }, undefined);
+    const bound = server.address();
+    return { address, port: bound !== null && typeof bound === 'object' ? bound.port : port };
+  }
+
+  async #listen(where: ListenOptions | { readonly fd: number }, fd: number | undefined): Promise<Server> {
+    // A client that has sent its last query may close its side and still wants its answers.
+    const server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
+    this.#servers.push({ server, fd });
+    server.listen(where);
+    await once(server, 'listening');
+    server.on('error', (error) =>
+      this.#log.warn('a connection could not be accepted', { reason: error.message }),
+    );
+    return server;
+  }
+
+  #accept(socket: Socket): void {
+    const { remoteAddress: address, remotePort: port } = socket;
+    const held = this.#byClient.get(address ?? '') ?? 0;
+    if (address === undefined || port === undefined || this.#isFull(held)) {
+      this.#rejected++;
+      socket.destroy();
+      return;
+    }
+    this.#accepted++;
+    this.#byClient.set(address, held + 1);
+    const connection = new StreamConnection(
+      socket,
+      { address, port, transport: 'tcp' },
+      this.#answers,
+      this.#limits,
+      this.#clock,
+      (gone, reason) => this.#forget(gone, address, reason),
+    );
+    this.#connections.add(connection);
+    if (this.#stopped !== undefined) connection.leave();
+  }
+
+  #isFull(heldByClient: number): boolean {
+    return (
+      this.#connections.size >= this.#limits.connections || heldByClient >= this.#limits.connectionsPerClient
+    );
+  }
+
+  #forget(connection: StreamConnection, address: string, reason: EndReason): void {
+    this.#connections.delete(connection);
+    this.#queriesOfGone += connection.queries;
+    this.#ended[reason]++;
+    const held = this.#byClient.get(address) ?? 0;
+    if (held > 1) this.#byClient.set(address, held - 1);
+    else this.#byClient.delete(address);
+    if (this.#connections.size === 0) this.#onEmpty();
+  }
+
+  /**
+   * Accepts no more, answers what was asked, and ends all connections; cuts those that have not ended in time.
+   */
+  stop(graceMilliseconds: number): Promise<void> {
+    this.#stopped ??= this.#leave(graceMilliseconds);
+    return this.#stopped;
+  }
+
+  async #leave(graceMilliseconds: number): Promise<void> {
+    for (let turn = 0; turn < LAST_ACCEPTING_TURNS && this.#countWaiting() > 0; turn++) await nextTurn();
+    this.#unaccepted = this.#countWaiting();
+    const closed = this.#servers.map(
+      ({ server }) => new Promise<void>((resolve) => server.close(() => resolve())),
+    );
+    for (const connection of this.#connections) connection.leave();
+    await this.#empty(graceMilliseconds);
+    for (const connection of this.#connections) connection.destroy();
+    await Promise.all(closed);
+  }
+
+  /** Connections that wait to be accepted. */
+  #countWaiting(): number {
+    return this.#servers.reduce((sum, { fd }) => sum + (fd === undefined ? 0 : countUnaccepted(fd)), 0);
+  }
+
+  #empty(graceMilliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#connections.size === 0) {
+        resolve();
+        return;
+      }
+      const timer = this.#clock.after(graceMilliseconds, resolve);
+      this.#onEmpty = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+}
+
+/**
+ * Serves TCP.
+ *
+ * @throws PortInUseError, SocketError, AddressError; or what `net.Server` says where ports cannot be shared
+ */
+export async function listenOnTcp(options: TcpOptions): Promise<TcpListener> {
+  const listener = new TcpListener(options);
+  try {
+    await listener.open(options);
+    return listener;
+  } catch (error) {
+    await listener.stop(0);
+    throw error;
+  }
+}

@@ -1,0 +1,355 @@
+/**
+ * TCP over real sockets: framing, pipelining, limits, garbage, leaving.
+ */
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/ground/clock.ts';
+import { silentLog } from '../../src/ground/log.ts';
+import { frame } from '../../src/listen/frames.ts';
+import { listenOnTcp, type TcpListener, type TcpOptions } from '../../src/listen/tcp.ts';
+import { PortInUseError } from '../../src/socket/socket-error.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
+import { TcpClient } from './tcp-client.ts';
+import { queryFor } from './udp-client.ts';
+
+async function startTcp(changes: Partial<TcpOptions> = {}): Promise<TcpListener> {
+  const listener = await listenOnTcp({
+    addresses: [{ address: '127.0.0.1', port: 0 }],
+    takeover: false,
+    native: true,
+    answers: new ScriptedAnswers(),
+    answerSlowly: async (query) => answerAuthoritatively(query),
+    clock: systemClock,
+    log: silentLog,
+    ...changes,
+  });
+  onTestFinished(() => listener.stop(0));
+  return listener;
+}
+
+function connectTo(listener: TcpListener, localAddress?: string): TcpClient {
+  const [endpoint] = listener.endpoints;
+  return new TcpClient(endpoint?.port ?? 0, endpoint?.address ?? '', localAddress);
+}
+
+const framed = (name: string, id: number): Uint8Array => frame(queryFor(name, id));
+const idsOf = (messages: readonly Buffer[]): number[] => messages.map((message) => message.readUInt16BE(0));
+
+/** Slow answers that a test gives when it likes. */
+class HeldAnswers {
+  readonly #held: (() => void)[] = [];
+
+  readonly answerSlowly = (query: Uint8Array): Promise<Uint8Array> =>
+    new Promise((resolve) => this.#held.push(() => resolve(answerAuthoritatively(query))));
+
+  get count(): number {
+    return this.#held.length;
+  }
+
+  release(): void {
+    for (const answer of this.#held.splice(0)) answer();
+  }
+}
+
+describe('queries over TCP', () => {
+  it.each([
+    ['127.0.0.1', true],
+    ['::1', true],
+    ['0.0.0.0', true],
+    ['127.0.0.1', false],
+    ['::1', false],
+  ])('are answered on %s (through the C library: %s)', async (address, native) => {
+    const listener = await startTcp({ addresses: [{ address, port: 0 }], native });
+    const client = connectTo(listener);
+    client.send(framed('fast.example', 7));
+    client.send(framed('slow.example', 8));
+    expect(idsOf(await client.waitForMessages(2))).toEqual([7, 8]);
+  });
+
+  it('are answered when a hundred come in one segment', async () => {
+    const client = connectTo(await startTcp());
+    client.send(Buffer.concat(Array.from({ length: 100 }, (_, id) => framed('fast.example', id))));
+    expect(idsOf(await client.waitForMessages(100))).toEqual(Array.from({ length: 100 }, (_, id) => id));
+  });
+
+  it('are answered when they come octet by octet', async () => {
+    const client = connectTo(await startTcp());
+    client.socket.setNoDelay(true);
+    for (const octet of [...framed('fast.example', 1), ...framed('slow.example', 2)]) {
+      await new Promise<void>((resolve) => client.socket.write(Uint8Array.of(octet), () => resolve()));
+    }
+    expect(idsOf(await client.waitForMessages(2))).toEqual([1, 2]);
+  });
+
+  it('are answered out of order, each when it is ready', async () => {
+    const held = new HeldAnswers();
+    const client = connectTo(await startTcp({ answerSlowly: held.answerSlowly }));
+    client.send(Buffer.concat([framed('slow', 1), framed('fast', 2), framed('slow', 3), framed('fast', 4)]));
+    expect(idsOf(await client.waitForMessages(2))).toEqual([2, 4]);
+    held.release();
+    expect(idsOf(await client.waitForMessages(4))).toEqual([2, 4, 1, 3]);
+  });
+
+  it('are answered SERVFAIL where answering fails, at once or later', async () => {
+    const answerSlowly = (): Promise<never> => Promise.reject(new Error('a defect, as asked for'));
+    const listener = await startTcp({ answerSlowly });
+    const client = connectTo(listener);
+    client.send(Buffer.concat([framed('throw', 1), framed('slow', 2), framed('fast', 3)]));
+    const messages = await client.waitForMessages(3);
+    const codes = new Map(messages.map((message) => [message.readUInt16BE(0), message.readUInt8(3) & 15]));
+    expect(codes).toEqual(
+      new Map([
+        [1, 2],
+        [2, 2],
+        [3, 0],
+      ]),
+    );
+    expect(listener.count().faults).toBe(2);
+  });
+
+  it('are answered although the client has closed its side', async () => {
+    const held = new HeldAnswers();
+    const listener = await startTcp({ answerSlowly: held.answerSlowly });
+    const client = connectTo(listener);
+    client.socket.end(Buffer.concat([framed('fast', 1), framed('slow', 2)]));
+    await waitUntil('the slow question', () => held.count === 1);
+    held.release();
+    expect(idsOf(await client.waitForMessages(2))).toEqual([1, 2]);
+    await waitUntil('the end', () => client.isClosed && listener.count().open === 0);
+    expect(listener.count().ended.client).toBe(1);
+  });
+});
+
+describe('a connection', () => {
+  it('owes so many answers at most, and reads on when it has given some', async () => {
+    const held = new HeldAnswers();
+    const client = connectTo(await startTcp({ answerSlowly: held.answerSlowly, limits: { owed: 3 } }));
+    client.send(Buffer.concat(Array.from({ length: 10 }, (_, id) => framed('slow', id))));
+    for (const expected of [3, 6, 9, 10]) {
+      await waitUntil('more to be asked', () => held.count > 0);
+      expect(held.count).toBeLessThanOrEqual(3);
+      held.release();
+      await client.waitForMessages(expected);
+    }
+    expect(idsOf(client.messages)).toEqual(Array.from({ length: 10 }, (_, id) => id));
+  });
+
+  it('reads no more while the client takes no answers', async () => {
+    const longName = `${'x'.repeat(60)}.`.repeat(4);
+    const listener = await startTcp({ limits: { queries: 1_000_000 } });
+    const client = connectTo(listener);
+    client.socket.pause();
+    // More than the kernel's buffers of both sides hold: 40 MB.
+    const flood = Buffer.concat(Array.from({ length: 1000 }, (_, id) => framed(longName, id)));
+    const rounds = 150;
+    for (let round = 0; round < rounds; round++) client.send(flood);
+    let seen = 0;
+    let since = performance.now();
+    await waitUntil('reading to stop', () => {
+      const { queries } = listener.count();
+      if (queries !== seen) since = performance.now();
+      seen = queries;
+      return queries > 0 && performance.now() - since > 300;
+    });
+    expect(client.socket.writableLength).toBeGreaterThan(0);
+    expect(listener.count().queries).toBeLessThan(rounds * 1000);
+    client.socket.resume();
+    await client.waitForMessages(rounds * 1000);
+    const ids = idsOf(client.messages);
+    expect(ids.every((id, index) => id === index % 1000)).toBe(true);
+  });
+
+  it.each([
+    ['an empty message', frame(new Uint8Array(0))],
+    ['a message shorter than a header', frame(new Uint8Array(11))],
+    ['a response', frame(answerAuthoritatively(queryFor('fast', 9)))],
+  ])('ends at %s, after its answers', async (_, garbage) => {
+    const listener = await startTcp();
+    const client = connectTo(listener);
+    client.send(Buffer.concat([framed('fast', 1), garbage, framed('fast', 2)]));
+    await waitUntil('the end', () => client.isEnded);
+    client.socket.end();
+    await waitUntil('the close', () => listener.count().open === 0);
+    expect(idsOf(client.messages)).toEqual([1]);
+    expect(listener.count().ended.garbage).toBe(1);
+  });
+
+  it('survives any octets at all', async () => {
+    const listener = await startTcp({ limits: { endingMilliseconds: 50 } });
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 5 }), async (pieces) => {
+        const client = connectTo(listener);
+        for (const piece of pieces) client.send(piece);
+        client.socket.end();
+        await waitUntil('the close', () => client.isClosed);
+      }),
+      { numRuns: 200 },
+    );
+    await waitUntil('all to be gone', () => listener.count().open === 0);
+    const client = connectTo(listener);
+    client.send(framed('fast', 1));
+    await client.waitForMessages(1);
+  });
+
+  it('ends after its last query, and the client may ask on another', async () => {
+    const listener = await startTcp({ limits: { queries: 3 } });
+    const client = connectTo(listener);
+    client.send(Buffer.concat(Array.from({ length: 5 }, (_, id) => framed('slow', id))));
+    await waitUntil('the end', () => client.isEnded);
+    expect(idsOf(client.messages)).toEqual([0, 1, 2]);
+    client.socket.end();
+    await waitUntil('the close', () => listener.count().open === 0);
+    expect(listener.count().ended.queries).toBe(1);
+  });
+});
+
+describe('time', () => {
+  const limits = { idleMilliseconds: 1000, ageMilliseconds: 10_000, endingMilliseconds: 500 };
+
+  it('ends a connection without a query, however many octets trickle in', async () => {
+    const clock = new ManualClock();
+    const listener = await startTcp({ clock, limits });
+    const client = connectTo(listener);
+    await waitUntil('the connection', () => listener.count().open === 1);
+    const query = framed('fast', 1);
+    for (let octet = 0; octet < 9; octet++) {
+      client.send(query.subarray(octet, octet + 1));
+      clock.advance(100);
+    }
+    clock.advance(99);
+    expect(client.isEnded).toBe(false);
+    clock.advance(1);
+    await waitUntil('the end', () => client.isEnded);
+    expect(listener.count().open).toBe(1);
+    // A client that never closes its own side is cut off.
+    clock.advance(500);
+    await waitUntil('the close', () => listener.count().open === 0);
+    expect(listener.count().ended.idle).toBe(1);
+  });
+
+  it('counts from the last query, and not while an answer is owed', async () => {
+    const clock = new ManualClock();
+    const held = new HeldAnswers();
+    const listener = await startTcp({ clock, limits, answerSlowly: held.answerSlowly });
+    const client = connectTo(listener);
+    for (let id = 1; id <= 3; id++) {
+      client.send(framed('fast', id));
+      await client.waitForMessages(id);
+      clock.advance(900);
+    }
+    client.send(framed('slow', 4));
+    await waitUntil('the slow question', () => held.count === 1);
+    clock.advance(5000);
+    held.release();
+    await client.waitForMessages(4);
+    clock.advance(999);
+    expect(client.isEnded).toBe(false);
+    clock.advance(1);
+    await waitUntil('the end', () => client.isEnded);
+  });
+
+  it('ends a connection of great age, but not the answers that it owes', async () => {
+    const clock = new ManualClock();
+    const held = new HeldAnswers();
+    const listener = await startTcp({ clock, limits, answerSlowly: held.answerSlowly });
+    const client = connectTo(listener);
+    for (let id = 1; id <= 11; id++) {
+      client.send(framed('fast', id));
+      await client.waitForMessages(id);
+      clock.advance(900);
+    }
+    client.send(framed('slow', 12));
+    await waitUntil('the slow question', () => held.count === 1);
+    clock.advance(100);
+    expect(client.isEnded).toBe(false);
+    held.release();
+    expect(idsOf(await client.waitForMessages(12)).at(-1)).toBe(12);
+    await waitUntil('the end', () => client.isEnded);
+    client.socket.end();
+    await waitUntil('the close', () => listener.count().open === 0);
+    expect(listener.count().ended.age).toBe(1);
+  });
+});
+
+describe('connections', () => {
+  it('of one client are limited, and of all clients', async () => {
+    const listener = await startTcp({ limits: { connections: 3, connectionsPerClient: 2 } });
+    const first = [connectTo(listener), connectTo(listener)];
+    await waitUntil('two connections', () => listener.count().open === 2);
+    const third = connectTo(listener);
+    await waitUntil('the third to be closed', () => third.isEnded);
+    const other = connectTo(listener, '127.0.0.7');
+    await waitUntil('another client', () => listener.count().open === 3);
+    const last = connectTo(listener, '127.0.0.8');
+    await waitUntil('the last to be closed', () => last.isEnded);
+    expect(listener.count()).toMatchObject({ open: 3, accepted: 3, rejected: 2 });
+    first[0]?.socket.destroy();
+    await waitUntil('room', () => listener.count().open === 2);
+    const next = connectTo(listener);
+    for (const client of [next, other, first[1]]) {
+      client?.send(framed('fast', 1));
+      await client?.waitForMessages(1);
+    }
+  });
+
+  it('are refused to a second process, unless it asks to join', async () => {
+    const listener = await startTcp();
+    const addresses = listener.endpoints;
+    const refusal = await startTcp({ addresses }).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(PortInUseError);
+    expect(String(refusal)).toContain(`port in use: 127.0.0.1:${addresses[0]?.port} (tcp)`);
+    await startTcp({ addresses, takeover: true });
+    await expect(startTcp({ addresses, native: false })).rejects.toThrow('EADDRINUSE');
+  });
+});
+
+describe('a listener that stops', () => {
+  it('accepts no more, gives the answers it owes, and lets a new connection ask once', async () => {
+    const held = new HeldAnswers();
+    const listener = await startTcp({ answerSlowly: held.answerSlowly });
+    const [busy, idle, fresh] = [connectTo(listener), connectTo(listener), connectTo(listener)];
+    busy.send(framed('slow', 1));
+    idle.send(framed('fast', 2));
+    await idle.waitForMessages(1);
+    await waitUntil('the slow question', () => held.count === 1 && listener.count().open === 3);
+    const stopped = listener.stop(60_000);
+    await waitUntil('the idle one to end', () => idle.isEnded);
+    const late = connectTo(listener);
+    await waitUntil('the late one to be refused', () => late.isClosed);
+    expect([busy.isEnded, fresh.isEnded]).toEqual([false, false]);
+    held.release();
+    fresh.send(Buffer.concat([framed('fast', 3), framed('fast', 4)]));
+    await waitUntil('both to end', () => busy.isEnded && fresh.isEnded);
+    expect([idsOf(busy.messages), idsOf(fresh.messages)]).toEqual([[1], [3]]);
+    for (const client of [busy, idle, fresh]) client.socket.end();
+    await stopped;
+    expect(listener.count()).toMatchObject({ open: 0, accepted: 3, unaccepted: 0 });
+  });
+
+  it('cuts what has not ended in time', async () => {
+    const clock = new ManualClock();
+    const held = new HeldAnswers();
+    const listener = await startTcp({ clock, answerSlowly: held.answerSlowly });
+    const client = connectTo(listener);
+    client.send(framed('slow', 1));
+    await waitUntil('the slow question', () => held.count === 1);
+    const stopped = listener.stop(1000);
+    clock.advance(1000);
+    await stopped;
+    await waitUntil('the cut', () => client.isEnded);
+    held.release();
+    expect(client.messages).toEqual([]);
+  });
+
+  it('answers those whose connections were not accepted yet', async () => {
+    const listener = await startTcp();
+    const clients = Array.from({ length: 20 }, () => connectTo(listener));
+    for (const [id, client] of clients.entries()) client.socket.end(framed('fast', id));
+    await waitUntil('the connections', () => clients.every(({ socket }) => !socket.connecting));
+    await listener.stop(5000);
+    for (const client of clients) await client.waitForMessages(1);
+    expect(listener.count()).toMatchObject({ accepted: 20, unaccepted: 0 });
+  });
+});
