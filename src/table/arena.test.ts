@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { Arena, roundToClass, TableFullError } from './arena.ts';
+
+describe('Arena', () => {
+  it('rounds to units, above 1 KiB to eighths', () => {
+    expect([1, 16, 17, 1024].map(roundToClass)).toEqual([16, 16, 32, 1024]);
+    expect(roundToClass(1025)).toBe(1152);
+    expect(roundToClass(70_000)).toBe(73_728);
+  });
+
+  it('gives a freed block out again to the next of its size, and to no other', () => {
+    const arena = new Arena(2 ** 20);
+    const block = arena.take(100);
+    arena.give(block, 100);
+    expect(arena.take(200)).not.toBe(block);
+    expect(arena.take(112)).toBe(block);
+    expect(arena.used).toBe(112 + 208);
+  });
+
+  it('aligns pages and keeps them apart from blocks', () => {
+    const arena = new Arena(2 ** 20);
+    arena.take(16);
+    const pages = arena.takePages(5000);
+    expect(pages % 4096).toBe(0);
+    arena.givePages(pages, 5000);
+    expect(arena.takePages(8192)).toBe(pages);
+  });
+
+  it('says how much it could not give, and goes on', () => {
+    const arena = new Arena(256 * 1024);
+    expect(() => arena.take(2 ** 20)).toThrow(TableFullError);
+    expect(() => arena.take(2 ** 20)).toThrow('the answer table is full: 1048576 octets asked for');
+    expect(arena.take(16)).toBeGreaterThan(0);
+  });
+});
