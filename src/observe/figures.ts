@@ -2,6 +2,7 @@
  * What the metrics are made from: counts and states of all rooms at one moment, as the running server gives them.
  */
 import type { WatchState } from '../kube/list-watch/state.ts';
+import type { TcpCounts } from '../listen/tcp.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
 import type { QueryCounts } from '../table/counters.ts';
 import type { TableStatistics } from '../table/writer.ts';
@@ -13,8 +14,9 @@ export interface Figures {
   /** Milliseconds since the data was last proven current; undefined until everything was listed. */
   readonly dataAge: number | undefined;
   readonly watches: readonly WatchFigures[];
+  /** Undefined until the sockets are open. */
   readonly udp: UdpCounts | undefined;
-  readonly tcp: TcpFigures | undefined;
+  readonly tcp: TcpCounts | undefined;
   readonly snapshot: SnapshotFigures | undefined;
   readonly manifests: ManifestFigures | undefined;
 }
@@ -28,10 +30,6 @@ export interface WatchFigures {
   readonly lists: number;
   readonly repairs: number;
   readonly malformed: number;
-}
-
-export interface TcpFigures {
-  readonly connections: number;
 }
 
 export interface SnapshotFigures {

@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest';
+import { TYPE } from '../wire/types.ts';
+import type { Figures } from './figures.ts';
+import { METRICS } from './metric-list.ts';
+import { Metrics } from './metrics.ts';
+
+const bare: Figures = {
+  ready: false,
+  queries: [],
+  table: {
+    nodes: 12,
+    nodeOctets: 3_400,
+    cached: 5,
+    cachedOctets: 600,
+    indexSlots: 64,
+    touchedOctets: 8_192,
+    awaitingReaders: 0,
+    insertions: 0,
+    evictions: 0,
+    refusals: 0,
+  },
+  dataAge: undefined,
+  watches: [],
+  udp: undefined,
+  tcp: undefined,
+  snapshot: undefined,
+  manifests: undefined,
+};
+
+const render = (figures: Figures) => new Metrics({ version: '1.2.3' }, () => figures).render();
+const linesOf = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+
+it('counts queries by the names of type and response code', async () => {
+  const text = await render({
+    ...bare,
+    queries: [
+      { type: TYPE.A, rcode: 0, count: 7 },
+      { type: undefined, rcode: 3, count: 2 },
+    ],
+  });
+  expect(linesOf(text)).toContain('portolan_dns_queries_total{type="A",rcode="NOERROR"} 7');
+  expect(linesOf(text)).toContain('portolan_dns_queries_total{type="other",rcode="NXDOMAIN"} 2');
+});
+
+it('shows states of watches, ages and sizes', async () => {
+  const watch = {
+    title: 'services',
+    state: 'waiting',
+    age: 1_500,
+    objects: 3,
+    lists: 2,
+    repairs: 1,
+    malformed: 0,
+  } as const;
+  const lines = linesOf(await render({ ...bare, ready: true, dataAge: 2_500, watches: [watch] }));
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'portolan_build_info{version="1.2.3",node="' + process.version + '"} 1',
+      'portolan_ready 1',
+      'portolan_data_age_seconds 2.5',
+      'portolan_watch_age_seconds{kind="services"} 1.5',
+      'portolan_watch_state{kind="services",state="waiting"} 1',
+      'portolan_watch_state{kind="services",state="watching"} 0',
+      'portolan_watch_repairs_total{kind="services"} 1',
+      'portolan_table_entries{kind="name"} 12',
+      'portolan_table_bytes{kind="cached"} 600',
+    ]),
+  );
+});
+
+it('has no value for what is not to be had', async () => {
+  const lines = linesOf(await render(bare));
+  for (const name of [
+    'data_age_seconds',
+    'udp_readers',
+    'tcp_connections',
+    'snapshot_errors_total',
+    'manifest_files',
+  ])
+    expect(lines.filter((line) => line.startsWith(`portolan_${name}`))).toEqual([]);
+});
+
+it('reads counters anew each time, so that they never double', async () => {
+  let count = 1;
+  const metrics = new Metrics({ version: 'x' }, () => ({
+    ...bare,
+    queries: [{ type: TYPE.A, rcode: 0, count }],
+  }));
+  await metrics.render();
+  count = 3;
+  expect(linesOf(await metrics.render())).toContain('portolan_dns_queries_total{type="A",rcode="NOERROR"} 3');
+});
+
+it('names every metric once, by the rules of Prometheus', () => {
+  const names = METRICS.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { name, kind } of METRICS) expect(name.endsWith('_total')).toBe(kind === 'counter');
+});

@@ -1,0 +1,127 @@
+/**
+ * Asks a DNS server one question over UDP or TCP, in our own wire form, and reads the whole answer.
+ */
+import { createSocket } from 'node:dgram';
+import { connect } from 'node:net';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { rcodeName } from '../../src/wire/mnemonics.ts';
+import { parseName } from '../../src/wire/name.ts';
+import { CLASS, type Message, OPCODE, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
+
+export interface Server {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface AskOptions {
+  readonly transport?: 'udp' | 'tcp';
+  /** Milliseconds until it is an error that no answer came. */
+  readonly deadline?: number;
+}
+
+let lastId = 0;
+
+export function makeQuery(name: string, type: keyof typeof TYPE): Message {
+  lastId = (lastId + 1) % 0x10000;
+  return {
+    header: {
+      id: lastId,
+      response: false,
+      opcode: OPCODE.QUERY,
+      authoritative: false,
+      truncated: false,
+      recursionDesired: true,
+      recursionAvailable: false,
+      authenticData: false,
+      checkingDisabled: false,
+      rcode: 0,
+    },
+    questions: [{ name: parseName(name), type: TYPE[type], class: CLASS.IN }],
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns: undefined,
+  };
+}
+
+/** The answer; rejects when none has come in time, or one that is not to our question. */
+export async function ask(
+  server: Server,
+  name: string,
+  type: keyof typeof TYPE,
+  { transport = 'udp', deadline = 5_000 }: AskOptions = {},
+): Promise<Message> {
+  const query = makeQuery(name, type);
+  const exchange = transport === 'udp' ? exchangeByUdp : exchangeByTcp;
+  const answer = decodeMessage(await exchange(server, encodeMessage(query), deadline, `${name} ${type}`));
+  if (answer.header.id !== query.header.id || !answer.header.response)
+    throw new Error(`not an answer to our question: ${name} ${type}`);
+  return answer;
+}
+
+/** The answer in short: its addresses or targets, sorted; or the response code when there are none. */
+export async function askShort(
+  server: Server,
+  name: string,
+  type: keyof typeof TYPE,
+  options?: AskOptions,
+): Promise<string> {
+  const { answers, header } = await ask(server, name, type, options);
+  if (answers.length > 0) return answers.map(shortData).sort().join(' ');
+  return header.rcode === 0 ? 'NODATA' : rcodeName(header.rcode);
+}
+
+function shortData({ data }: ResourceRecord): string {
+  if ('address' in data) return data.address;
+  if (data.kind === 'SRV') return `${data.port} ${data.target}`;
+  return 'target' in data ? data.target : data.kind;
+}
+
+function exchangeByUdp(
+  server: Server,
+  query: Uint8Array,
+  deadline: number,
+  what: string,
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const socket = createSocket(server.address.includes(':') ? 'udp6' : 'udp4');
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      socket.close();
+      settle();
+    };
+    const timer = setTimeout(() => end(() => reject(new Error(`no answer by UDP: ${what}`))), deadline);
+    socket.on('message', (message) => end(() => resolve(message)));
+    // A connected socket hears that nobody is there.
+    socket.on('error', (error) => end(() => reject(error)));
+    socket.connect(server.port, server.address, () => socket.send(query));
+  });
+}
+
+function exchangeByTcp(
+  server: Server,
+  query: Uint8Array,
+  deadline: number,
+  what: string,
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(server.port, server.address);
+    let received = Buffer.alloc(0);
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      socket.destroy();
+      settle();
+    };
+    const timer = setTimeout(() => end(() => reject(new Error(`no answer by TCP: ${what}`))), deadline);
+    socket.on('connect', () =>
+      socket.write(Buffer.concat([Buffer.from([query.length >> 8, query.length]), query])),
+    );
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      const length = received.length < 2 ? Number.POSITIVE_INFINITY : received.readUInt16BE(0) + 2;
+      if (received.length >= length) end(() => resolve(received.subarray(2, length)));
+    });
+    socket.on('error', (error) => end(() => reject(error)));
+    socket.on('close', () => end(() => reject(new Error(`closed without an answer: ${what}`))));
+  });
+}
