@@ -4,7 +4,13 @@
  * It holds to the recorded talk in `transcripts/`. Tests and benchmarks change its objects through `put` and `delete`,
  * or over the network as any client would.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../../src/ground/clock.ts';
@@ -40,6 +46,8 @@ export interface RecordedRequest {
   readonly query: URLSearchParams;
   readonly user: string | undefined;
   readonly status: 'allowed' | 401 | 403 | 404;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
 }
 
 export class ApiServerDouble {
@@ -172,7 +180,7 @@ export class ApiServerDouble {
     if (isFrozen()) return;
     if (target === undefined || verb === undefined) {
       const responder = new Responder(request, response, undefined, isFrozen);
-      this.#record('other', '', url, 'anyone', 'allowed');
+      this.#record(request, 'other', '', url, 'anyone', 'allowed');
       this.#answerOther(url.pathname, responder);
       return;
     }
@@ -188,7 +196,7 @@ export class ApiServerDouble {
     const allowed = user !== undefined && mayDo(this.access, user, verb, target);
     const served = this.serves.includes(`${apiVersionOf(target)}/${target.plural}`);
     const status = user === undefined ? 401 : !allowed ? 403 : served ? 'allowed' : 404;
-    this.#record(verb, target.plural, url, user, status);
+    this.#record(request, verb, target.plural, url, user, status);
     if (status === 401) responder.refuse(unauthorized());
     else if (status === 403) responder.refuse(forbidden(user ?? '', verb, target));
     else if (status === 404) responder.refuse(notServed());
@@ -236,13 +244,16 @@ export class ApiServerDouble {
   }
 
   #record(
+    request: IncomingMessage,
     verb: RecordedRequest['verb'],
     plural: string,
     url: URL,
     user: string | undefined,
     status: RecordedRequest['status'],
   ): void {
-    this.requests.push({ verb, plural, path: url.pathname, query: url.searchParams, user, status });
+    const { headers, rawHeaders } = request;
+    const query = url.searchParams;
+    this.requests.push({ verb, plural, path: url.pathname, query, user, status, headers, rawHeaders });
     if (this.requests.length > 10_000) this.requests.splice(0, 5_000);
   }
 }

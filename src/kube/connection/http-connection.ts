@@ -84,6 +84,8 @@ export class HttpConnection implements Connection {
     };
     return new Promise((resolve, reject) => {
       const request = send({
+        // Agents for proxies find a kept connection again only if they are told.
+        protocol: server.protocol,
         host: server.hostname.replace(/^\[|\]$/g, ''),
         port: server.port === '' ? undefined : Number(server.port),
         path: `${basePath(server)}${path}`,

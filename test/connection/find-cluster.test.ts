@@ -1,0 +1,421 @@
+/**
+ * Finding the cluster and talking to it, against the API server double.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ClusterConfigurationError } from '../../src/kube/connection/errors.ts';
+import {
+  type FindClusterOptions,
+  findCluster,
+  type NoCluster,
+} from '../../src/kube/connection/find-cluster.ts';
+import type { ApiResponse, Connection } from '../../src/kube/connection/types.ts';
+import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
+import { tlsFixturePath } from '../api-server/tls-fixture.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { startHttpProxy, startSocksProxy, type TestProxy } from '../support/proxies.ts';
+import { makeTemporaryFolder } from '../support/temporary-folder.ts';
+
+const authority = readFileSync(tlsFixturePath('authority.crt'));
+
+async function startServer(options: ApiServerOptions = {}): Promise<ApiServerDouble> {
+  const double = await ApiServerDouble.start({ tls: 'mutual', ...options });
+  onTestFinished(() => double.stop());
+  return double;
+}
+
+async function find(options: Partial<FindClusterOptions>): Promise<Connection | NoCluster> {
+  const found = await findCluster({ environment: {}, home: undefined, ...options });
+  if (found.kind === 'connection') onTestFinished(() => found.close());
+  return found;
+}
+
+async function connect(options: Partial<FindClusterOptions>): Promise<Connection> {
+  const found = await find(options);
+  if (found.kind === 'none') throw new Error(`no cluster: ${found.lookedFor.join('; ')}`);
+  return found;
+}
+
+async function ask(connection: Connection, path = '/api/v1/services'): Promise<number> {
+  const response = await connection.request(path);
+  await readAll(response);
+  return response.status;
+}
+
+async function readAll(response: ApiResponse): Promise<string> {
+  let text = '';
+  for await (const piece of response.body) text += Buffer.from(piece).toString();
+  return text;
+}
+
+interface KubeconfigParts {
+  readonly server: string;
+  readonly cluster?: Record<string, unknown>;
+  readonly user?: Record<string, unknown>;
+  readonly context?: string;
+}
+
+/** JSON is YAML. */
+function kubeconfig({ server, cluster, user, context = 'here' }: KubeconfigParts): string {
+  return JSON.stringify({
+    'current-context': context,
+    clusters: [
+      {
+        name: 'c',
+        cluster: { server, 'certificate-authority-data': authority.toString('base64'), ...cluster },
+      },
+    ],
+    users: [{ name: 'u', user: user ?? {} }],
+    contexts: [{ name: context, context: { cluster: 'c', user: 'u' } }],
+  });
+}
+
+const tokens = { tokens: { 'a-secret': 'portolan' } };
+
+describe('kubeconfig', () => {
+  test.each([
+    ['a token', () => ({ token: 'a-secret' })],
+    [
+      'a client certificate in the file',
+      () => ({
+        'client-certificate-data': readFileSync(tlsFixturePath('client.crt')).toString('base64'),
+        'client-key-data': readFileSync(tlsFixturePath('client.key')).toString('base64'),
+      }),
+    ],
+    [
+      'a client certificate beside it',
+      () => ({
+        'client-certificate': tlsFixturePath('client.crt'),
+        'client-key': tlsFixturePath('client.key'),
+      }),
+    ],
+  ])('authenticates by %s', async (_what, user) => {
+    const server = await startServer({ access: tokens });
+    const folder = await makeTemporaryFolder();
+    const file = await folder.write('config', kubeconfig({ server: server.url, user: user() }));
+    const connection = await connect({ kubecfgFile: file });
+    expect(await ask(connection)).toBe(200);
+    expect(connection.server).toBe(server.url);
+    expect(connection.source).toBe(`kubeconfig ${file}, context here`);
+    expect(server.requests.at(-1)?.user).toMatch(/^portolan/);
+  });
+
+  test('sends basic authentication and impersonation as kubectl does', async () => {
+    const server = await startServer();
+    const folder = await makeTemporaryFolder();
+    const user = {
+      username: 'me',
+      password: 'p',
+      as: 'you',
+      'as-groups': ['a', 'b'],
+      'as-user-extra': { Key: ['v'] },
+    };
+    const file = await folder.write('config', kubeconfig({ server: server.url, user }));
+    await ask(await connect({ kubecfgFile: file }));
+    const headers = server.requests.at(-1)?.headers;
+    expect(headers).toMatchObject({
+      authorization: `Basic ${Buffer.from('me:p').toString('base64')}`,
+      'impersonate-user': 'you',
+      'impersonate-group': 'a, b',
+      'impersonate-extra-key': 'v',
+    });
+    expect(server.requests.at(-1)?.rawHeaders.filter((name) => name === 'impersonate-group')).toHaveLength(2);
+  });
+
+  test('reads a tokenFile, relative to its own folder, anew when refused and once a minute', async () => {
+    const server = await startServer({ access: { tokens: { one: 'a', two: 'b', three: 'c' } } });
+    const folder = await makeTemporaryFolder();
+    await folder.write('sub/token', 'one\n');
+    const file = await folder.write(
+      'sub/config',
+      kubeconfig({ server: server.url, user: { tokenFile: 'token' } }),
+    );
+    const clock = new ManualClock();
+    const connection = await connect({ kubecfgFile: file, clock });
+    const userOf = async () => {
+      await ask(connection);
+      return server.requests.at(-1)?.user;
+    };
+    expect(await userOf()).toBe('a');
+    await folder.write('sub/token', 'two');
+    expect(await userOf()).toBe('a');
+    clock.advance(60_000);
+    expect(await userOf()).toBe('b');
+    await folder.write('sub/token', 'three');
+    connection.refreshCredentials();
+    expect(await userOf()).toBe('c');
+  });
+
+  test('several files merge: the first to name a thing wins, those that are not there are passed over', async () => {
+    const server = await startServer({ access: tokens });
+    const folder = await makeTemporaryFolder();
+    const first = await folder.write(
+      'first',
+      JSON.stringify({ users: [{ name: 'u', user: { token: 'a-secret' } }] }),
+    );
+    const second = await folder.write('second', kubeconfig({ server: server.url, user: { token: 'wrong' } }));
+    const KUBECONFIG = `${first}::${join(folder.path, 'absent')}:${second}`;
+    const connection = await connect({ environment: { KUBECONFIG } });
+    expect(await ask(connection)).toBe(200);
+    expect(connection.source).toBe(`kubeconfig ${first}:${second}, context here`);
+  });
+
+  test('is taken from the home folder, and a context by its name', async () => {
+    const server = await startServer();
+    const folder = await makeTemporaryFolder();
+    await folder.write('.kube/config', kubeconfig({ server: server.url, context: 'other' }));
+    const connection = await connect({ home: folder.path, context: 'other' });
+    expect(await ask(connection)).toBe(200);
+    await expect(connect({ home: folder.path, context: 'third' })).rejects.toThrow(
+      'no such context: third; there are: other',
+    );
+  });
+
+  test('--kube-master-url takes the place of its server', async () => {
+    const server = await startServer({ access: tokens });
+    const folder = await makeTemporaryFolder();
+    const text = kubeconfig({
+      server: 'https://gone.invalid:1',
+      cluster: { 'tls-server-name': 'gone.invalid' },
+      user: { token: 'a-secret' },
+    });
+    const file = await folder.write('config', text);
+    const connection = await connect({ kubecfgFile: file, masterUrl: server.url });
+    expect(await ask(connection)).toBe(200);
+  });
+
+  test('no credentials go over plain HTTP', async () => {
+    const server = await startServer({ tls: 'none' });
+    const folder = await makeTemporaryFolder();
+    const file = await folder.write(
+      'config',
+      kubeconfig({ server: server.url, user: { token: 'a-secret' } }),
+    );
+    await ask(await connect({ kubecfgFile: file }));
+    expect(server.requests.at(-1)?.headers.authorization).toBeUndefined();
+  });
+
+  test('the server is verified, unless told otherwise, under the name told', async () => {
+    const server = await startServer();
+    const folder = await makeTemporaryFolder();
+    const named = async (name: string, cluster: Record<string, unknown>) => {
+      const text = kubeconfig({ server: server.url, cluster });
+      return connect({ kubecfgFile: await folder.write(name, text) });
+    };
+    const none = { 'certificate-authority-data': '' };
+    await expect(ask(await named('a', none))).rejects.toThrow(/check certificate-authority/);
+    expect(await ask(await named('b', { ...none, 'insecure-skip-tls-verify': true }))).toBe(200);
+    expect(await ask(await named('c', { 'tls-server-name': 'kubernetes.default.svc' }))).toBe(200);
+    await expect(ask(await named('d', { 'tls-server-name': 'another.name' }))).rejects.toThrow(
+      /tls-server-name/,
+    );
+  });
+
+  test.each([
+    ['a list where text must be', { user: { token: ['x'] } }, 'users["u"].user.token must be text'],
+    [
+      'both a token and a name',
+      { user: { token: 'x', username: 'y' } },
+      'users["u"].user.username cannot stand beside a token',
+    ],
+    [
+      'a certificate without its key',
+      { user: { 'client-certificate-data': 'eA==' } },
+      'client-key is missing',
+    ],
+    ['what is no base64', { user: { 'client-key-data': '%%%' } }, 'client-key-data must be base64'],
+    [
+      'an unusable server',
+      { server: 'ftp://x' },
+      'clusters["c"].cluster.server is not an http or https address',
+    ],
+    [
+      'an unusable proxy',
+      { cluster: { 'proxy-url': 'gopher://x' } },
+      'clusters["c"].cluster.proxy-url is not',
+    ],
+    [
+      'verification both on and off',
+      { cluster: { 'insecure-skip-tls-verify': true } },
+      'insecure-skip-tls-verify cannot stand beside',
+    ],
+  ])('%s is refused, with its place', async (_what, parts, message) => {
+    const folder = await makeTemporaryFolder();
+    const file = await folder.write('config', kubeconfig({ server: 'https://127.0.0.1:1', ...parts }));
+    const error = await connect({ kubecfgFile: file }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ClusterConfigurationError);
+    expect(error).toMatchObject({
+      file,
+      message: expect.stringContaining(`Cannot use kubeconfig ${file}: `),
+    });
+    expect(error).toMatchObject({ message: expect.stringContaining(message) });
+  });
+
+  test('what is no YAML is refused with its line, and without its text', async () => {
+    const folder = await makeTemporaryFolder();
+    const file = await folder.write('config', 'users:\n- name: u\n  user: {token: "a-secret\n');
+    const error = await connect({ kubecfgFile: file }).catch((reason: unknown) => String(reason));
+    expect(error).toMatch(/line \d+ is not YAML/);
+    expect(error).not.toContain('a-secret');
+  });
+
+  test('a named file that is not there is an error', async () => {
+    await expect(connect({ kubecfgFile: '/no/such/file' })).rejects.toThrow(
+      'Cannot read kubeconfig /no/such/file',
+    );
+  });
+});
+
+describe('in the cluster', () => {
+  async function startPod(server: ApiServerDouble) {
+    const folder = await makeTemporaryFolder();
+    await folder.write('token', 'a-secret');
+    await folder.write('ca.crt', authority);
+    const environment = {
+      KUBERNETES_SERVICE_HOST: '127.0.0.1',
+      KUBERNETES_SERVICE_PORT: String(server.port),
+    };
+    return { folder, options: { environment, serviceAccount: folder.path, home: folder.path } };
+  }
+
+  test('the service account is used, before any kubeconfig', async () => {
+    const server = await startServer({ access: tokens });
+    const { folder, options } = await startPod(server);
+    await folder.write('.kube/config', kubeconfig({ server: 'https://127.0.0.1:1' }));
+    const connection = await connect(options);
+    expect(await ask(connection)).toBe(200);
+    expect(connection.source).toBe('in-cluster');
+  });
+
+  test('an authority that is rotated is read anew', async () => {
+    const server = await startServer();
+    const { folder, options } = await startPod(server);
+    await folder.write('ca.crt', readFileSync(tlsFixturePath('client.crt')));
+    const connection = await connect(options);
+    await expect(ask(connection)).rejects.toThrow(/certificate/);
+    await folder.write('ca.crt', authority);
+    connection.refreshCredentials();
+    expect(await ask(connection)).toBe(200);
+  });
+
+  test('an explicit context goes past it', async () => {
+    const server = await startServer();
+    const { folder, options } = await startPod(server);
+    await folder.write('.kube/config', kubeconfig({ server: server.url }));
+    const connection = await connect({ ...options, context: 'here' });
+    expect(connection.source).toContain('context here');
+  });
+});
+
+describe('no cluster', () => {
+  test('every place that was looked at is told', async () => {
+    const folder = await makeTemporaryFolder();
+    const found = await find({ home: folder.path, serviceAccount: folder.path });
+    expect(found).toEqual({
+      kind: 'none',
+      lookedFor: [
+        'in-cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set',
+        'KUBECONFIG: not set',
+        `~/.kube/config: no such file: ${folder.path}/.kube/config`,
+      ],
+    });
+  });
+
+  test('a pod without a token is told why', async () => {
+    const environment = {
+      KUBERNETES_SERVICE_HOST: 'fd00::1',
+      KUBERNETES_SERVICE_PORT: '443',
+      KUBECONFIG: '/no/file',
+    };
+    const found = await find({ environment, serviceAccount: '/no/such' });
+    expect(found).toMatchObject({
+      lookedFor: [
+        'in-cluster: /no/such/token cannot be read; is automountServiceAccountToken off?',
+        'KUBECONFIG: no such file: /no/file',
+      ],
+    });
+  });
+
+  test('--kube-master-url alone is enough, without a scheme too', async () => {
+    const server = await startServer({ tls: 'none' });
+    const connection = await connect({ masterUrl: `127.0.0.1:${server.port}` });
+    expect(await ask(connection)).toBe(200);
+    expect(connection.source).toBe('--kube-master-url');
+    await expect(connect({ masterUrl: 'ftp://x' })).rejects.toThrow('Cannot use --kube-master-url: ftp://x');
+  });
+});
+
+describe('proxies', () => {
+  async function viaProxy(start: () => Promise<TestProxy>, scheme: string, tls: 'none' | 'mutual') {
+    const proxy = await start();
+    onTestFinished(() => proxy.stop());
+    const server = await startServer({ tls });
+    const folder = await makeTemporaryFolder();
+    const cluster = { 'proxy-url': `${scheme}://user:pass@127.0.0.1:${proxy.port}` };
+    const text = kubeconfig({ server: server.url.replace('127.0.0.1', 'localhost'), cluster });
+    const connection = await connect({ kubecfgFile: await folder.write('config', text) });
+    return { proxy, connection, server };
+  }
+
+  test.each(['none', 'mutual'] as const)(
+    'HTTP with CONNECT, TLS %s, one tunnel for many requests',
+    async (tls) => {
+      const { proxy, connection, server } = await viaProxy(startHttpProxy, 'http', tls);
+      expect(await ask(connection)).toBe(200);
+      expect(await ask(connection)).toBe(200);
+      expect(proxy.targets).toEqual([`localhost:${server.port}`]);
+      expect(proxy.authorizations).toEqual([`Basic ${Buffer.from('user:pass').toString('base64')}`]);
+      expect(`${connection.server} ${connection.source}`).not.toContain('pass');
+    },
+  );
+
+  test('SOCKS5, with the name resolved by the proxy', async () => {
+    const proxy = await startSocksProxy();
+    onTestFinished(() => proxy.stop());
+    const server = await startServer();
+    const folder = await makeTemporaryFolder();
+    const cluster = { 'proxy-url': `socks5://127.0.0.1:${proxy.port}` };
+    const text = kubeconfig({ server: `https://localhost:${server.port}`, cluster });
+    const connection = await connect({ kubecfgFile: await folder.write('config', text) });
+    expect(await ask(connection)).toBe(200);
+    expect(proxy.targets).toEqual([`localhost:${server.port}`]);
+  });
+});
+
+describe('requests', () => {
+  test('a server that does not answer in time is an error, by our own clock', async () => {
+    const server = await startServer({ tls: 'none' });
+    server.faults.add({ fault: { kind: 'stall' } });
+    const clock = new ManualClock();
+    const connection = await connect({ masterUrl: server.url, clock });
+    const answer = connection.request('/api/v1/services', { timeout: 5_000 });
+    const failed = expect(answer).rejects.toThrow(`${server.url}: no answer within 5 s`);
+    while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(5_000);
+    await failed;
+  });
+
+  test('nobody listening is an error that names the server', async () => {
+    const server = await startServer({ tls: 'none' });
+    await server.stop();
+    const connection = await connect({ masterUrl: server.url });
+    await expect(ask(connection)).rejects.toThrow(new RegExp(`^${server.url}: connect ECONNREFUSED`));
+  });
+
+  test('a kept connection that the server closed meanwhile is opened again', async () => {
+    const server = await startServer({ tls: 'none' });
+    const connection = await connect({ masterUrl: server.url });
+    for (let round = 0; round < 20; round += 1) {
+      expect(await ask(connection)).toBe(200);
+      await server.restart();
+    }
+  });
+
+  test('an address with a path is kept', async () => {
+    const server = await startServer({ tls: 'none' });
+    const connection = await connect({ masterUrl: `${server.url}/k8s/clusters/c-1/` });
+    expect(await ask(connection)).toBe(404);
+    expect(server.requests.at(-1)?.path).toBe('/k8s/clusters/c-1/api/v1/services');
+  });
+});

@@ -1,0 +1,27 @@
+/**
+ * A folder that is gone after the test.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+export interface TemporaryFolder {
+  readonly path: string;
+  /** @returns the full path of the file, whose folders are made as needed */
+  write(name: string, content: string | Buffer): Promise<string>;
+}
+
+export async function makeTemporaryFolder(): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(tmpdir(), 'portolan-test-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return {
+    path,
+    async write(name, content) {
+      const file = join(path, name);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, content);
+      return file;
+    },
+  };
+}
