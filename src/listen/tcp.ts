@@ -8,10 +8,12 @@ import type { Clock } from '../ground/clock.ts';
 import type { Log } from '../ground/log.ts';
 import { familyOf, formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
+import { nodeBindError } from '../socket/socket-error.ts';
 import { countUnaccepted, openTcpListener, probeTcpPort } from '../socket/tcp-listener.ts';
 import { MessageAnswers } from './message-answers.ts';
 import { type ConnectionLimits, type EndReason, StreamConnection } from './stream-connection.ts';
 import type { AnswerSlowly, InstantAnswers } from './types.ts';
+import { within } from './within.ts';
 
 export interface TcpLimits extends ConnectionLimits {
   /** Connections at once, of all clients. */
@@ -116,23 +118,32 @@ export class TcpListener {
 
   async #openNative(address: SocketAddress): Promise<SocketAddress> {
     const { fd, endpoint } = openTcpListener(address);
-    await this.#listen({ fd }, fd);
+    await this.#listen({ fd }, endpoint, fd);
     return endpoint;
   }
 
-  async #openPlain({ address, port }: SocketAddress): Promise<SocketAddress> {
+  async #openPlain(endpoint: SocketAddress): Promise<SocketAddress> {
+    const { address, port } = endpoint;
     const ipv6Only = familyOf(address) === AF_INET6;
-    const server = await this.#listen({ host: address, port, ipv6Only }, undefined);
+    const server = await this.#listen({ host: address, port, ipv6Only }, endpoint);
     const bound = server.address();
     return { address, port: bound !== null && typeof bound === 'object' ? bound.port : port };
   }
 
-  async #listen(where: ListenOptions | { readonly fd: number }, fd: number | undefined): Promise<Server> {
+  async #listen(
+    where: ListenOptions | { readonly fd: number },
+    endpoint: SocketAddress,
+    fd?: number,
+  ): Promise<Server> {
     // A client that has sent its last query may close its side and still wants its answers.
     const server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
     this.#servers.push({ server, fd });
     server.listen(where);
-    await once(server, 'listening');
+    try {
+      await once(server, 'listening');
+    } catch (error) {
+      throw nodeBindError(error, endpoint, 'tcp');
+    }
     server.on('error', (error) =>
       this.#log.warn('a connection could not be accepted', { reason: error.message }),
     );
@@ -202,18 +213,12 @@ export class TcpListener {
     return this.#servers.reduce((sum, { fd }) => sum + (fd === undefined ? 0 : countUnaccepted(fd)), 0);
   }
 
-  #empty(graceMilliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#connections.size === 0) {
-        resolve();
-        return;
-      }
-      const timer = this.#clock.after(graceMilliseconds, resolve);
-      this.#onEmpty = () => {
-        timer.cancel();
-        resolve();
-      };
+  async #empty(graceMilliseconds: number): Promise<void> {
+    if (this.#connections.size === 0) return;
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
     });
+    await within(this.#clock, graceMilliseconds, empty);
   }
 }
 

@@ -14,6 +14,7 @@ import { type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
 import { SlowQuestions } from './slow-questions.ts';
 import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
 import { type StartThread, UdpReader } from './udp-reader.ts';
+import { within } from './within.ts';
 
 export interface UdpOptions extends UdpBasics {
   /** How many readers, from 1. */
@@ -38,7 +39,7 @@ export interface UdpOptions extends UdpBasics {
 /** The size of a packet that any sensible query fits into, whatever `udpLimit` is. */
 const LEAST_PACKET_OCTETS = 1280;
 const RING_OCTETS = 256 * 1024;
-const MOST_UNANSWERED = 10_000;
+export const MOST_UNANSWERED = 10_000;
 /** How long readers may take to answer what is queued when they stop. */
 const DRAIN_MILLISECONDS = 2000;
 
@@ -130,8 +131,8 @@ class BatchListener implements UdpListener {
   async #leave(graceMilliseconds: number): Promise<void> {
     for (const socket of this.#sockets()) quiesceUdpSocket(socket);
     for (const reader of this.#readers) reader.drain();
-    await this.#within(DRAIN_MILLISECONDS, Promise.all(this.#readers.map((reader) => reader.ended)));
-    await this.#within(graceMilliseconds, this.#slow.settle());
+    await within(this.#clock, DRAIN_MILLISECONDS, Promise.all(this.#readers.map((reader) => reader.ended)));
+    await within(this.#clock, graceMilliseconds, this.#slow.settle());
     await this.#end();
   }
 
@@ -143,17 +144,6 @@ class BatchListener implements UdpListener {
 
   #sockets(): readonly BoundSocket[] {
     return this.#readers.flatMap(({ sockets }) => sockets);
-  }
-
-  /** Waits for the work, but not longer than that. */
-  #within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#clock.after(milliseconds, resolve);
-      void work.then(() => {
-        timer.cancel();
-        resolve();
-      });
-    });
   }
 }
 

@@ -62,3 +62,9 @@ export function bindError(
   if (errno === EADDRINUSE) return new PortInUseError(endpoint, transport, shareable);
   return new SocketError(operation, endpoint, errno);
 }
+
+/** The same for a socket that Node opened: its error, or ours where the port is held. */
+export function nodeBindError(error: unknown, endpoint: SocketAddress, transport: Transport): unknown {
+  const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+  return isInUse ? new PortInUseError(endpoint, transport, false) : error;
+}

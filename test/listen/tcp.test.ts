@@ -301,7 +301,7 @@ describe('connections', () => {
     expect(refusal).toBeInstanceOf(PortInUseError);
     expect(String(refusal)).toContain(`port in use: 127.0.0.1:${addresses[0]?.port} (tcp)`);
     await startTcp({ addresses, takeover: true });
-    await expect(startTcp({ addresses, native: false })).rejects.toThrow('EADDRINUSE');
+    await expect(startTcp({ addresses, native: false })).rejects.toThrow(PortInUseError);
   });
 });
 

@@ -1,0 +1,171 @@
+/**
+ * UDP by `node:dgram` on the main thread, where batches are not to be had: the same answers, one packet at a time.
+ *
+ * Node tells no packet's destination, so a socket on a wildcard address answers from whichever address routing picks.
+ */
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import type { Clock } from '../ground/clock.ts';
+import { familyOf, formatSocketAddress, isWildcard, type SocketAddress } from '../socket/addresses.ts';
+import { AF_INET6 } from '../socket/linux.ts';
+import { nodeBindError } from '../socket/socket-error.ts';
+import { MessageAnswers } from './message-answers.ts';
+import type { Client, InstantAnswers } from './types.ts';
+import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
+import { within } from './within.ts';
+
+export interface DatagramOptions extends UdpBasics {
+  readonly answers: InstantAnswers;
+  /** Why there are no batches, for the log. */
+  readonly reason: string;
+  /** Slow questions that may be unanswered at once. */
+  readonly mostUnanswered: number;
+}
+
+/**
+ * Serves UDP on the main thread.
+ *
+ * @throws PortInUseError, or what `node:dgram` says
+ */
+export async function listenByDatagrams(options: DatagramOptions): Promise<UdpListener> {
+  const listener = new DatagramListener(options);
+  try {
+    await listener.open(options.addresses);
+    return listener;
+  } catch (error) {
+    await listener.stop(0);
+    throw error;
+  }
+}
+
+class DatagramListener implements UdpListener {
+  readonly endpoints: SocketAddress[] = [];
+  readonly #options: DatagramOptions;
+  readonly #answers: MessageAnswers;
+  readonly #clock: Clock;
+  readonly #sockets: Socket[] = [];
+  #packets = 0;
+  #refused = 0;
+  #asked = 0;
+  #unanswered = 0;
+  #dropped = 0;
+  #onSettled: () => void = () => {};
+  #stopped: Promise<void> | undefined;
+
+  constructor(options: DatagramOptions) {
+    this.#options = options;
+    this.#answers = new MessageAnswers(
+      options.answers,
+      (query, client) => this.#askSlowly(query, client),
+      options,
+    );
+    this.#clock = options.clock;
+  }
+
+  async open(addresses: readonly SocketAddress[]): Promise<void> {
+    const { log, reason } = this.#options;
+    for (const address of addresses) this.endpoints.push(await this.#bind(address));
+    log.warn('serving UDP on the main thread, without batches', {
+      addresses: this.endpoints.map(formatSocketAddress).join(', '),
+      reason,
+    });
+    if (addresses.some(({ address }) => isWildcard(address))) {
+      log.warn('answers may leave from another address than was asked: bind each address by itself', {});
+    }
+  }
+
+  async #bind(endpoint: SocketAddress): Promise<SocketAddress> {
+    const { address, port } = endpoint;
+    const socket =
+      familyOf(address) === AF_INET6
+        ? createSocket({ type: 'udp6', ipv6Only: true })
+        : createSocket({ type: 'udp4' });
+    this.#sockets.push(socket);
+    socket.on('message', (message, client) => this.#answer(socket, message, client));
+    try {
+      socket.bind({ address, port, exclusive: true });
+      await once(socket, 'listening');
+    } catch (error) {
+      throw nodeBindError(error, endpoint, 'udp');
+    }
+    // What cannot be received is lost like any packet.
+    socket.on('error', () => {});
+    return { address, port: socket.address().port };
+  }
+
+  count(): UdpCounts {
+    const faults = this.#answers.faults.count;
+    const reader = {
+      batches: this.#packets,
+      packets: this.#packets,
+      cut: 0,
+      faults,
+      refused: this.#refused,
+      blocked: 0,
+      receiveErrors: 0,
+    };
+    const slow = {
+      asked: this.#asked,
+      unanswered: this.#unanswered,
+      faults: 0,
+      unsent: 0,
+      dropped: this.#dropped,
+    };
+    return { readers: [reader], restarts: 0, kernelDrops: 0, slow };
+  }
+
+  stop(graceMilliseconds: number): Promise<void> {
+    this.#stopped ??= this.#leave(graceMilliseconds);
+    return this.#stopped;
+  }
+
+  async #leave(graceMilliseconds: number): Promise<void> {
+    const settled = new Promise<void>((resolve) => {
+      this.#onSettled = resolve;
+    });
+    if (this.#unanswered > 0) await within(this.#clock, graceMilliseconds, settled);
+    await Promise.all(
+      this.#sockets.map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))),
+    );
+  }
+
+  #answer(socket: Socket, message: Uint8Array, { address, port }: RemoteInfo): void {
+    this.#packets++;
+    const client = { address, port, transport: 'udp' } as const;
+    const answer = this.#answers.answer(message, client, this.#options.udpLimit);
+    if (answer.kind === 'response') void this.#send(socket, answer.response, client);
+    else if (answer.kind === 'later') void this.#sendLater(socket, answer.response, client);
+  }
+
+  async #askSlowly(query: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
+    if (this.#unanswered >= this.#options.mostUnanswered) {
+      this.#dropped++;
+      return undefined;
+    }
+    this.#asked++;
+    return await this.#options.answerSlowly(query, client);
+  }
+
+  async #sendLater(
+    socket: Socket,
+    coming: Promise<Uint8Array | undefined>,
+    client: SocketAddress,
+  ): Promise<void> {
+    this.#unanswered++;
+    const response = await coming;
+    if (response !== undefined) await this.#send(socket, response, client);
+    this.#unanswered--;
+    if (this.#unanswered === 0) this.#onSettled();
+  }
+
+  /** Port 0 is refused by Node at once, all else in the callback. */
+  async #send(socket: Socket, response: Uint8Array, client: SocketAddress): Promise<void> {
+    try {
+      await new Promise<void>((resolve, reject) =>
+        socket.send(response, client.port, client.address, (error) => (error ? reject(error) : resolve())),
+      );
+    } catch {
+      this.#refused++;
+    }
+  }
+}

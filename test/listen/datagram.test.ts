@@ -1,0 +1,79 @@
+/**
+ * UDP on the main thread: the same answers as by batches.
+ */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/ground/clock.ts';
+import { silentLog } from '../../src/ground/log.ts';
+import { type DatagramOptions, listenByDatagrams } from '../../src/listen/datagram.ts';
+import type { UdpListener } from '../../src/listen/udp-listener.ts';
+import { PortInUseError } from '../../src/socket/socket-error.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
+import { portOf, startClient } from './scripted-udp.ts';
+import { queryFor } from './udp-client.ts';
+
+async function startDatagrams(changes: Partial<DatagramOptions> = {}): Promise<UdpListener> {
+  const listener = await listenByDatagrams({
+    addresses: [{ address: '127.0.0.1', port: 0 }],
+    answers: new ScriptedAnswers(),
+    answerSlowly: async (query) => answerAuthoritatively(query),
+    udpLimit: 1232,
+    reason: 'a test',
+    mostUnanswered: 10,
+    clock: systemClock,
+    log: silentLog,
+    ...changes,
+  });
+  onTestFinished(() => listener.stop(0));
+  return listener;
+}
+
+describe('datagrams', () => {
+  it.each([
+    ['udp4', '127.0.0.1', '127.0.0.1'],
+    ['udp4', '127.0.0.5', '127.0.0.5'],
+    ['udp4', '0.0.0.0', '127.0.0.1'],
+    ['udp6', '::1', '::1'],
+    ['udp6', '::', '::1'],
+  ] as const)('are answered over %s on %s, from %s', async (family, address, asked) => {
+    const listener = await startDatagrams({ addresses: [{ address, port: 0 }] });
+    const client = await startClient(family);
+    for (const [name, flags, code] of [
+      ['fast.example', 0x81, 0],
+      ['slow.example', 0x85, 0],
+      ['throw.example', 0x81, 2],
+    ] as const) {
+      const { message, from } = await client.ask(name, portOf(listener), asked);
+      expect([message.readUInt8(2), message.readUInt8(3)]).toEqual([flags, code]);
+      expect(from).toMatchObject({ address: asked, port: portOf(listener) });
+    }
+    client.send(queryFor('drop.example', 1), portOf(listener), asked);
+    client.send(Buffer.from('short'), portOf(listener), asked);
+    await waitUntil('all to arrive', () => listener.count().readers[0]?.packets === 5);
+    expect(listener.count()).toMatchObject({ readers: [{ faults: 1, refused: 0 }], slow: { asked: 1 } });
+    expect(client.strays).toBe(0);
+  });
+
+  it('are dropped while too many are unanswered, and the others answered before the listener stops', async () => {
+    const answers: (() => void)[] = [];
+    const listener = await startDatagrams({
+      mostUnanswered: 2,
+      answerSlowly: (query) =>
+        new Promise((resolve) => answers.push(() => resolve(answerAuthoritatively(query)))),
+    });
+    const client = await startClient();
+    const slow = [1, 2].map((index) => client.ask(`slow${index}`, portOf(listener), '127.0.0.1'));
+    await waitUntil('two questions', () => listener.count().slow.unanswered === 2);
+    client.send(queryFor('slow3', 3), portOf(listener), '127.0.0.1');
+    await waitUntil('the drop', () => listener.count().slow.dropped === 1);
+    await client.ask('fast.example', portOf(listener), '127.0.0.1');
+    const stopped = listener.stop(60_000);
+    for (const answer of answers) answer();
+    await Promise.all([...slow, stopped]);
+  });
+
+  it('need a port of their own', async () => {
+    const listener = await startDatagrams();
+    await expect(startDatagrams({ addresses: listener.endpoints })).rejects.toThrow(PortInUseError);
+  });
+});
