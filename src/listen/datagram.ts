@@ -11,15 +11,13 @@ import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { MessageAnswers } from './message-answers.ts';
 import type { Client, InstantAnswers } from './types.ts';
-import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
+import { MOST_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
 import { within } from './within.ts';
 
 export interface DatagramOptions extends UdpBasics {
   readonly answers: InstantAnswers;
-  /** Why there are no batches, for the log. */
-  readonly reason: string;
-  /** Slow questions that may be unanswered at once. */
-  readonly mostUnanswered: number;
+  /** Slow questions that may be unanswered at once; 10,000 by default. */
+  readonly mostUnanswered?: number;
 }
 
 /**
@@ -63,14 +61,13 @@ class DatagramListener implements UdpListener {
   }
 
   async open(addresses: readonly SocketAddress[]): Promise<void> {
-    const { log, reason } = this.#options;
+    const { log } = this.#options;
     for (const address of addresses) this.endpoints.push(await this.#bind(address));
-    log.warn('serving UDP on the main thread, without batches', {
+    log.info('serving UDP on the main thread', {
       addresses: this.endpoints.map(formatSocketAddress).join(', '),
-      reason,
     });
     if (addresses.some(({ address }) => isWildcard(address))) {
-      log.warn('answers may leave from another address than was asked: bind each address by itself', {});
+      log.warn('answers may leave from another address than was asked: bind each address by itself');
     }
   }
 
@@ -138,7 +135,7 @@ class DatagramListener implements UdpListener {
   }
 
   async #askSlowly(query: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
-    if (this.#unanswered >= this.#options.mostUnanswered) {
+    if (this.#unanswered >= (this.#options.mostUnanswered ?? MOST_UNANSWERED)) {
       this.#dropped++;
       return undefined;
     }

@@ -8,6 +8,9 @@ import type { ReaderCounts } from './reader-counters.ts';
 import type { SlowQuestionCounts } from './slow-questions.ts';
 import type { AnswerSlowly } from './types.ts';
 
+/** Slow questions that may be unanswered at once, unless an option says otherwise. */
+export const MOST_UNANSWERED = 10_000;
+
 /** What every UDP listener needs. */
 export interface UdpBasics {
   /** At least one. Port 0 takes a free one. */

@@ -12,7 +12,7 @@ import { makeQuestionRing } from './question-ring.ts';
 import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
 import { type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
 import { SlowQuestions } from './slow-questions.ts';
-import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
+import { MOST_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
 import { type StartThread, UdpReader } from './udp-reader.ts';
 import { within } from './within.ts';
 
@@ -39,7 +39,6 @@ export interface UdpOptions extends UdpBasics {
 /** The size of a packet that any sensible query fits into, whatever `udpLimit` is. */
 const LEAST_PACKET_OCTETS = 1280;
 const RING_OCTETS = 256 * 1024;
-export const MOST_UNANSWERED = 10_000;
 /** How long readers may take to answer what is queued when they stop. */
 const DRAIN_MILLISECONDS = 2000;
 

@@ -18,7 +18,6 @@ async function startDatagrams(changes: Partial<DatagramOptions> = {}): Promise<U
     answers: new ScriptedAnswers(),
     answerSlowly: async (query) => answerAuthoritatively(query),
     udpLimit: 1232,
-    reason: 'a test',
     mostUnanswered: 10,
     clock: systemClock,
     log: silentLog,
