@@ -136,6 +136,15 @@ describe('encodeMessage', () => {
     });
   });
 
+  it('keeps the record sets that fit whole', () => {
+    const set = (name: string, count: number) =>
+      Array.from({ length: count }, () => record(name, { kind: 'A', address: '10.0.0.1' }));
+    const message = response({ additionals: [...set('a.example', 20), ...set('b.example', 20)] });
+    const cut = decodeMessage(encodeMessage(message, { limit: 512 }));
+    expect(cut.additionals).toEqual(set('a.example', 20));
+    expect(cut.header.truncated).toBe(false);
+  });
+
   it('takes a limit below 512 for 512', () => {
     const bytes = encodeMessage(response({ answers: addresses(100) }), { limit: 100 });
     expect(bytes.length).toBe(29 + 30 * 16);
@@ -229,7 +238,7 @@ describe('decodeMessage', () => {
     ['two OPT records', '12348000 0000000000000002 00002904d0000000000000 00002904d0000000000000', 23],
     ['OPT below the root', '12348000 0000000000000001 0161 00002904d0000000000000', 17],
     ['an OPT option beyond its record', '12348000 0000000000000001 00002904d0000000000005 0003000200', 27],
-    ['OPT beyond the message', '12348000 0000000000000001 00002904d0000000000001', 23],
+    ['OPT beyond the message', '12348000 0000000000000001 00002904d0000000000004', 23],
   ])('refuses %s', (_, hex, offset) => {
     const decode = () => decodeMessage(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
     expect(decode).toThrow(WireError);
