@@ -8,7 +8,7 @@
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from './label.ts';
 import type { AbsoluteName, NameKey } from './types.ts';
 
-export { decodeName, encodeName, readName } from './name-wire.ts';
+export { encodeName } from './name-wire.ts';
 
 export class NameError extends Error {
   override readonly name = 'NameError';
