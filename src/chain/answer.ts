@@ -1,0 +1,49 @@
+/**
+ * What handlers say to a query. Records are whole, with the owner names to send.
+ */
+import type { AbsoluteName, ResourceRecord } from '../wire/types.ts';
+
+export type Answer =
+  | {
+      readonly kind: 'records';
+      readonly records: readonly ResourceRecord[];
+      readonly additionals: readonly ResourceRecord[];
+      readonly authoritative: boolean;
+      readonly lifetime?: Lifetime;
+    }
+  /** An alias, and where the question goes on. It is followed before an answer leaves the chain. */
+  | {
+      readonly kind: 'alias';
+      readonly records: readonly ResourceRecord[];
+      readonly target: AbsoluteName;
+      /** What to say when the target has no answer. */
+      readonly unanswered: 'alias' | 'nodata';
+      readonly soa: ResourceRecord;
+      readonly authoritative: boolean;
+    }
+  | Denial
+  | {
+      readonly kind: 'delegation';
+      readonly nameservers: readonly ResourceRecord[];
+      readonly additionals: readonly ResourceRecord[];
+    }
+  /** Nothing but a response code. `refused` is also what the end of the chain says. */
+  | { readonly kind: 'refused' | 'servfail' | 'notimp' | 'formerr' }
+  /** No response at all. */
+  | { readonly kind: 'drop' };
+
+/** The name, or the type at it, does not exist (RFC 2308). */
+export interface Denial {
+  readonly kind: 'nodata' | 'nxdomain';
+  /** Aliases that led to the name that is denied. */
+  readonly aliases: readonly ResourceRecord[];
+  readonly soa: ResourceRecord | undefined;
+  readonly authoritative: boolean;
+  readonly lifetime?: Lifetime;
+}
+
+/**
+ * For how many seconds, from 1, an answer may be remembered for others. Without one it is made anew for everybody: so it
+ * is with all names of our own zones, which are never answered from memory.
+ */
+export type Lifetime = number;

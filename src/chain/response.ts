@@ -1,0 +1,40 @@
+/**
+ * Answers as messages.
+ */
+import type { Reply } from '../wire/query.ts';
+import { RCODE, type ResourceRecord } from '../wire/types.ts';
+import type { Answer, Denial } from './answer.ts';
+
+const RCODE_OF = {
+  refused: RCODE.REFUSED,
+  servfail: RCODE.SERVFAIL,
+  notimp: RCODE.NOTIMP,
+  formerr: RCODE.FORMERR,
+} as const;
+
+/** What the response says. Aliases that nobody has followed are sent as they are. */
+export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
+  switch (answer.kind) {
+    case 'records':
+      return {
+        authoritative: answer.authoritative,
+        answers: answer.records,
+        additionals: answer.additionals,
+      };
+    case 'alias':
+      return { authoritative: answer.authoritative, answers: answer.records };
+    case 'nodata':
+    case 'nxdomain':
+      return denial(answer);
+    case 'delegation':
+      return { authorities: answer.nameservers, additionals: answer.additionals };
+    default:
+      return { rcode: RCODE_OF[answer.kind] };
+  }
+}
+
+function denial({ kind, aliases, soa, authoritative }: Denial): Reply {
+  const authorities: readonly ResourceRecord[] = soa === undefined ? [] : [soa];
+  const rcode = kind === 'nxdomain' ? RCODE.NXDOMAIN : RCODE.NOERROR;
+  return { rcode, authoritative, answers: aliases, authorities };
+}

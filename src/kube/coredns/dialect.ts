@@ -1,0 +1,115 @@
+/**
+ * Names and answers as CoreDNS has them.
+ */
+import { type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
+import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
+import { recordSet } from '../../zone/record-set.ts';
+import type { Zone } from '../../zone/zone.ts';
+import type { DerivedService, Dialect, ServiceView, ZoneView } from '../dialect.ts';
+import { METRICS_ID } from '../metrics-ids.ts';
+import { addressOfPod } from '../pods.ts';
+import { addressSets, namedSets } from '../record-sets.ts';
+import { deriveClusterIp } from './cluster-ip.ts';
+import { externalNameNode, externalPortName } from './external-name.ts';
+import { deriveHeadless } from './headless.ts';
+import { serviceSets } from './service-set.ts';
+import { shortPortName } from './short-names.ts';
+
+/** Seconds: the most that the SOA record itself is cached for. */
+const MOST_SOA_TTL = 300;
+const VERSION_TTL = 28_800;
+/** Of the Kubernetes DNS specification. */
+const SPECIFICATION_VERSION = '1.1.0';
+const metricsId = METRICS_ID.zone;
+
+function zone(apex: NameKey, view: ZoneView): Zone {
+  const soa = {
+    kind: 'SOA',
+    primary: nameserverOf(apex),
+    // Labels above an apex, which is checked to leave room for them.
+    mailbox: `hostmaster.${apex}` as NameKey,
+    serial: view.serial,
+    refresh: 7200,
+    retry: 1800,
+    expire: 86_400,
+    minimum: view.ttl,
+  } as const;
+  return { apex, soa, negativeTtl: Math.min(MOST_SOA_TTL, view.ttl), authoritativeNxdomain: true };
+}
+
+const nameserverOf = (apex: NameKey) => `ns.dns.${apex}` as NameKey;
+
+function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneView): readonly ZoneNode[] {
+  const nameserver = nameserverOf(apex);
+  const addresses = addressSets(view.nameservers, view.ttl);
+  const nameservers: RecordData[] = [{ kind: 'NS', target: nameserver }];
+  const own = [
+    recordSet(TYPE.SOA, negativeTtl, [soa]),
+    { type: TYPE.NS, ttl: view.ttl, data: nameservers, additional: namedSets(nameserver, addresses) },
+  ];
+  const isReverse = apex !== view.domain;
+  const nodes = [
+    // A name in the reverse tree that we do not hold may be known to somebody else.
+    { name: apex, sets: own, alias: undefined, below: isReverse ? ASK : COMPLETE, metricsId },
+    plainNode(`dns.${apex}`, []),
+    plainNode(nameserver, addresses),
+  ];
+  if (isReverse) return nodes;
+  const version = Uint8Array.from(Buffer.from(SPECIFICATION_VERSION, 'latin1'));
+  const text = recordSet(TYPE.TXT, VERSION_TTL, [{ kind: 'TXT', strings: [version] }]);
+  return [
+    ...nodes,
+    plainNode(`dns-version.${apex}`, [text]),
+    plainNode(`svc.${apex}`, []),
+    plainNode(`pod.${apex}`, []),
+  ];
+}
+
+const ASK = { kind: 'ask', labels: 0 } as const;
+
+function plainNode(name: string, sets: ZoneNode['sets']): ZoneNode {
+  // Labels above an apex, which is checked to leave room for them.
+  return { name: name as NameKey, sets, alias: undefined, below: COMPLETE, metricsId };
+}
+
+const NOTHING: DerivedService = { nodes: [], reverse: [] };
+
+function derive(view: ServiceView): DerivedService {
+  const { address } = view.service;
+  switch (address.kind) {
+    case 'clusterIPs':
+      return deriveClusterIp(view, address.addresses);
+    case 'headless':
+      return deriveHeadless(view);
+    case 'externalName': {
+      const node = externalNameNode(view, address.name);
+      return node === undefined ? NOTHING : { nodes: [node], reverse: [] };
+    }
+  }
+}
+
+export const coreDns: Dialect = {
+  name: 'coredns',
+  usesNamespaces: true,
+  recursionAvailable: false,
+  hasWildcards: false,
+  ownsReverseZones: true,
+  zone,
+  apexNodes,
+  derive,
+  namespaceNode: (name) => ({
+    name,
+    sets: [],
+    alias: undefined,
+    below: COMPLETE,
+    metricsId: METRICS_ID.namespace,
+  }),
+  nameBelowService(view, name, labels, nodes) {
+    const { address } = view.service;
+    if (address.kind === 'externalName') return externalPortName(view, address.name, name, labels);
+    return shortPortName(name, labels, view.name, nodes);
+  },
+  podAddress: addressOfPod,
+  podServices: (name, addresses, ttl) => serviceSets([{ name, port: 0, addresses }], 1, ttl),
+  wildcardName: () => undefined,
+};

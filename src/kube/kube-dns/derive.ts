@@ -1,0 +1,72 @@
+/**
+ * The names of a service out of its entries.
+ */
+import type { Below } from '../../table/types.ts';
+import { TYPE } from '../../wire/types.ts';
+import type { ZoneNode } from '../../zone/node.ts';
+import { recordSet } from '../../zone/record-set.ts';
+import type { DerivedService, ReverseName, ServiceView } from '../dialect.ts';
+import { canonicalAddresses } from '../endpoints.ts';
+import { nameBelow } from '../labels.ts';
+import { METRICS_ID } from '../metrics-ids.ts';
+import { emptyNonTerminals } from '../record-sets.ts';
+import { type Entry, entriesNode } from './entry.ts';
+import { externalEntry, headlessEntries, portalEntries, type ServiceEntries } from './service-entries.ts';
+
+const NOTHING: DerivedService = { nodes: [], reverse: [] };
+
+export function deriveService(view: ServiceView): DerivedService {
+  const { address } = view.service;
+  switch (address.kind) {
+    case 'clusterIPs': {
+      const nodes = entriesNodes(view, portalEntries(view, address.addresses), METRICS_ID.clusterIP);
+      const reverse = canonicalAddresses(address.addresses).map(
+        (ip): ReverseName => ({ address: ip, target: view.name, isService: true }),
+      );
+      return { nodes, reverse };
+    }
+    case 'headless':
+      return {
+        nodes: entriesNodes(view, headlessEntries(view), METRICS_ID.headless),
+        reverse: hostnames(view),
+      };
+    case 'externalName': {
+      const entry = externalEntry(view, address.name);
+      return entry === undefined ? NOTHING : { nodes: [externalNode(view, entry)], reverse: [] };
+    }
+  }
+}
+
+/** The entries of ports have names too, which are made when somebody asks. */
+const ASK_FOR_KEYS: Below = { kind: 'ask', labels: 1 };
+
+function entriesNodes(
+  view: ServiceView,
+  { own, ports }: ServiceEntries,
+  metricsId: number,
+): readonly ZoneNode[] {
+  if (own.length === 0) return [];
+  const { name, ttl } = view;
+  const nodes = [entriesNode(name, own, ttl, metricsId), ...emptyNonTerminals(ports, name, metricsId)];
+  for (const [labels, entries] of ports) {
+    const portName = nameBelow(labels, name);
+    if (portName !== undefined) nodes.push(entriesNode(portName, entries, ttl, metricsId, ASK_FOR_KEYS));
+  }
+  for (const entry of own) nodes.push(entriesNode(entry.name, [entry], ttl, METRICS_ID.endpoint));
+  return nodes;
+}
+
+function externalNode(view: ServiceView, entry: Entry): ZoneNode {
+  const node = entriesNode(entry.name, [entry], view.ttl, METRICS_ID.externalName);
+  if (entry.host.kind !== 'name') return node;
+  const cname = recordSet(TYPE.CNAME, view.ttl, [{ kind: 'CNAME', target: entry.host.target }]);
+  return { ...node, sets: [cname, ...node.sets] };
+}
+
+/** Only endpoints with a hostname are found by their address. */
+function hostnames(view: ServiceView): readonly ReverseName[] {
+  return view.endpoints.flatMap(({ address, hostname }) => {
+    const target = hostname === undefined ? undefined : nameBelow(hostname, view.name);
+    return target === undefined ? [] : [{ address, target, isService: false }];
+  });
+}

@@ -1,0 +1,67 @@
+/**
+ * Questions with a label `*`, which stands for every child of a node in the tree of kube-dns: every namespace, service,
+ * or key of an entry. Labels of ports and protocols are never meant.
+ */
+import type { NameKey } from '../../wire/types.ts';
+import type { ZoneNode } from '../../zone/node.ts';
+import type { ServiceDirectory, ServiceView } from '../dialect.ts';
+import { METRICS_ID } from '../metrics-ids.ts';
+import { type Entry, manyEntriesNode } from './entry.ts';
+import { entriesBelow, externalEntry, serviceEntries } from './service-entries.ts';
+
+/** Services looked at for one question. More would not fit into an answer, nor be worth the time. */
+const MOST_SERVICES = 1000;
+
+const ANY = '*';
+
+/** @param labels those left of `svc` */
+export function wildcardNode(
+  name: NameKey,
+  labels: readonly string[],
+  directory: ServiceDirectory,
+): ZoneNode | undefined {
+  const namespace = labels.at(-1);
+  if (namespace === undefined || labels.length < 2 || labels.length > 5) return undefined;
+  const entries: Entry[] = [];
+  let ttl = 0;
+  let visited = 0;
+  for (const view of matchingServices(labels, namespace, directory)) {
+    visited += 1;
+    if (visited > MOST_SERVICES) break;
+    ttl = view.ttl;
+    entries.push(...matchingEntries(view, labels));
+  }
+  return entries.length === 0 ? undefined : manyEntriesNode(name, entries, ttl, METRICS_ID.namespace);
+}
+
+function* matchingServices(
+  labels: readonly string[],
+  namespace: string,
+  directory: ServiceDirectory,
+): Iterable<ServiceView> {
+  const service = labels.at(-2) ?? ANY;
+  const namespaces = namespace === ANY ? directory.namespaces() : [namespace];
+  for (const one of namespaces) {
+    // A namespace's own entries are its external names.
+    const every = labels.length === 2 ? directory.externalNames(one) : directory.services(one);
+    for (const name of service === ANY ? every : [service]) {
+      const view = directory.view(one, name);
+      if (view !== undefined) yield view;
+    }
+  }
+}
+
+function matchingEntries(view: ServiceView, labels: readonly string[]): readonly Entry[] {
+  const entries = serviceEntries(view);
+  const below = labels.slice(0, -2);
+  if (below.length > 0) return entries === undefined ? [] : entriesBelow(entries, below, view.name);
+  if (entries !== undefined) return entries.own;
+  return namespaceEntries(view);
+}
+
+/** The entry of an ExternalName, as a list. */
+export function namespaceEntries(view: ServiceView): readonly Entry[] {
+  const { address } = view.service;
+  const entry = address.kind === 'externalName' ? externalEntry(view, address.name) : undefined;
+  return entry === undefined ? [] : [entry];
+}

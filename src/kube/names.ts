@@ -1,0 +1,93 @@
+/**
+ * The cluster's names for the handler chain: each derived from the objects when somebody asks.
+ *
+ * This is the second way to every answer that the table holds, and the only one to those that no table can: pods, and the
+ * forms of names that have no end.
+ */
+import { isWithin, splitLabels } from '../wire/name.ts';
+import type { NameKey } from '../wire/types.ts';
+import { COMPLETE, type NameSource, type ZoneNode } from '../zone/node.ts';
+import type { Zone } from '../zone/zone.ts';
+import { METRICS_ID } from './metrics-ids.ts';
+import type { ClusterModel } from './model.ts';
+import { podNamespaceNode, podNode } from './pod-names.ts';
+
+export class KubernetesNames implements NameSource {
+  readonly hasCuts = false;
+  readonly hasWildcards = false;
+  readonly #model: ClusterModel;
+
+  constructor(model: ClusterModel) {
+    this.#model = model;
+  }
+
+  /** The zone that a name belongs to. */
+  zoneOf(name: NameKey): Zone | undefined {
+    return this.#model.zones.find(({ apex }) => isWithin(name, apex));
+  }
+
+  /** Whether we are the authority for every name of this zone, or for those alone that we hold. */
+  ownsAll(zone: Zone): boolean {
+    return zone.apex === this.#model.options.domain || this.#model.options.dialect.ownsReverseZones;
+  }
+
+  /** Whether somebody else may know of a name: one of the reverse tree that no address of ours has. */
+  mayBelongToOthers(zone: Zone, name: NameKey): boolean {
+    return zone.apex !== this.#model.options.domain && this.findStanding(name) === undefined;
+  }
+
+  find(name: NameKey): ZoneNode | undefined {
+    return this.findStanding(name) ?? this.#findMade(name);
+  }
+
+  /** Names as the table holds them, and nothing that is made when somebody asks. */
+  findStanding(name: NameKey): ZoneNode | undefined {
+    const labels = this.#labelsBelow(name);
+    const own = this.#model.ownNodes.get(name);
+    if (own !== undefined || labels === undefined) return own ?? this.#findReverse(name);
+    const namespace = labels.at(-2);
+    if (namespace === undefined) return undefined;
+    if (labels.at(-1) === 'pod')
+      return labels.length === 2 ? podNamespaceNode(this.#model, namespace, name) : undefined;
+    if (labels.at(-1) !== 'svc') return undefined;
+    if (labels.length === 2) return this.#findNamespace(namespace, name);
+    const view = this.#model.view(namespace, labels.at(-3) ?? '');
+    return this.#model.derive(view).nodes.find((node) => node.name === name);
+  }
+
+  #labelsBelow(name: NameKey): readonly string[] | undefined {
+    const { domain } = this.#model.options;
+    return isWithin(name, domain) ? splitLabels(name).slice(0, -splitLabels(domain).length) : undefined;
+  }
+
+  #findNamespace(namespace: string, name: NameKey): ZoneNode | undefined {
+    const unit = this.#model.units.findNamespace(namespace);
+    if (!this.#model.namespaceExists(unit)) return undefined;
+    return this.#model.options.dialect.namespaceNode(name, namespace, this.#model);
+  }
+
+  #findReverse(name: NameKey): ZoneNode | undefined {
+    return this.zoneOf(name) && this.#model.reverse.find(name);
+  }
+
+  #findMade(name: NameKey): ZoneNode | undefined {
+    const labels = this.#labelsBelow(name);
+    if (labels === undefined) return this.#findAboveAddresses(name);
+    const { dialect } = this.#model.options;
+    const top = labels.at(-1);
+    if (top === 'pod') return podNode(this.#model, name, labels.slice(0, -1));
+    if (top !== 'svc') return undefined;
+    if (dialect.hasWildcards && labels.includes('*'))
+      return dialect.wildcardName(name, labels.slice(0, -1), this.#model);
+    const view = labels.length > 3 ? this.#model.view(labels.at(-2) ?? '', labels.at(-3) ?? '') : undefined;
+    const { nodes } = this.#model.derive(view);
+    if (view === undefined || nodes.length === 0) return undefined;
+    return dialect.nameBelowService(view, name, labels.slice(0, -3), nodes);
+  }
+
+  /** Names of the reverse tree above addresses: they have names below them, so they exist (RFC 8020). */
+  #findAboveAddresses(name: NameKey): ZoneNode | undefined {
+    if (this.zoneOf(name) === undefined || !this.#model.reverse.hasBelow(name)) return undefined;
+    return { name, sets: [], alias: undefined, below: COMPLETE, metricsId: METRICS_ID.reverse };
+  }
+}

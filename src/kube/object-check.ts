@@ -1,0 +1,58 @@
+/**
+ * Checks that a value is one of the trimmed objects: for what comes back from a file.
+ */
+import type { ClusterObject } from './objects.ts';
+
+/** Whether a parsed value is an object that the cluster can be made from. */
+export function isClusterObject(value: unknown): value is ClusterObject {
+  const { kind, name, namespace, service, address, addresses, ports, groups } = fieldsOf(value);
+  if (!isText(name)) return false;
+  if (kind === 'Namespace') return true;
+  if (!isText(namespace)) return false;
+  switch (kind) {
+    case 'Pod':
+      return isListOf(addresses, isText);
+    case 'Service':
+      return isServiceAddress(address) && isListOf(ports, isPort);
+    case 'Endpoints':
+      return isText(service) && isListOf(groups, isGroup);
+    default:
+      return false;
+  }
+}
+
+type Fields = { readonly [field: string]: unknown };
+
+/** The fields of an object; none of anything else. */
+function fieldsOf(value: unknown): Fields {
+  // Any object may be read field by field, as long as each is taken for unknown.
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+function isServiceAddress(value: unknown): boolean {
+  const { kind, addresses, name } = fieldsOf(value);
+  if (kind === 'clusterIPs') return isListOf(addresses, isText);
+  return kind === 'headless' || (kind === 'externalName' && isText(name));
+}
+
+function isPort(value: unknown): boolean {
+  const { name, protocol, port } = fieldsOf(value);
+  const isNumber = Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535;
+  return isNumber && isText(name) && isText(protocol);
+}
+
+function isGroup(value: unknown): boolean {
+  const { addresses, ports } = fieldsOf(value);
+  return isListOf(addresses, isEndpointAddress) && isListOf(ports, isPort);
+}
+
+function isEndpointAddress(value: unknown): boolean {
+  const { address, hostname } = fieldsOf(value);
+  return isText(address) && (hostname === undefined || isText(hostname));
+}

@@ -1,0 +1,154 @@
+/**
+ * Keeps the table equal to the model: every change of an object ends in the nodes that it touches, derived anew.
+ */
+import type { Log } from '../ground/log.ts';
+import type { ZoneId } from '../table/types.ts';
+import type { TableWriter } from '../table/writer.ts';
+import { reverseName } from '../wire/address.ts';
+import { isWithin } from '../wire/name.ts';
+import type { NameKey } from '../wire/types.ts';
+import type { ZoneNode } from '../zone/node.ts';
+import { NOTHING, Publisher, type Standing } from '../zone/publish.ts';
+import { termsOf, type Zone } from '../zone/zone.ts';
+import type { ClusterModel } from './model.ts';
+import { podNamespaceNode } from './pod-names.ts';
+import type { NamespaceUnit, ServiceUnit } from './service-units.ts';
+
+interface PublishedZone {
+  readonly apex: NameKey;
+  readonly id: ZoneId;
+  standing: Standing;
+}
+
+export class Publication {
+  readonly #model: ClusterModel;
+  readonly #table: TableWriter;
+  readonly #publisher: Publisher;
+  readonly #zones: readonly PublishedZone[];
+  readonly #services = new Set<ServiceUnit>();
+  readonly #namespaces = new Set<NamespaceUnit>();
+  readonly #addresses = new Set<string>();
+
+  constructor(model: ClusterModel, table: TableWriter, log: Log) {
+    this.#model = model;
+    this.#table = table;
+    this.#publisher = new Publisher(table, log);
+    this.#zones = model.zones.map((zone) => ({
+      apex: zone.apex,
+      id: table.defineZone(this.#terms(zone, false)),
+      standing: NOTHING,
+    }));
+    this.#publishOwnNodes();
+  }
+
+  /** Services that wait for their names to be published. */
+  get waiting(): number {
+    return this.#services.size;
+  }
+
+  serviceChanged(unit: ServiceUnit): void {
+    this.#services.add(unit);
+  }
+
+  namespaceChanged(unit: NamespaceUnit): void {
+    this.#namespaces.add(unit);
+  }
+
+  /** Publishes one thing that changed. @returns false if there was nothing left */
+  step(): boolean {
+    for (const unit of this.#namespaces) {
+      this.#namespaces.delete(unit);
+      this.#publishNamespace(unit);
+      this.#model.units.dropNamespace(unit);
+      return true;
+    }
+    for (const unit of this.#services) {
+      this.#services.delete(unit);
+      this.#publishService(unit);
+      this.#model.units.drop(unit);
+      return true;
+    }
+    for (const address of this.#addresses) {
+      this.#addresses.delete(address);
+      this.#publishAddress(address);
+      return true;
+    }
+    return false;
+  }
+
+  /** Publishes the zones themselves, after the model has renewed them. */
+  publishZones(known: boolean): void {
+    for (const [index, zone] of this.#model.zones.entries()) {
+      const published = this.#zones[index];
+      if (published !== undefined) this.#table.changeZone(published.id, this.#terms(zone, known));
+    }
+    this.#publishOwnNodes();
+    this.#table.collect();
+  }
+
+  #terms(zone: Zone, known: boolean) {
+    const { recursionAvailable, hasWildcards } = this.#model.options.dialect;
+    const isDomain = zone.apex === this.#model.options.domain;
+    return termsOf(zone, { known, recursionAvailable, askWildcards: hasWildcards && isDomain });
+  }
+
+  #publishOwnNodes(): void {
+    const nodes = [...this.#model.ownNodes.values()];
+    for (const zone of this.#zones) {
+      const own = nodes.filter(({ name }) => this.#zoneOf(name) === zone);
+      zone.standing = this.#publisher.replace(zone.standing, zone.id, own);
+    }
+  }
+
+  #zoneOf(name: NameKey): PublishedZone | undefined {
+    return this.#zones.find(({ apex }) => isWithin(name, apex));
+  }
+
+  #publishService(unit: ServiceUnit): void {
+    const { namespace } = unit;
+    const view = this.#model.viewOf(unit);
+    const { nodes, reverse } = this.#model.derive(view);
+    const wasLive = unit.standing.length > 0;
+    if (nodes.length > 0 && !wasLive) {
+      namespace.live += 1;
+      if (namespace.standing.length === 0) this.#publishNamespace(namespace);
+    }
+    unit.standing = this.#publish(unit.standing, nodes);
+    if (nodes.length === 0 && wasLive) namespace.live -= 1;
+    const wasExternal = namespace.externalNames.delete(unit.name);
+    const isExternal = nodes.length > 0 && view?.service.address.kind === 'externalName';
+    if (isExternal) namespace.externalNames.add(unit.name);
+    if (wasExternal || isExternal || namespace.live === 0) this.#publishNamespace(namespace);
+    this.#model.reverse.replace(unit.reverse, reverse, (address) => this.#addresses.add(address));
+    unit.reverse = reverse;
+  }
+
+  #publishNamespace(unit: NamespaceUnit): void {
+    unit.standing = this.#publish(unit.standing, this.#namespaceNodes(unit));
+  }
+
+  #namespaceNodes(unit: NamespaceUnit): readonly ZoneNode[] {
+    const { dialect, domain } = this.#model.options;
+    const name = this.#model.namespaceName(unit.name);
+    if (name === undefined || !this.#model.namespaceExists(unit)) return [];
+    const node = dialect.namespaceNode(name, unit.name, this.#model);
+    // As long as the name below `svc`.
+    const pods = podNamespaceNode(this.#model, unit.name, `${unit.name}.pod.${domain}` as NameKey);
+    return pods === undefined ? [node] : [node, pods];
+  }
+
+  /** Publishes nodes of the cluster's domain. */
+  #publish(standing: Standing, nodes: readonly ZoneNode[]): Standing {
+    const [domain] = this.#zones;
+    return domain === undefined ? NOTHING : this.#publisher.replace(standing, domain.id, nodes);
+  }
+
+  #publishAddress(address: string): void {
+    const name = reverseName(address);
+    const zone = this.#zoneOf(name);
+    if (zone === undefined) return;
+    const node = this.#model.reverse.node(address);
+    if (node === undefined) this.#publisher.remove(name);
+    else this.#publisher.put(zone.id, node);
+  }
+}

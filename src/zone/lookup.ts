@@ -1,0 +1,143 @@
+/**
+ * The answer of a zone to a question: the algorithm of RFC 1034 section 4.3.2 with the wildcards of RFC 4592.
+ *
+ * It goes one step: a CNAME is reported as `alias`, and whoever asked goes on with its target, in this zone or another.
+ */
+import { joinName, parentOf, toKey } from '../wire/name.ts';
+import {
+  type AbsoluteName,
+  CLASS,
+  type NameKey,
+  type Question,
+  type ResourceRecord,
+  TYPE,
+} from '../wire/types.ts';
+import { type NameSource, setOf, type ZoneNode } from './node.ts';
+import { type NamedSet, type RecordSet, recordsOf } from './record-set.ts';
+import { negativeSoa, type Zone } from './zone.ts';
+
+export type ZoneAnswer =
+  | {
+      readonly kind: 'records';
+      readonly records: readonly ResourceRecord[];
+      readonly additionals: readonly ResourceRecord[];
+    }
+  /** The name is another one's alias; its own records, and how the question goes on. */
+  | {
+      readonly kind: 'alias';
+      readonly records: readonly ResourceRecord[];
+      readonly target: AbsoluteName;
+      readonly unanswered: 'alias' | 'nodata';
+      readonly soa: ResourceRecord;
+    }
+  /** The name exists, but has no records of this type. */
+  | { readonly kind: 'nodata'; readonly soa: ResourceRecord }
+  | { readonly kind: 'nxdomain'; readonly soa: ResourceRecord; readonly authoritative: boolean }
+  /** The name lies below a zone cut: others know (RFC 1034 section 4.2.1). */
+  | {
+      readonly kind: 'delegation';
+      readonly nameservers: readonly ResourceRecord[];
+      readonly additionals: readonly ResourceRecord[];
+    };
+
+/**
+ * @param question its name lies within the zone; any type but ANY and the other meta types
+ */
+export function lookUp(source: NameSource, zone: Zone, question: Question): ZoneAnswer {
+  const key = toKey(question.name);
+  const cut = source.hasCuts ? findCut(source, zone.apex, key) : undefined;
+  if (cut !== undefined) return cut;
+  const node = source.find(key);
+  if (node !== undefined) return answerAt(source, zone, node, question);
+  const wildcard = source.hasWildcards ? findWildcard(source, zone.apex, key) : undefined;
+  if (wildcard !== undefined) return answerAt(source, zone, wildcard, question);
+  return { kind: 'nxdomain', soa: negativeSoa(zone), authoritative: zone.authoritativeNxdomain };
+}
+
+function answerAt(source: NameSource, zone: Zone, node: ZoneNode, question: Question): ZoneAnswer {
+  const { name, type } = question;
+  const set = setOf(node, type);
+  if (set !== undefined) return answerWith(source, set, name);
+  const { alias } = node;
+  if (alias?.types.includes(type)) {
+    const data = { kind: 'CNAME', target: alias.target } as const;
+    return {
+      kind: 'alias',
+      records: [{ name, class: CLASS.IN, ttl: alias.ttl, data }],
+      target: alias.target,
+      unanswered: alias.unanswered,
+      soa: negativeSoa(zone),
+    };
+  }
+  const cname = alias === undefined ? setOf(node, TYPE.CNAME) : undefined;
+  const data = cname?.data[0];
+  if (cname === undefined || data?.kind !== 'CNAME') return { kind: 'nodata', soa: negativeSoa(zone) };
+  const records = recordsOf(name, cname);
+  return { kind: 'alias', records, target: data.target, unanswered: 'alias', soa: negativeSoa(zone) };
+}
+
+function answerWith(source: NameSource, set: RecordSet, name: AbsoluteName): ZoneAnswer {
+  const additionals = additionalSets(source, set);
+  return {
+    kind: 'records',
+    records: recordsOf(name, set),
+    additionals: additionals.flatMap((named) => recordsOf(named.name, named.set)),
+  };
+}
+
+/** The addresses of the names in a set's data (RFC 1035 section 3.3, RFC 2782), as far as the zone has them. */
+export function additionalSets(source: NameSource, set: RecordSet): readonly NamedSet[] {
+  if (set.additional !== 'elsewhere') return set.additional;
+  const found: NamedSet[] = [];
+  const seen = new Set<NameKey>();
+  for (const data of set.data) {
+    const target =
+      data.kind === 'SRV' || data.kind === 'NS'
+        ? data.target
+        : data.kind === 'MX'
+          ? data.exchange
+          : undefined;
+    if (target === undefined || seen.has(toKey(target))) continue;
+    seen.add(toKey(target));
+    const node = source.find(toKey(target));
+    if (node === undefined) continue;
+    for (const type of [TYPE.A, TYPE.AAAA]) {
+      const addresses = setOf(node, type);
+      if (addresses !== undefined) found.push({ name: target, set: addresses });
+    }
+  }
+  return found;
+}
+
+/** The names from right below the apex down to the name itself. */
+function namesBelow(apex: NameKey, name: NameKey): NameKey[] {
+  const names: NameKey[] = [];
+  for (let at: NameKey | undefined = name; at !== undefined && at !== apex; at = parentOf(at))
+    names.unshift(at);
+  return names;
+}
+
+/** The highest delegation on the way down to the name (RFC 1034 section 4.3.2, step 3b). */
+function findCut(source: NameSource, apex: NameKey, key: NameKey): ZoneAnswer | undefined {
+  for (const name of namesBelow(apex, key)) {
+    const node = source.find(name);
+    const nameservers = node === undefined ? undefined : setOf(node, TYPE.NS);
+    if (nameservers === undefined) continue;
+    const additionals = additionalSets(source, nameservers);
+    return {
+      kind: 'delegation',
+      nameservers: recordsOf(name, nameservers),
+      additionals: additionals.flatMap((named) => recordsOf(named.name, named.set)),
+    };
+  }
+  return undefined;
+}
+
+/** The wildcard right below the closest encloser (RFC 4592 section 3.3.1). */
+function findWildcard(source: NameSource, apex: NameKey, key: NameKey): ZoneNode | undefined {
+  for (let name = parentOf(key); name !== undefined; name = parentOf(name)) {
+    if (source.find(name) !== undefined) return source.find(toKey(joinName('*', name)));
+    if (name === apex) return undefined;
+  }
+  return undefined;
+}

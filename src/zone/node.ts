@@ -1,0 +1,50 @@
+/**
+ * What stands at one name of a zone, and where nodes come from.
+ */
+import type { Below } from '../table/types.ts';
+import type { AbsoluteName, NameKey } from '../wire/types.ts';
+import type { RecordSet } from './record-set.ts';
+
+export interface ZoneNode {
+  readonly name: NameKey;
+  /** One per type. None at all: an empty non-terminal, which exists because of the names below it (RFC 8020). */
+  readonly sets: readonly RecordSet[];
+  /** Where questions for some types go on. A CNAME set without it is followed for every type (RFC 1034 section 3.6.2). */
+  readonly alias: Alias | undefined;
+  /** What a missing name right below means. */
+  readonly below: Below;
+  /** The counter that a hit adds to, see `AnswerBody`. */
+  readonly metricsId: number;
+}
+
+/** A CNAME that is only followed for some types. */
+export interface Alias {
+  readonly target: AbsoluteName;
+  readonly ttl: number;
+  /** The types of question that it is followed for. */
+  readonly types: readonly number[];
+  /** What to say when the target has no answer: the alias alone, or that there is no data. */
+  readonly unanswered: 'alias' | 'nodata';
+}
+
+export const COMPLETE: Below = { kind: 'complete' };
+
+/** Nodes by name. */
+export interface NameSource {
+  /** The node of a name; empty non-terminals too. */
+  find(name: NameKey): ZoneNode | undefined;
+  /** Whether nodes below the apex may be delegations. If not, nobody looks for them. */
+  readonly hasCuts: boolean;
+  /** Whether names that begin with `*` stand for missing names (RFC 4592). If not, nobody looks for them. */
+  readonly hasWildcards: boolean;
+}
+
+/** The set of this type at a node. */
+export function setOf(node: ZoneNode, type: number): RecordSet | undefined {
+  return node.sets.find((set) => set.type === type);
+}
+
+/** Whether every answer of the node is in the node itself; if not, what is missing is asked of the handler chain. */
+export function isWhole(node: ZoneNode): boolean {
+  return node.alias === undefined && node.sets.every((set) => set.additional !== 'elsewhere');
+}

@@ -1,0 +1,88 @@
+/**
+ * Publishes the nodes that belong together, say those of one service, as a difference to what stands of them.
+ *
+ * Names above come first and go last, so that no reader ever finds a name whose ancestors are missing. Equal nodes are
+ * left as they are: the table compares.
+ */
+import type { Log } from '../ground/log.ts';
+import { TableFullError } from '../table/arena.ts';
+import type { ZoneId } from '../table/types.ts';
+import type { NodeRef, TableWriter } from '../table/writer.ts';
+import { encodeName } from '../wire/name.ts';
+import type { NameKey, WireName } from '../wire/types.ts';
+import { compileNode } from './compile.ts';
+import type { ZoneNode } from './node.ts';
+
+/** What of a unit stands in the table: its nodes, those above first. */
+export type Standing = Uint32Array;
+
+export const NOTHING: Standing = new Uint32Array(0);
+
+export class Publisher {
+  readonly #table: TableWriter;
+  readonly #log: Log;
+
+  constructor(table: TableWriter, log: Log) {
+    this.#table = table;
+    this.#log = log;
+  }
+
+  /**
+   * When the table is full, what stands is left standing, and the log says so.
+   *
+   * @param standing what the last call for this unit returned, or `NOTHING`
+   * @param nodes all nodes of the unit, each name once, those above before those below
+   * @returns what stands now
+   */
+  replace(standing: Standing, zone: ZoneId, nodes: readonly ZoneNode[]): Standing {
+    if (nodes.length === 0 && standing.length === 0) return NOTHING;
+    // Their names must be read before they are replaced: a reference is good as long as its node stands.
+    const before = standing.length === 0 ? [] : this.#namesOf(standing);
+    const after: WireName[] = [];
+    const now = new Uint32Array(nodes.length);
+    try {
+      for (const [index, node] of nodes.entries()) {
+        const compiled = compileNode(node, zone);
+        now[index] = this.#table.put(compiled);
+        after.push(compiled.name);
+      }
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      this.#log.error('names not published, the answer table is full', {
+        first: nodes[0]?.name,
+        octets: error.octets,
+      });
+      return this.#find([...after, ...before]);
+    }
+    if (before.length > 0) this.#removeMissing(before, after);
+    return now;
+  }
+
+  /** Publishes a node that is a unit of its own. */
+  put(zone: ZoneId, node: ZoneNode): void {
+    this.replace(NOTHING, zone, [node]);
+  }
+
+  /** Removes a node that is a unit of its own. */
+  remove(name: NameKey): void {
+    this.#table.remove(encodeName(name));
+  }
+
+  #namesOf(standing: Standing): WireName[] {
+    // References that `put` gave out, widened to fit a typed array.
+    return Array.from(standing, (ref) => this.#table.nameOf(ref as NodeRef));
+  }
+
+  #removeMissing(before: readonly WireName[], after: readonly WireName[]): void {
+    const kept = new Set(after.map(textOf));
+    for (const name of before.toReversed()) if (!kept.has(textOf(name))) this.#table.remove(name);
+  }
+
+  #find(names: readonly WireName[]): Standing {
+    const refs = new Set(names.map((name) => this.#table.find(name)));
+    refs.delete(undefined);
+    return Uint32Array.from([...refs], (ref) => ref ?? 0);
+  }
+}
+
+const textOf = (name: WireName): string => Buffer.from(name).toString('latin1');

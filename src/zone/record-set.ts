@@ -1,0 +1,37 @@
+/**
+ * Record sets: all records of one name and type (RFC 2181 section 5).
+ */
+import { type AbsoluteName, CLASS, type RecordData, type ResourceRecord } from '../wire/types.ts';
+
+export interface RecordSet {
+  /** The type of question it answers. */
+  readonly type: number;
+  /** Seconds, the same for all records (RFC 2181 section 5.2). */
+  readonly ttl: number;
+  /** At least one, each once. */
+  readonly data: readonly RecordData[];
+  /**
+   * What an answer with this set carries along: the addresses of its targets. `elsewhere`: they belong to other owners
+   * and change without this node, so they are looked up whenever somebody asks.
+   */
+  readonly additional: readonly NamedSet[] | 'elsewhere';
+}
+
+/** A record set with its owner. */
+export interface NamedSet {
+  readonly name: AbsoluteName;
+  readonly set: RecordSet;
+}
+
+/** Nothing goes along. */
+export const NO_ADDITIONAL: readonly NamedSet[] = [];
+
+/** A set that carries nothing along. */
+export function recordSet(type: number, ttl: number, data: readonly RecordData[]): RecordSet {
+  return { type, ttl, data, additional: NO_ADDITIONAL };
+}
+
+/** The set as records of class IN under this name. */
+export function recordsOf(name: AbsoluteName, set: RecordSet): ResourceRecord[] {
+  return set.data.map((data) => ({ name, class: CLASS.IN, ttl: set.ttl, data }));
+}
