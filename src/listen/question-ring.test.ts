@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ENVELOPE } from '../socket/envelope.ts';
+import { makeQuestionRing, QuestionConsumer, QuestionProducer } from './question-ring.ts';
+
+const batch = {
+  writeEnvelope: (index: number, target: Uint8Array, at: number) =>
+    void target.fill(index & 0xff, at, at + ENVELOPE.OCTETS),
+};
+const RECORD = 8 + ENVELOPE.OCTETS;
+
+interface Pushed {
+  readonly socket: number;
+  readonly index: number;
+  readonly query: Uint8Array;
+}
+
+/** Pushes a question whose query stands somewhere in a packet. */
+function push(producer: QuestionProducer, { socket, index, query }: Pushed): boolean {
+  const packets = Uint8Array.of(9, 9, 9, ...query, 9);
+  return producer.push(socket, batch, index, packets, 3, query.length);
+}
+
+describe('the ring of questions', () => {
+  it('gives out what was put in, in order, and counts what did not fit', () => {
+    const question = fc.record({
+      socket: fc.nat(3),
+      index: fc.nat(63),
+      query: fc.uint8Array({ minLength: 12, maxLength: 300 }),
+    });
+    const step = fc.oneof(question, fc.constant('take' as const));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const memory = makeQuestionRing(1024);
+        const [producer, consumer] = [new QuestionProducer(memory), new QuestionConsumer(memory)];
+        const expected: Pushed[] = [];
+        let dropped = 0;
+        for (const one of steps) {
+          if (one === 'take') {
+            const wanted = expected.shift();
+            const taken = consumer.take();
+            expect(taken?.query).toEqual(wanted?.query);
+            expect(taken?.socket).toBe(wanted?.socket);
+            if (wanted !== undefined)
+              expect(taken?.envelope).toEqual(new Uint8Array(ENVELOPE.OCTETS).fill(wanted.index));
+            continue;
+          }
+          push(producer, one);
+          if (consumer.countDropped() === dropped) expected.push(one);
+          dropped = consumer.countDropped();
+        }
+        for (const wanted of expected) expect(consumer.take()?.query).toEqual(wanted.query);
+        expect(consumer.take()).toBeUndefined();
+      }),
+    );
+  });
+
+  it('holds as many as there is room for, again and again', () => {
+    const memory = makeQuestionRing(1024);
+    const [producer, consumer] = [new QuestionProducer(memory), new QuestionConsumer(memory)];
+    const question = { socket: 0, index: 1, query: new Uint8Array(1024 / 8 - RECORD) };
+    for (let round = 1; round <= 100; round++) {
+      for (let count = 0; count < 9; count++) push(producer, question);
+      expect(consumer.countDropped()).toBe(round);
+      for (let count = 0; count < 8; count++) expect(consumer.take()).toBeDefined();
+      expect(consumer.take()).toBeUndefined();
+    }
+  });
+
+  it('wakes a sleeper once', () => {
+    const memory = makeQuestionRing(1024);
+    const [producer, consumer] = [new QuestionProducer(memory), new QuestionConsumer(memory)];
+    const question = { socket: 0, index: 1, query: new Uint8Array(12) };
+    expect(push(producer, question)).toBe(false);
+    expect(consumer.sleep()).toBe(false);
+    consumer.take();
+    expect(consumer.sleep()).toBe(true);
+    expect([push(producer, question), push(producer, question)]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,135 @@
+/**
+ * The table behind all listeners: the same answers by batches, by datagrams and over TCP, and readers that are killed in
+ * the middle of their work.
+ */
+import { Worker } from 'node:worker_threads';
+import { decode } from 'dns-packet';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/ground/clock.ts';
+import { silentLog } from '../../src/ground/log.ts';
+import { listenByDatagrams } from '../../src/listen/datagram.ts';
+import { frame } from '../../src/listen/frames.ts';
+import { listenOnTcp } from '../../src/listen/tcp.ts';
+import type { AnswerSlowly } from '../../src/listen/types.ts';
+import { TableReader } from '../../src/table/reader.ts';
+import { TableWriter } from '../../src/table/writer.ts';
+import { bundleThread } from '../support/bundle-thread.ts';
+import { addressNode, cachedAddress, node, terms } from '../support/table-answers.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { startLoad } from './load.ts';
+import { answerAuthoritatively } from './scripted-answers.ts';
+import { portOf, startClient, startUdp } from './scripted-udp.ts';
+import { TcpClient } from './tcp-client.ts';
+import { queryFor } from './udp-client.ts';
+
+const READERS = 2;
+
+let threadEntry: URL;
+let loadEntry: URL;
+beforeAll(async () => {
+  threadEntry = await bundleThread('src/listen/reader-thread.ts');
+  loadEntry = await bundleThread('test/listen/load-thread.ts');
+});
+
+/** A table with a few names. Its last reader is the main thread's. */
+function makeTable() {
+  const table = new TableWriter({ readers: READERS + 1, reservation: 64 * 2 ** 20 });
+  const zone = table.defineZone(terms('cluster.local'));
+  table.put(node('cluster.local', zone));
+  table.put(addressNode('one.cluster.local', zone, ['10.0.0.1']));
+  table.cache(cachedAddress('example.com', '192.0.2.7', 60), Date.now());
+  return { table, zone, answers: new TableReader(table.memory, READERS) };
+}
+
+const answerSlowly: AnswerSlowly = async (query) => answerAuthoritatively(query);
+
+/** What matters of a response, in one line. */
+function summary(message: Buffer): string {
+  const packet = decode(message);
+  const code = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN'][message.readUInt8(3) & 15];
+  const records = (packet.answers ?? []).map((answer) => ('data' in answer ? String(answer.data) : ''));
+  return `${code} ${packet.flag_aa ? 'aa' : ''} ${records} ${(packet.authorities ?? []).length}`;
+}
+
+describe('every listener', () => {
+  it('gives the same answers', async () => {
+    const { table, answers } = makeTable();
+    const surroundings = { clock: systemClock, log: silentLog, answerSlowly };
+    const addresses = [{ address: '127.0.0.1', port: 0 }];
+    const batches = await startUdp({ threadEntry, table: table.memory, readers: READERS });
+    const datagrams = await listenByDatagrams({ ...surroundings, addresses, answers, udpLimit: 1232 });
+    onTestFinished(() => datagrams.stop(0));
+    const tcp = await listenOnTcp({ ...surroundings, addresses, answers, takeover: false, native: true });
+    onTestFinished(() => tcp.stop(0));
+    const udpClient = await startClient();
+    const tcpClient = new TcpClient(tcp.endpoints[0]?.port ?? 0, '127.0.0.1');
+    const expected = {
+      'one.cluster.local': 'NOERROR aa 10.0.0.1 0',
+      'ONE.cluster.LOCAL': 'NOERROR aa 10.0.0.1 0',
+      'two.cluster.local': 'NXDOMAIN aa  1',
+      'cluster.local': 'NOERROR aa  1',
+      'example.com': 'NOERROR  192.0.2.7 0',
+      'asked.example.com': 'NOERROR aa  0',
+    };
+    for (const [name, answer] of Object.entries(expected)) {
+      for (const listener of [batches, datagrams]) {
+        expect(summary((await udpClient.ask(name, portOf(listener), '127.0.0.1')).message)).toBe(answer);
+      }
+      tcpClient.messages.length = 0;
+      tcpClient.send(frame(queryFor(name, 1)));
+      const [message] = await tcpClient.waitForMessages(1);
+      expect(summary(message ?? Buffer.alloc(0))).toBe(answer);
+    }
+  });
+
+  it('gives a changed answer to the next query', async () => {
+    const { table, zone } = makeTable();
+    const listener = await startUdp({ threadEntry, table: table.memory, readers: READERS });
+    const client = await startClient();
+    for (let change = 0; change < 200; change++) {
+      const address = `10.1.${change >> 4}.${change & 15}`;
+      table.put(addressNode('one.cluster.local', zone, [address]));
+      const { message } = await client.ask('one.cluster.local', portOf(listener), '127.0.0.1');
+      expect(summary(message)).toBe(`NOERROR aa ${address} 0`);
+    }
+  });
+});
+
+describe('readers that are killed', () => {
+  it('are replaced, lose next to nothing, and keep no memory from being reclaimed', async () => {
+    const { table, zone } = makeTable();
+    const workers = new Set<Worker>();
+    const listener = await startUdp({
+      threadEntry,
+      table: table.memory,
+      readers: READERS,
+      onReaderDead: (reader) => table.readerDied(reader),
+      startThread: (data) => {
+        const worker = new Worker(threadEntry, { workerData: data, execArgv: [] });
+        workers.add(worker);
+        worker.once('exit', () => workers.delete(worker));
+        return worker;
+      },
+    });
+    const load = startLoad(loadEntry, { port: portOf(listener), address: '127.0.0.1', sockets: 16 });
+    for (let kill = 1; kill <= 6; kill++) {
+      const before = load.answered;
+      await waitUntil('answers', () => load.answered > before + 200, {
+        step: () => {
+          table.put(addressNode('one.cluster.local', zone, [`10.2.${kill}.${load.answered & 255}`]));
+          table.collect();
+        },
+      });
+      const [worker] = workers;
+      await worker?.terminate();
+      await waitUntil('the successor', () => listener.count().restarts === kill && workers.size === READERS);
+    }
+    await load.stop();
+    table.collect();
+    table.collect();
+    expect(table.statistics().awaitingReaders).toBe(0);
+    // A batch in hand at the moment of death is lost with it.
+    expect(load.lost).toBeLessThanOrEqual(6 * 16);
+    expect(listener.count().readers.every(({ faults }) => faults === 0)).toBe(true);
+  });
+});
