@@ -9,12 +9,13 @@
  */
 import { type Arena, TableFullError } from './arena.ts';
 import { BlockBuffer, cachedFlags, encodeCached } from './block.ts';
+import { decodeCached } from './cached-entry.ts';
 import { finishQuestion, hashName } from './hash.ts';
 import { CACHED, CACHED_FLAG, KIND, UNIT } from './layout.ts';
 import type { TableViews } from './memory.ts';
 import type { Reclaimer } from './reclaim.ts';
 import type { Slots } from './slots.ts';
-import type { CachedAnswer } from './types.ts';
+import type { CachedAnswer, CachedEntry, CachedQuestion } from './types.ts';
 
 export interface CacheLimits {
   readonly octets: number;
@@ -102,17 +103,42 @@ export class AnswerCache {
     return dropped;
   }
 
-  #publish(answer: CachedAnswer, hash: number, flags: number): boolean {
+  /** The entry of a question, expired or not. */
+  read(question: CachedQuestion): CachedEntry | undefined {
+    const flags = cachedFlags(question.dnssecOk, question.checkingDisabled);
+    const running = hashName(question.name, this.#seed);
+    const slot = this.#findSlot(
+      question,
+      finishQuestion(running, question.type, question.class, flags),
+      flags,
+    );
+    return slot < 0 ? undefined : decodeCached(this.#views, this.#slots.blockAt(slot), false);
+  }
+
+  /** All entries, each with whether a reader used it since eviction last passed it. */
+  *entries(): Generator<CachedEntry> {
+    for (const block of this.#slots.blocks()) {
+      if (!this.#isCached(block)) continue;
+      const slot = this.#slotOf(block);
+      if (slot >= 0) yield decodeCached(this.#views, block, this.#slots.hasRecency(slot));
+    }
+  }
+
+  #findSlot(question: CachedQuestion, hash: number, flags: number): number {
     const { words } = this.#views;
-    const question = answer.type | (answer.class << 16);
-    const slot = this.#slots.find(
+    const asked = (question.type | (question.class << 16)) >>> 0;
+    return this.#slots.find(
       hash,
       (candidate) =>
         this.#isCached(candidate) &&
-        (words[(candidate + CACHED.QUESTION) >> 2] ?? 0) === question >>> 0 &&
+        words[(candidate + CACHED.QUESTION) >> 2] === asked &&
         ((words[(candidate + CACHED.FLAGS) >> 2] ?? 0) & KEY_FLAGS) === flags &&
-        this.#hasName(candidate, answer.name),
+        this.#hasName(candidate, question.name),
     );
+  }
+
+  #publish(answer: CachedAnswer, hash: number, flags: number): boolean {
+    const slot = this.#findSlot(answer, hash, flags);
     if (slot < 0 && this.#cached >= this.#limits.entries) this.#evictOne();
     const block = this.#append();
     if (slot >= 0) {

@@ -318,6 +318,16 @@ describe('cached answers', () => {
     expect(table.cache(cachedAddress('n.example.com', '192.0.2.1', 600), now)).toBe(false);
   });
 
+  it('can be read back as they were put, expired or not', () => {
+    const answer = cachedAddress('www.example.com', '192.0.2.1', 60);
+    table.cache(answer, now);
+    const entry = { ...answer, stored: now / 1000, expires: now / 1000 + 60, used: false };
+    expect(table.readCached(answer)).toEqual(entry);
+    expect(table.readCached({ ...answer, dnssecOk: true })).toBeUndefined();
+    expect(verdict('www.example.com', 'A')).toBeGreaterThan(0);
+    expect([...table.cachedEntries()]).toEqual([{ ...entry, used: true }]);
+  });
+
   it('are refused, never written over, while a reader stays in its batch', () => {
     reader.enter();
     let stored = 0;

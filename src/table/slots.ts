@@ -84,6 +84,11 @@ export class Slots {
     if (mark === REMOVED) this.#removed++;
   }
 
+  /** Whether a reader used the entry in this slot since the mark was last taken. */
+  hasRecency(slot: number): boolean {
+    return this.#recency()[slot] === 1;
+  }
+
   /** Whether a reader used the entry in this slot since it was last asked; clears the mark. */
   takeRecency(slot: number): boolean {
     const recency = this.#recency();

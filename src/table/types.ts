@@ -72,14 +72,18 @@ export interface ZoneTerms {
   readonly askWildcards: boolean;
 }
 
-/** One answer that expires. */
-export interface CachedAnswer {
+/** What a cached answer is found by. */
+export interface CachedQuestion {
   /** Lower case, uncompressed. */
   readonly name: WireName;
   readonly type: number;
   readonly class: number;
   readonly dnssecOk: boolean;
   readonly checkingDisabled: boolean;
+}
+
+/** One answer that expires. */
+export interface CachedAnswer extends CachedQuestion {
   readonly recursionAvailable: boolean;
   readonly body: AnswerBody;
   /** Offsets of the TTL fields inside `body.bytes`, counted down as time passes. */
@@ -87,6 +91,15 @@ export interface CachedAnswer {
   /** Seconds until it expires, from 1. */
   readonly lifetime: number;
   readonly metricsId: number;
+}
+
+/** A cached answer as it stands, expired or not. */
+export interface CachedEntry extends CachedAnswer {
+  /** Seconds since the epoch. */
+  readonly stored: number;
+  readonly expires: number;
+  /** Whether a reader used it lately: since eviction last came by. */
+  readonly used: boolean;
 }
 
 /** What a reader says of a packet when it has no response for it. A positive number is the length of a response. */

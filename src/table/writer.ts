@@ -12,7 +12,7 @@ import { HEADER, KIND, MOST_READERS, MOST_ZONES, NODE, TERMS, UNIT_SHIFT } from 
 import { reserveTable, type TableViews, viewTable } from './memory.ts';
 import { Reclaimer } from './reclaim.ts';
 import { Slots } from './slots.ts';
-import type { CachedAnswer, NameNode, ZoneId, ZoneTerms } from './types.ts';
+import type { CachedAnswer, CachedEntry, CachedQuestion, NameNode, ZoneId, ZoneTerms } from './types.ts';
 
 export { MOST_READERS };
 
@@ -151,6 +151,16 @@ export class TableWriter {
    */
   cache(answer: CachedAnswer, now: number): boolean {
     return this.#cache.put(answer, now);
+  }
+
+  /** The cached answer to a question, expired or not: for stale answers (RFC 8767). */
+  readCached(question: CachedQuestion): CachedEntry | undefined {
+    return this.#cache.read(question);
+  }
+
+  /** All cached answers, expired or not, in no order. Take them without a pause: the table must not change meanwhile. */
+  cachedEntries(): Iterable<CachedEntry> {
+    return this.#cache.entries();
   }
 
   /** Drops the cached answers of this name and all names below it. @returns how many */

@@ -1,0 +1,52 @@
+/**
+ * Cached answers read back from the table's memory, by the writer: for stale answers, prefetching and dumps.
+ */
+import type { WireName } from '../wire/types.ts';
+import { BODY, BODY_AUTHORITATIVE, CACHED, CACHED_FLAG, padded } from './layout.ts';
+import type { TableViews } from './memory.ts';
+import type { AnswerBody, CachedEntry } from './types.ts';
+
+function decodeBody({ octets, words }: TableViews, start: number): AnswerBody {
+  const at = (field: number): number => words[(start + field) >> 2] ?? 0;
+  const flags = at(BODY.RCODE);
+  const additionals = at(BODY.ADDITIONALS);
+  const rotation = at(BODY.ROTATION);
+  const records = start + BODY.RECORDS;
+  return {
+    rcode: flags & 0x0f,
+    authoritative: (flags & BODY_AUTHORITATIVE) !== 0,
+    answerCount: at(BODY.ANSWERS) & 0xffff,
+    authorityCount: at(BODY.ANSWERS) >>> 16,
+    additionalCount: additionals & 0xffff,
+    bytes: octets.slice(records, records + at(BODY.LENGTH)),
+    rotation:
+      rotation >>> 16 > 0
+        ? { start: rotation & 0xffff, stride: additionals >>> 16, count: rotation >>> 16 }
+        : undefined,
+  };
+}
+
+/** @param block where the entry lies; its memory is copied */
+export function decodeCached(views: TableViews, block: number, used: boolean): CachedEntry {
+  const { octets, words } = views;
+  const at = (field: number): number => words[(block + field) >> 2] ?? 0;
+  const nameLength = at(CACHED.SHAPE) & 0xff;
+  const flags = at(CACHED.FLAGS);
+  const offsets = block + CACHED.NAME + padded(nameLength);
+  return {
+    // A copy of what was a WireName when it was put.
+    name: octets.slice(block + CACHED.NAME, block + CACHED.NAME + nameLength) as WireName,
+    type: at(CACHED.QUESTION) & 0xffff,
+    class: at(CACHED.QUESTION) >>> 16,
+    dnssecOk: (flags & CACHED_FLAG.DNSSEC_OK) !== 0,
+    checkingDisabled: (flags & CACHED_FLAG.CHECKING_DISABLED) !== 0,
+    recursionAvailable: (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0,
+    metricsId: (flags >> 8) & 0xff,
+    body: decodeBody(views, block + at(CACHED.BODY)),
+    ttlOffsets: [...new Uint16Array(octets.buffer, offsets, flags >>> 16)],
+    stored: at(CACHED.STORED),
+    expires: at(CACHED.EXPIRES),
+    lifetime: at(CACHED.EXPIRES) - at(CACHED.STORED),
+    used,
+  };
+}
