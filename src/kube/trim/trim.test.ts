@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { trimEndpointSlice } from './trim-endpoint-slice.ts';
+import { trimEndpoints } from './trim-endpoints.ts';
+import { trimNamespace } from './trim-namespace.ts';
+import { trimPod } from './trim-pod.ts';
+import { trimPorts } from './trim-ports.ts';
+import { trimService } from './trim-service.ts';
+
+const metadata = { name: 'web', namespace: 'shop' };
+const labels = { 'kubernetes.io/service-name': 'web' };
+
+describe('trimService', () => {
+  const addressOf = (spec: unknown) => {
+    const trimmed = trimService({ metadata, spec });
+    return trimmed.kind === 'object' ? trimmed.object.address : trimmed;
+  };
+
+  test('all ClusterIPs of dual stack', () => {
+    const spec = { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', 'fd00::1'] };
+    expect(addressOf(spec)).toEqual({ kind: 'clusterIPs', addresses: ['10.0.0.1', 'fd00::1'] });
+  });
+
+  test('clusterIP alone, from before dual stack', () => {
+    expect(addressOf({ clusterIP: '10.0.0.1' })).toEqual({ kind: 'clusterIPs', addresses: ['10.0.0.1'] });
+  });
+
+  test('None is headless', () => {
+    expect(addressOf({ clusterIP: 'None', clusterIPs: ['None'] })).toEqual({ kind: 'headless' });
+  });
+
+  test('an address that is not assigned yet is none', () => {
+    for (const spec of [{ clusterIP: '' }, {}, { clusterIPs: [] }, { clusterIP: 7 }]) {
+      expect(addressOf(spec)).toEqual({ kind: 'clusterIPs', addresses: [] });
+    }
+  });
+
+  test('ExternalName', () => {
+    const spec = { type: 'ExternalName', externalName: 'api.example.com' };
+    expect(addressOf(spec)).toEqual({ kind: 'externalName', name: 'api.example.com' });
+    expect(addressOf({ type: 'ExternalName' })).toMatchObject({ kind: 'malformed', key: 'shop/web' });
+  });
+});
+
+describe('trimEndpointSlice', () => {
+  const groupsOf = (slice: object) => {
+    const trimmed = trimEndpointSlice({ metadata: { ...metadata, name: 'web-x', labels }, ...slice });
+    return trimmed.kind === 'object' ? trimmed.object.groups : trimmed;
+  };
+
+  test('ready, or not said to be otherwise, with hostname and ports', () => {
+    const endpoints = [
+      { addresses: ['10.0.0.1'], conditions: { ready: true }, hostname: 'web-0' },
+      { addresses: ['10.0.0.2'], conditions: {} },
+      { addresses: ['10.0.0.3'] },
+      { addresses: ['10.0.0.4'], conditions: { ready: null } },
+      { addresses: ['10.0.0.5'], conditions: { ready: false, serving: true } },
+      { addresses: ['fd00::6', '10.0.0.7', 'nonsense', 8] },
+    ];
+    const addresses = [
+      { address: '10.0.0.1', hostname: 'web-0' },
+      ...['10.0.0.2', '10.0.0.3', '10.0.0.4', 'fd00::6', '10.0.0.7'].map((address) => ({
+        address,
+        hostname: undefined,
+      })),
+    ];
+    const ports = [{ name: 'http', port: 80 }];
+    expect(groupsOf({ endpoints, ports })).toEqual([
+      { addresses, ports: [{ name: 'http', protocol: 'TCP', port: 80 }] },
+    ]);
+  });
+
+  test('without a ready endpoint it has no group, and is held all the same', () => {
+    expect(groupsOf({ endpoints: null, ports: null })).toEqual([]);
+    expect(groupsOf({ endpoints: [{ addresses: ['10.0.0.1'], conditions: { ready: false } }] })).toEqual([]);
+  });
+
+  test('FQDN slices, and those of no service, are left out', () => {
+    expect(groupsOf({ addressType: 'FQDN' })).toEqual({ kind: 'left-out', key: 'shop/web-x' });
+    expect(trimEndpointSlice({ metadata })).toEqual({ kind: 'left-out', key: 'shop/web' });
+  });
+});
+
+test('trimEndpoints keeps ready addresses, subset by subset', () => {
+  const subsets = [
+    {
+      addresses: [{ ip: '10.0.0.1', hostname: 'db-0' }, { ip: '10.0.0.2' }],
+      notReadyAddresses: [{ ip: '10.0.0.3' }],
+      ports: [{ port: 5432, protocol: 'TCP' }],
+    },
+    { notReadyAddresses: [{ ip: '10.0.0.4' }], ports: [{ port: 1 }] },
+    'nonsense',
+  ];
+  expect(trimEndpoints({ metadata, subsets })).toEqual({
+    kind: 'object',
+    object: {
+      kind: 'Endpoints',
+      namespace: 'shop',
+      name: 'web',
+      service: 'web',
+      groups: [
+        {
+          addresses: [
+            { address: '10.0.0.1', hostname: 'db-0' },
+            { address: '10.0.0.2', hostname: undefined },
+          ],
+          ports: [{ name: '', protocol: 'TCP', port: 5432 }],
+        },
+      ],
+    },
+  });
+});
+
+test('trimNamespace', () => {
+  const object = { kind: 'Namespace', name: 'shop' };
+  expect(trimNamespace({ metadata: { name: 'shop' } })).toEqual({ kind: 'object', object });
+});
+
+describe('trimPod', () => {
+  test('all addresses, or the one from before dual stack', () => {
+    const podIPs = [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }, {}];
+    expect(trimPod({ metadata, status: { podIPs } })).toMatchObject({
+      object: { addresses: ['10.0.0.1', 'fd00::1'] },
+    });
+    expect(trimPod({ metadata, status: { podIP: '10.0.0.1' } })).toMatchObject({
+      object: { addresses: ['10.0.0.1'] },
+    });
+  });
+
+  test.each([
+    {},
+    { podIP: '' },
+    { podIP: '10.0.0.1', phase: 'Succeeded' },
+    { podIP: '10.0.0.1', phase: 'Failed' },
+  ])('%o holds no address', (status) => {
+    expect(trimPod({ metadata, status })).toEqual({ kind: 'left-out', key: 'shop/web' });
+  });
+});
+
+test('trimPorts leaves out what makes no SRV record', () => {
+  const ports = [
+    { name: 'a', port: 53, protocol: 'UDP' },
+    { name: null, port: 53 },
+    { name: 'all', port: null },
+    { port: 0 },
+    { port: 65_536 },
+    { port: 1.5 },
+    { port: 80, protocol: 'ICMP' },
+    null,
+  ];
+  expect(trimPorts(ports)).toEqual([
+    { name: 'a', protocol: 'UDP', port: 53 },
+    { name: '', protocol: 'TCP', port: 53 },
+  ]);
+});
+
+describe.each([
+  ['trimService', trimService],
+  ['trimEndpointSlice', trimEndpointSlice],
+  ['trimEndpoints', trimEndpoints],
+  ['trimNamespace', trimNamespace],
+  ['trimPod', trimPod],
+])('%s', (_name, trim) => {
+  test('takes any JSON at all', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (raw) => {
+        expect(['object', 'left-out', 'malformed']).toContain(trim(raw).kind);
+      }),
+    );
+  });
+
+  test('takes any JSON in any known field', () => {
+    const fields = ['spec', 'status', 'subsets', 'endpoints', 'ports', 'addressType'];
+    const inner = [
+      'clusterIP',
+      'clusterIPs',
+      'ports',
+      'externalName',
+      'podIPs',
+      'podIP',
+      'phase',
+      'addresses',
+    ];
+    const value = fc.oneof(fc.jsonValue(), fc.dictionary(fc.constantFrom(...inner), fc.jsonValue()));
+    const object = fc.dictionary(fc.constantFrom(...fields), fc.oneof(value, fc.array(value)));
+    fc.assert(
+      fc.property(object, (raw) => {
+        const trimmed = trim({ metadata: { ...metadata, labels }, ...raw });
+        expect(trimmed.kind === 'malformed' ? trimmed.key : 'known').toBeDefined();
+      }),
+    );
+  });
+
+  test('without a name it is malformed', () => {
+    for (const raw of [null, {}, { metadata: {} }, { metadata: { name: '', namespace: 'x' } }]) {
+      expect(trim(raw)).toMatchObject({ kind: 'malformed', key: undefined });
+    }
+  });
+});

@@ -1,0 +1,57 @@
+/**
+ * The API server double as a process of its own.
+ *
+ * It prints one line of JSON with its `url` and that of its `control`, and ends with its standard input or by SIGTERM.
+ *
+ *     main --services 1000 --endpoints 2 --watch-list --port 0 --control-port 0 --tls --objects FILE
+ *
+ * Node runs it after esbuild has bundled it: esbuild --bundle --platform=node --format=esm test/api-server/main.ts
+ */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import { ApiServerDouble } from './api-server.ts';
+import { startControl } from './control.ts';
+import { generateCluster } from './generate.ts';
+import type { KubernetesObject } from './object-store.ts';
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '0' },
+    'control-port': { type: 'string', default: '0' },
+    services: { type: 'string', default: '0' },
+    endpoints: { type: 'string', default: '0' },
+    namespaces: { type: 'string', default: '10' },
+    'watch-list': { type: 'boolean', default: false },
+    'bookmark-every': { type: 'string', default: '60000' },
+    tls: { type: 'boolean', default: false },
+    objects: { type: 'string' },
+  },
+});
+
+const double = await ApiServerDouble.start({
+  port: Number(values.port),
+  tls: values.tls ? 'mutual' : 'none',
+  watchList: values['watch-list'],
+  bookmarkEvery: Number(values['bookmark-every']),
+  objects: values.objects === undefined ? [] : readObjects(values.objects),
+});
+const size = {
+  services: Number(values.services),
+  endpointsPerService: Number(values.endpoints),
+  namespaces: Number(values.namespaces),
+};
+if (size.services > 0) for (const object of generateCluster(size)) double.store.place(object);
+const control = await startControl(double, Number(values['control-port']));
+const address = control.address();
+const controlPort = typeof address === 'object' && address !== null ? address.port : 0;
+process.stdout.write(`${JSON.stringify({ url: double.url, control: `http://127.0.0.1:${controlPort}` })}\n`);
+
+process.stdin.on('end', () => process.exit(0)).resume();
+process.on('SIGTERM', () => process.exit(0));
+
+function readObjects(file: string): KubernetesObject[] {
+  return parseAllDocuments(readFileSync(file, 'utf8'))
+    .map((document): unknown => document.toJS())
+    .filter((object) => object !== null) as KubernetesObject[];
+}
