@@ -1,0 +1,64 @@
+/**
+ * Recorded answers, and ours in the same form.
+ */
+import { readFileSync } from 'node:fs';
+import { rcodeName, typeName } from '../../src/wire/mnemonics.ts';
+import { presentRecord } from '../../src/wire/present.ts';
+import type { Message, ResourceRecord } from '../../src/wire/types.ts';
+
+/** Records as `name ttl type data`, in lower case and sorted. */
+export interface RecordedAnswer {
+  readonly name: string;
+  readonly type: string;
+  /** Or TIMEOUT, where the recorded server gave no answer. */
+  readonly rcode: string;
+  readonly aa: boolean;
+  readonly answer: readonly string[];
+  readonly authority: readonly string[];
+  readonly additional: readonly string[];
+}
+
+export function readRecorded(file: 'coredns.json' | 'kube-dns.json'): readonly RecordedAnswer[] {
+  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')) as RecordedAnswer[];
+}
+
+export function recordMessage(message: Message): RecordedAnswer {
+  const [asked] = message.questions;
+  return {
+    name: asked?.name ?? '',
+    type: typeName(asked?.type ?? 0),
+    rcode: rcodeName(message.header.rcode),
+    aa: message.header.authoritative,
+    answer: lines(message.answers),
+    authority: lines(message.authorities),
+    additional: lines(message.additionals),
+  };
+}
+
+function lines(records: readonly ResourceRecord[]): readonly string[] {
+  return records.map((record) => presentRecord(record).toLowerCase()).map(withoutClass).sort();
+}
+
+function withoutClass(line: string): string {
+  const [name, ttl, , type, ...data] = line.split(' ');
+  return [name, ttl, type?.toUpperCase(), ...data].join(' ');
+}
+
+const SERIAL = /( SOA \S+ \S+) \d+/;
+const NAMESERVER = /^ns\.dns\.\S+ \d+ (A|AAAA) .*/;
+
+/** The answer without what is the recorder's own: serial numbers, and the addresses of the name server. */
+export function comparable(answer: RecordedAnswer): RecordedAnswer {
+  const mask = (records: readonly string[]) =>
+    [...new Set(records.map((line) => line.replace(SERIAL, '$1 any').replace(NAMESERVER, 'ns.dns $1 any')))].sort();
+  const { name, type, rcode, aa } = answer;
+  return {
+    name: name.toLowerCase(),
+    type,
+    rcode,
+    aa,
+    answer: mask(answer.answer),
+    authority: mask(answer.authority),
+    additional: mask(answer.additional),
+  };
+}
