@@ -14,9 +14,8 @@ import { TableReader } from '../../src/table/reader.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { parseName, toKey } from '../../src/wire/name.ts';
 import type { Message, Question } from '../../src/wire/types.ts';
-import { toKey } from '../../src/wire/name.ts';
-import { parseName } from '../../src/wire/name.ts';
 import { CLASS, OPCODE } from '../../src/wire/types.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 

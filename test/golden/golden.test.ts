@@ -1,0 +1,56 @@
+/**
+ * The recorded answers of CoreDNS and kube-dns, question by question, by both ways: the plain chain and the table.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { typeOf } from '../../src/wire/mnemonics.ts';
+import { AskableCluster, type DialectName, goldenObjects, question } from './golden-cluster.ts';
+import { KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.ts';
+import { comparable, type RecordedAnswer, readRecorded, recordMessage } from './recorded-answer.ts';
+
+const DIALECTS = ['coredns', 'kube-dns'] as const;
+
+function differenceOf(recorded: RecordedAnswer, dialect: DialectName): KnownDifference | undefined {
+  const { name, type } = recorded;
+  return KNOWN_DIFFERENCES.find(
+    ({ dialects, isAbout }) => dialects.includes(dialect) && isAbout(name.toLowerCase(), type, recorded),
+  );
+}
+
+const asked = ({ name, type }: RecordedAnswer) => question(name, typeOf(type) ?? 0);
+
+describe.each(DIALECTS)('recorded answers of %s', (dialect) => {
+  const recorded = readRecorded(`${dialect}.json`);
+  const cluster = new AskableCluster(dialect);
+  const rightAnswers = recorded.map((answer) => {
+    const difference = differenceOf(answer, dialect);
+    return comparable(difference === undefined ? answer : difference.right(answer, dialect));
+  });
+
+  beforeAll(() => cluster.list(goldenObjects()));
+
+  it('are all there', () => expect(recorded).toHaveLength(673));
+
+  it('are what the plain chain answers, known differences excepted', async () => {
+    const ours = await Promise.all(recorded.map((answer) => cluster.askChain(asked(answer))));
+    expect(ours.map((message) => comparable(recordMessage(message)))).toEqual(rightAnswers);
+  });
+
+  it('are what the table answers, where it does not ask the chain', () => {
+    const ours = recorded.map((answer) => cluster.askTable(asked(answer)));
+    const answered = ours.flatMap((message, index) =>
+      message === undefined ? [] : [[comparable(recordMessage(message)), rightAnswers[index]]],
+    );
+    expect(answered.map(([our]) => our)).toEqual(answered.map(([, right]) => right));
+    expect(answered.length).toBeGreaterThan(500);
+  });
+
+  it.each(KNOWN_DIFFERENCES.filter(({ dialects }) => dialects.includes(dialect)))(
+    'differ from ours where they must: $why',
+    (difference) => {
+      const concerned = recorded.filter((answer) => differenceOf(answer, dialect) === difference);
+      expect(concerned.length).toBeGreaterThan(0);
+      for (const answer of concerned)
+        expect(comparable(difference.right(answer, dialect))).not.toEqual(comparable(answer));
+    },
+  );
+});
