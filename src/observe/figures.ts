@@ -9,7 +9,7 @@ import type { TableStatistics } from '../table/writer.ts';
 
 export interface Figures {
   readonly ready: boolean;
-  readonly queries: QueryCounts['byTypeAndRcode'];
+  readonly queries: QueryCounts;
   readonly table: TableStatistics;
   /** Milliseconds since the data was last proven current; undefined until everything was listed. */
   readonly dataAge: number | undefined;

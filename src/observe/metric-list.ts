@@ -3,6 +3,7 @@
  *
  * A figure that is not to be had now has no sample: an absent value is not a zero.
  */
+import { METRICS_NAMES } from '../kube/metrics-ids.ts';
 import { rcodeName, typeName } from '../wire/mnemonics.ts';
 import type { Figures, WatchFigures } from './figures.ts';
 
@@ -42,10 +43,18 @@ const queries: readonly Metric[] = [
     help: 'Queries answered, by type of question and response code.',
     labels: ['type', 'rcode'],
     read: (figures) =>
-      figures.queries.map(({ type, rcode, count }) => [
+      figures.queries.byTypeAndRcode.map(({ type, rcode, count }) => [
         { type: type === undefined ? 'other' : typeName(type), rcode: rcodeName(rcode) },
         count,
       ]),
+  },
+  {
+    kind: 'counter',
+    name: 'portolan_dns_hits_total',
+    help: 'Queries answered from the table, by what the name stands for.',
+    labels: ['name'],
+    read: (figures) =>
+      [...METRICS_NAMES].map(([id, name]) => [{ name }, figures.queries.byMetricsId.get(id) ?? 0]),
   },
   {
     kind: 'counter',

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { METRICS_ID } from '../kube/metrics-ids.ts';
 import { TYPE } from '../wire/types.ts';
 import type { Figures } from './figures.ts';
 import { METRICS } from './metric-list.ts';
@@ -6,7 +7,7 @@ import { Metrics } from './metrics.ts';
 
 const bare: Figures = {
   ready: false,
-  queries: [],
+  queries: { byTypeAndRcode: [], byMetricsId: new Map() },
   table: {
     nodes: 12,
     nodeOctets: 3_400,
@@ -33,13 +34,17 @@ const linesOf = (text: string) => text.split('\n').filter((line) => line !== '' 
 it('counts queries by the names of type and response code', async () => {
   const text = await render({
     ...bare,
-    queries: [
-      { type: TYPE.A, rcode: 0, count: 7 },
-      { type: undefined, rcode: 3, count: 2 },
-    ],
+    queries: {
+      byTypeAndRcode: [
+        { type: TYPE.A, rcode: 0, count: 7 },
+        { type: undefined, rcode: 3, count: 2 },
+      ],
+      byMetricsId: new Map([[METRICS_ID.headless, 4]]),
+    },
   });
   expect(linesOf(text)).toContain('portolan_dns_queries_total{type="A",rcode="NOERROR"} 7');
   expect(linesOf(text)).toContain('portolan_dns_queries_total{type="other",rcode="NXDOMAIN"} 2');
+  expect(linesOf(text)).toContain('portolan_dns_hits_total{name="headless"} 4');
 });
 
 it('shows states of watches, ages and sizes', async () => {
@@ -84,7 +89,7 @@ it('reads counters anew each time, so that they never double', async () => {
   let count = 1;
   const metrics = new Metrics({ version: 'x' }, () => ({
     ...bare,
-    queries: [{ type: TYPE.A, rcode: 0, count }],
+    queries: { byTypeAndRcode: [{ type: TYPE.A, rcode: 0, count }], byMetricsId: new Map() },
   }));
   await metrics.render();
   count = 3;

@@ -3,33 +3,28 @@
  */
 import type { Clock, Timer } from '../ground/clock.ts';
 import type { Log } from '../ground/log.ts';
+import type { SnapshotFigures } from '../observe/figures.ts';
 import { readSnapshot, type SnapshotOwner, writeSnapshot } from './snapshot-file.ts';
 
 export interface SnapshotKeeperOptions {
   readonly file: string;
   readonly owner: SnapshotOwner;
+  /** Another number after every change of the state. */
+  readonly generation: () => number;
   /** The state as lines, or undefined while it is not whole. */
   readonly state: () => readonly string[] | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export interface SnapshotCounts {
-  readonly written: number;
-  readonly errors: number;
-  /** Milliseconds since the epoch. */
-  readonly lastWritten: number | undefined;
-}
-
 /** A change is in the file at most so long after it was made. */
-const PAUSE_MILLISECONDS = 10_000;
+const PERIOD_MILLISECONDS = 10_000;
 
 export class SnapshotKeeper {
   readonly #options: SnapshotKeeperOptions;
   #timer: Timer | undefined;
-  #changed = false;
+  #generation: number | undefined;
   #writing: Promise<void> | undefined;
-  #stopped = false;
   #written = 0;
   #errors = 0;
   #lastWritten: number | undefined;
@@ -42,57 +37,52 @@ export class SnapshotKeeper {
   async read(): Promise<readonly string[]> {
     const { file, owner, log } = this.#options;
     const reading = await readSnapshot(file, owner);
-    if (reading.kind === 'unusable') {
-      this.#errors += 1;
-      log.error('snapshot ignored', { file, reason: reading.reason });
-    }
+    if (reading.kind === 'unusable') this.reject(reading.reason);
     if (reading.kind !== 'good') return [];
     log.info('snapshot read', { file, written: reading.written, objects: reading.lines.length });
     return reading.lines;
   }
 
-  /** To be called whenever the state has changed. */
-  noteChange(): void {
-    this.#changed = true;
-    this.#schedule();
+  /** Reports that the file cannot be used. */
+  reject(reason: string): void {
+    this.#errors += 1;
+    this.#options.log.error('snapshot ignored', { file: this.#options.file, reason });
   }
 
-  count(): SnapshotCounts {
+  /** Begins to write. */
+  start(): void {
+    this.#timer = this.#options.clock.after(PERIOD_MILLISECONDS, () => {
+      this.#writing = this.#writeIfChanged().then(() => {
+        this.#writing = undefined;
+        if (this.#timer !== undefined) this.start();
+      });
+    });
+  }
+
+  count(): SnapshotFigures {
     return { written: this.#written, errors: this.#errors, lastWritten: this.#lastWritten };
   }
 
   /** Writes what is not written yet, and nothing after that. */
   async stop(): Promise<void> {
-    this.#stopped = true;
     this.#timer?.cancel();
+    this.#timer = undefined;
     await this.#writing;
-    await this.#write();
+    await this.#writeIfChanged();
   }
 
-  #schedule(): void {
-    if (this.#timer !== undefined || this.#writing !== undefined || this.#stopped) return;
-    this.#timer = this.#options.clock.after(PAUSE_MILLISECONDS, () => {
-      this.#timer = undefined;
-      this.#writing = this.#write().then(() => {
-        this.#writing = undefined;
-        // What failed, was not whole yet or changed meanwhile.
-        if (this.#changed) this.#schedule();
-      });
-    });
-  }
-
-  async #write(): Promise<void> {
+  async #writeIfChanged(): Promise<void> {
     const { file, owner, state, clock, log } = this.#options;
-    const lines = this.#changed ? state() : undefined;
+    const generation = this.#options.generation();
+    const lines = generation === this.#generation ? undefined : state();
     if (lines === undefined) return;
-    this.#changed = false;
     try {
       await writeSnapshot(file, owner, lines, clock.now());
+      this.#generation = generation;
       this.#written += 1;
       this.#lastWritten = clock.now();
       log.debug('snapshot written', { file, objects: lines.length });
     } catch (error) {
-      this.#changed = true;
       this.#errors += 1;
       log.error('snapshot not written', { reason: error instanceof Error ? error.message : String(error) });
     }

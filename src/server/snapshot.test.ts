@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
-import type { Log, LogFields } from '../ground/log.ts';
+import { RecordingLog } from '../../test/support/recording-log.ts';
 import { readSnapshot, writeSnapshot } from './snapshot-file.ts';
 import { SnapshotKeeper } from './snapshot-keeper.ts';
 
@@ -69,73 +69,89 @@ describe('the file', () => {
 
 describe('the keeper', () => {
   const clock = new ManualClock();
-  const errors: LogFields[] = [];
-  const log: Log = { error: (_, fields = {}) => void errors.push(fields), warn() {}, info() {}, debug() {} };
+  const log = new RecordingLog();
+  let generation = 0;
   let state: readonly string[] | undefined;
-  const keep = (path: string) => new SnapshotKeeper({ file: path, owner, state: () => state, clock, log });
-  const linesIn = async (path: string) => {
-    const reading = await readSnapshot(path, owner);
+  const keep = () =>
+    new SnapshotKeeper({ file, owner, generation: () => generation, state: () => state, clock, log });
+  const linesInFile = async () => {
+    const reading = await readSnapshot(file, owner);
     return reading.kind === 'good' ? reading.lines : reading.kind;
+  };
+  /** Turns the clock to the next look, and waits for its end. */
+  const look = async () => {
+    clock.advance(10_000);
+    await vi.waitFor(() => expect(clock.pending).toBe(1));
   };
 
   beforeEach(() => {
-    errors.length = 0;
+    log.records.length = 0;
     state = ['one'];
   });
 
-  it('writes once for many changes, and not before its time', async () => {
-    const keeper = keep(file);
-    for (let change = 0; change < 100; change += 1) keeper.noteChange();
+  it('writes after changes, not before its time and not without a change', async () => {
+    const keeper = keep();
+    keeper.start();
     clock.advance(9_999);
-    expect(clock.pending).toBe(1);
-    expect(await linesIn(file)).toBe('none');
+    expect(await linesInFile()).toBe('none');
     clock.advance(1);
     await vi.waitFor(() => expect(keeper.count().written).toBe(1));
-    expect(await linesIn(file)).toEqual(['one']);
-    expect(clock.pending).toBe(0);
+    expect(await linesInFile()).toEqual(['one']);
+    await look();
+    expect(keeper.count().written).toBe(1);
+    generation += 1;
+    state = ['two'];
+    await look();
+    expect(keeper.count()).toMatchObject({ written: 2, lastWritten: clock.now() });
+    expect(await linesInFile()).toEqual(['two']);
+    await keeper.stop();
   });
 
   it('waits for a state that is whole', async () => {
-    const keeper = keep(file);
+    const keeper = keep();
+    keeper.start();
     state = undefined;
-    keeper.noteChange();
-    clock.advance(10_000);
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    await look();
+    expect(await linesInFile()).toBe('none');
     state = ['two'];
-    clock.advance(10_000);
-    await vi.waitFor(() => expect(keeper.count().written).toBe(1));
-    expect(await linesIn(file)).toEqual(['two']);
+    await look();
+    expect(await linesInFile()).toEqual(['two']);
+    await keeper.stop();
   });
 
-  it('writes what is left at the end', async () => {
-    const keeper = keep(file);
-    keeper.noteChange();
+  it('writes what is left at the end, and nothing after it', async () => {
+    const keeper = keep();
+    keeper.start();
     await keeper.stop();
-    expect(await linesIn(file)).toEqual(['one']);
-    keeper.noteChange();
+    expect(await linesInFile()).toEqual(['one']);
     expect(clock.pending).toBe(0);
   });
 
   it('reports a full file system, keeps the old file and tries again', async () => {
     await writeSnapshot(file, owner, ['old'], 0);
     symlinkSync('/dev/full', `${file}.${process.pid}.tmp`);
-    const keeper = keep(file);
-    keeper.noteChange();
-    clock.advance(10_000);
-    await vi.waitFor(() => expect(keeper.count().errors).toBe(1));
-    expect(errors[0]?.['reason']).toMatch(/^cannot write snapshot, an older one stays: .*state: ENOSPC/);
-    expect(await linesIn(file)).toEqual(['old']);
+    const keeper = keep();
+    keeper.start();
+    await look();
+    expect(keeper.count()).toMatchObject({ written: 0, errors: 1 });
+    expect(log.records[0]?.fields['reason']).toMatch(
+      /^cannot write snapshot, an older one stays: .*state: ENOSPC/,
+    );
+    expect(await linesInFile()).toEqual(['old']);
     expect(readdirSync(folder)).toEqual(['state']);
-    await vi.waitFor(() => expect(clock.pending).toBe(1));
-    clock.advance(10_000);
-    await vi.waitFor(() => expect(keeper.count()).toMatchObject({ written: 1, errors: 1 }));
-    expect(await linesIn(file)).toEqual(['one']);
+    await look();
+    expect(keeper.count()).toMatchObject({ written: 1, errors: 1 });
+    expect(await linesInFile()).toEqual(['one']);
+    await keeper.stop();
   });
 
-  it('reports a file that cannot be used, once, and starts without it', async () => {
+  it('reports a file that cannot be used and starts without it', async () => {
     writeFileSync(file, 'nonsense\n');
-    const keeper = keep(file);
+    const keeper = keep();
     expect(await keeper.read()).toEqual([]);
-    expect(errors).toEqual([{ file, reason: 'its end is missing' }]);
+    expect(keeper.count().errors).toBe(1);
+    expect(log.records).toEqual([
+      { level: 'error', message: 'snapshot ignored', fields: { file, reason: 'its end is missing' } },
+    ]);
   });
 });

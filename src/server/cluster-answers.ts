@@ -1,0 +1,105 @@
+/**
+ * Everything between the objects of a cluster and an answer: the table, the cluster's names in it, the handler chain.
+ */
+import { createAnswerSlowly } from '../chain/answer-slowly.ts';
+import type { Memory } from '../chain/memo.ts';
+import type { ServerPlan } from '../config/plan.ts';
+import type { Clock, Timer } from '../ground/clock.ts';
+import type { Log } from '../ground/log.ts';
+import { createClusterChain } from '../handlers/cluster-chain.ts';
+import { Cluster, SnapshotLineError } from '../kube/cluster.ts';
+import type { ClusterSinks } from '../kube/list-watch/cluster-watch.ts';
+import type { AnswerSlowly } from '../listen/types.ts';
+import { CounterSums, type QueryCounts } from '../table/counters.ts';
+import { TableReader } from '../table/reader.ts';
+import { TableWriter } from '../table/writer.ts';
+import { countAnswers } from './answer-counts.ts';
+import type { EndpointsFrom } from './object-source.ts';
+import { listOwnAddresses } from './own-addresses.ts';
+
+const SUM_MILLISECONDS = 600_000;
+
+export class ClusterAnswers {
+  readonly table: TableWriter;
+  readonly cluster: Cluster;
+  /** The main thread's own look-ups. */
+  readonly reader: TableReader;
+  readonly answerSlowly: AnswerSlowly;
+  readonly endpointsFrom: EndpointsFrom;
+  readonly #sums: CounterSums;
+  #timer: Timer | undefined;
+
+  /** @throws RangeError for a domain that leaves no room for services */
+  constructor({ cluster, listen }: ServerPlan, clock: Clock, log: Log) {
+    const { domain, dialect, pods, ttl } = cluster;
+    // One number for each reader thread, and the last for the main thread.
+    const readers = listen.udpReaders + 1;
+    this.table = new TableWriter({ readers });
+    this.reader = new TableReader(this.table.memory, listen.udpReaders);
+    const options = { domain, dialect, pods, ttl, ownAddresses: listOwnAddresses(listen) };
+    this.cluster = new Cluster(options, this.table, clock, log);
+    this.endpointsFrom = dialect === 'kube-dns' ? 'endpoints' : 'slices-then-endpoints';
+    const answerSlowly = createAnswerSlowly(createClusterChain(this.cluster, dialect, log, clock), {
+      // The cache in front of kube-dns offers recursion, CoreDNS without a forwarder does not.
+      recursionAvailable: dialect === 'kube-dns',
+      memory: this.#memory(clock),
+      log,
+    });
+    this.answerSlowly = countAnswers(answerSlowly, new Uint32Array(this.table.memory), listen.udpReaders);
+    this.#sums = new CounterSums(this.table.memory, readers);
+    this.#sumNowAndThen(clock);
+  }
+
+  /** Where objects go; a kind that the dialect has no use for has no sink. */
+  get sinks(): ClusterSinks {
+    const { services, endpoints, namespaces, pods, neededKinds } = this.cluster;
+    return {
+      services,
+      endpoints,
+      namespaces: neededKinds.includes('Namespace') ? namespaces : undefined,
+      pods: neededKinds.includes('Pod') ? pods : undefined,
+    };
+  }
+
+  /** The state as lines, once it is whole. */
+  snapshot(): readonly string[] | undefined {
+    return this.cluster.isKnown ? [...this.cluster.snapshot()] : undefined;
+  }
+
+  /** @returns why the lines could not be taken in, if so */
+  restore(lines: readonly string[]): string | undefined {
+    try {
+      if (lines.length > 0) this.cluster.restore(lines);
+      return undefined;
+    } catch (error) {
+      if (error instanceof SnapshotLineError) return error.message;
+      throw error;
+    }
+  }
+
+  countQueries(): QueryCounts {
+    return this.#sums.read();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.cluster.stop();
+  }
+
+  #memory(clock: Clock): Memory {
+    return {
+      // Where questions go is fixed: nothing is forwarded.
+      generations: () => ({ zone: this.cluster.generation, routing: 0 }),
+      memoise: (answer) => void this.table.cache(answer, clock.now()),
+      metricsId: 0,
+    };
+  }
+
+  /** Readers count in 32 bits: their counts are taken before they come round, whether or not anybody asks. */
+  #sumNowAndThen(clock: Clock): void {
+    this.#timer = clock.after(SUM_MILLISECONDS, () => {
+      this.#sums.read();
+      this.#sumNowAndThen(clock);
+    });
+  }
+}

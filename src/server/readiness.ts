@@ -1,0 +1,34 @@
+/**
+ * Whether queries should be sent to this server, and if not, why: in the words of whoever knows.
+ */
+import type { Readiness } from '../observe/health.ts';
+import type { SourceStatus } from './object-source.ts';
+import type { ServerState } from './state.ts';
+
+/**
+ * Once the cluster is known it stays so: while its API server is away, the names of before are better than none.
+ *
+ * @param known whether all objects are listed and their names published
+ */
+export function judgeReadiness(
+  state: ServerState,
+  known: boolean,
+  source: SourceStatus | undefined,
+): Readiness {
+  switch (state) {
+    case 'serving':
+      return known ? { ready: true } : { ready: false, reason: describeMissing(source) };
+    case 'made':
+    case 'starting':
+      return { ready: false, reason: known ? 'starting: sockets are not open' : describeMissing(source) };
+    case 'lameduck':
+    case 'draining':
+    case 'stopped':
+      return { ready: false, reason: 'shutting down' };
+  }
+}
+
+function describeMissing(source: SourceStatus | undefined): string {
+  if (source === undefined) return 'starting';
+  return source.reasons.length > 0 ? source.reasons.join('; ') : 'publishing names';
+}
