@@ -1,0 +1,35 @@
+/**
+ * A process that serves wildcard addresses, asks each of the given addresses, fast and slow, and prints where the answers
+ * came from.
+ */
+import { systemClock } from '../../src/ground/clock.ts';
+import { silentLog } from '../../src/ground/log.ts';
+import { listenByBatches } from '../../src/listen/udp.ts';
+import { answerAuthoritatively } from './scripted-answers.ts';
+import { UdpClient } from './udp-client.ts';
+
+const [, , threadEntry = '', ...asked] = process.argv;
+
+const listener = await listenByBatches({
+  addresses: ['0.0.0.0', '::'].map((address) => ({ address, port: 5300 })),
+  readers: 1,
+  firstReader: 0,
+  table: new SharedArrayBuffer(0),
+  takeover: false,
+  udpLimit: 1232,
+  threadEntry: new URL(threadEntry),
+  answerSlowly: async (query) => answerAuthoritatively(query),
+  onReaderDead: () => {},
+  clock: systemClock,
+  log: silentLog,
+});
+const sources: string[] = [];
+for (const address of asked) {
+  const client = await new UdpClient(address.includes(':') ? 'udp6' : 'udp4').open();
+  for (const name of ['fast.example', 'slow.example']) {
+    sources.push((await client.ask(name, 5300, address)).from.address);
+  }
+  await client.close();
+}
+await listener.stop(0);
+console.log(JSON.stringify(sources));

@@ -1,0 +1,33 @@
+/**
+ * Answers from wildcard addresses come from the address that was asked, where the machine has several of each family: in a
+ * network of its own, made for the test.
+ */
+import { execFile, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, expect, it } from 'vitest';
+import { bundleThread } from '../support/bundle-thread.ts';
+import { hasTool } from '../support/tools.ts';
+
+let threadEntry: URL;
+let processEntry: URL;
+beforeAll(async () => {
+  threadEntry = await bundleThread('test/listen/scripted-thread.ts');
+  processEntry = await bundleThread('test/listen/wildcard-process.ts');
+});
+
+const mayMakeNetworks = hasTool('ip') && spawnSync('unshare', ['-rn', 'true']).status === 0;
+
+it.runIf(mayMakeNetworks)(
+  'answers come from the address that was asked (needs ip, and unshare -rn)',
+  async () => {
+    const addresses = ['10.9.0.1', '10.9.0.2', 'fd00:9::1', 'fd00:9::2', '127.0.0.1', '::1'];
+    const script = `set -e
+    ip link set lo up
+    for address in 10.9.0.1/32 10.9.0.2/32 fd00:9::1/128 fd00:9::2/128; do ip address add $address dev lo; done
+    exec "$@"`;
+    const command = [process.execPath, fileURLToPath(processEntry), threadEntry.href, ...addresses];
+    const { stdout } = await promisify(execFile)('unshare', ['-rn', 'sh', '-c', script, 'sh', ...command]);
+    expect(JSON.parse(stdout)).toEqual(addresses.flatMap((address) => [address, address]));
+  },
+);
