@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../../ground/clock.ts';
 import { RequestError } from '../connection/errors.ts';
 import { type Failure, ListWatchError } from './failure.ts';
 import { LineTooLongError } from './line-splitter.ts';
+import { MalformedListError } from './list-reader.ts';
 
 export class Attempt {
   readonly #clock: Clock;
@@ -62,6 +63,7 @@ export class Attempt {
     if (reason instanceof RequestError) {
       return { kind: reason.reason === 'credentials' ? 'authentication' : 'network', words: reason.message };
     }
+    if (reason instanceof MalformedListError) return { kind: 'server', words: reason.message };
     if (reason instanceof LineTooLongError) return { kind: 'expired', words: reason.message };
     // What a socket throws in the middle of a body has a code of the system, such as ECONNRESET.
     const words = reason instanceof Error ? reason.message : String(reason);

@@ -137,12 +137,15 @@ export class Reflector<Kind extends ClusterObject> {
     const begun = this.#api.clock.monotonic();
     this.#moveToListing();
     let started = false;
-    const position = await listPages(this.#api, this.#way.path, PAGE_SIZE, attempt, (items) => {
+    const begin = () => {
       if (!started) this.#intake.startList();
       started = true;
-      for (const item of items) this.#intake.take(item, this.#way.trim);
-      this.#moveToListing();
+    };
+    const position = await listPages(this.#api, this.#way.path, PAGE_SIZE, attempt, (item) => {
+      begin();
+      this.#takeListed(item);
     });
+    begin();
     this.#completeList(position, begun);
   }
 
@@ -195,9 +198,14 @@ export class Reflector<Kind extends ClusterObject> {
         words: 'a bookmark came before the end of the list',
       });
     }
-    this.#apply(event);
-    if (this.#intake.listed % PAGE_SIZE === 0) this.#moveToListing();
+    if (event.kind === 'upsert') this.#takeListed(event.object);
+    else this.#apply(event);
     return false;
+  }
+
+  #takeListed(object: unknown): void {
+    this.#intake.take(object, this.#way.trim);
+    if (this.#intake.listed % PAGE_SIZE === 0) this.#moveToListing();
   }
 
   #take(event: WatchEvent): void {

@@ -11,7 +11,7 @@ const subject = (count: number, resourceVersion = '100') => ({
 });
 
 const page = (fields: Partial<Page>): Page => ({
-  items: [{}],
+  count: 1,
   resourceVersion: '200',
   next: 'token',
   remaining: 9,
@@ -20,7 +20,7 @@ const page = (fields: Partial<Page>): Page => ({
 
 test.each([
   ['as many', page({}), 10, 10, 'same'],
-  ['none', page({ items: [], next: undefined, remaining: undefined }), 0, 0, 'same'],
+  ['none', page({ count: 0, next: undefined, remaining: undefined }), 0, 0, 'same'],
   ['one', page({ next: undefined, remaining: undefined }), 1, 1, 'same'],
   ['as many as there were when asked', page({}), 10, 12, 'same'],
   ['as many as there are now', page({}), 8, 10, 'same'],

@@ -35,7 +35,7 @@ export function judge(page: Page, before: CheckSubject, after: CheckSubject): Ve
     return { kind: 'went-back', words };
   }
   if (page.next !== undefined && page.remaining === undefined) return { kind: 'unknown' };
-  const total = page.items.length + (page.remaining ?? 0);
+  const total = page.count + (page.remaining ?? 0);
   const least = Math.min(before.count, after.count);
   const most = Math.max(before.count, after.count);
   if (total >= least && total <= most) return { kind: 'same' };
@@ -122,7 +122,7 @@ export class ServerCheck {
   async #page(path: string): Promise<Page | undefined> {
     const attempt = new Attempt(this.#stop, this.#api.clock);
     try {
-      return await readPage(this.#api, path, 1, undefined, attempt);
+      return await readPage(this.#api, path, 1, undefined, attempt, () => {});
     } catch (error) {
       // A failure here is no news: the watch itself finds out what it means.
       this.#api.log.debug('cannot compare with the API server', {
