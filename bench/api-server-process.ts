@@ -1,0 +1,88 @@
+/**
+ * The API server's double as a process: serves the cluster that its argument describes, and changes it by order.
+ */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { ApiServerDouble } from '../test/api-server/api-server.ts';
+import { type Notice, type Order, PROBE } from './api-server-orders.ts';
+import {
+  type ClusterService,
+  type ClusterShape,
+  describeCluster,
+  isHeadless,
+  podAddress,
+} from './cluster.ts';
+import { objectsOf, serviceObject, sliceObject } from './kubernetes-objects.ts';
+import { machineTime } from './machine.ts';
+
+/** Addresses from here on belong to endpoints that have changed. */
+const FIRST_CHANGED_ADDRESS = 4_000_000;
+const CHANGED_ADDRESSES = 1_000_000;
+const TICK_MILLISECONDS = 5;
+
+const notify = (notice: Notice) => process.send?.(notice);
+
+/** Keeps up a rate of changes, whatever timers do. */
+class Changes {
+  readonly #double: ApiServerDouble;
+  readonly #services: readonly ClusterService[];
+  readonly #startedAt = machineTime();
+  readonly #timer: NodeJS.Timeout;
+  #made = 0;
+
+  constructor(double: ApiServerDouble, services: readonly ClusterService[], perSecond: number) {
+    this.#double = double;
+    this.#services = services;
+    this.#timer = setInterval(() => {
+      const due = ((machineTime() - this.#startedAt) * perSecond) / 1000;
+      while (this.#made < due) this.#change(this.#made++);
+    }, TICK_MILLISECONDS);
+  }
+
+  #change(number: number): void {
+    const service = this.#services[number % this.#services.length];
+    if (service === undefined) return;
+    const address = podAddress(FIRST_CHANGED_ADDRESS + (number % CHANGED_ADDRESSES));
+    const [first, ...others] = service.endpoints;
+    this.#double.put(
+      sliceObject(service, [{ hostname: first?.hostname ?? service.name, address }, ...others]),
+    );
+  }
+
+  stop(): Notice {
+    clearInterval(this.#timer);
+    return {
+      kind: 'changes-stopped',
+      changes: this.#made,
+      milliseconds: machineTime() - this.#startedAt,
+    };
+  }
+}
+
+function tellFirstAnswer(): void {
+  const channel = 'http.server.response.finish';
+  const tell = () => {
+    unsubscribe(channel, tell);
+    notify({ kind: 'first-answer', at: machineTime() });
+  };
+  subscribe(channel, tell);
+}
+
+const shape = JSON.parse(process.argv[2] ?? '{}') as ClusterShape; // Written by `api-server.ts`.
+const cluster = describeCluster(shape);
+const headless = cluster.services.filter(isHeadless);
+const double = await ApiServerDouble.start({ objects: [...objectsOf(cluster), serviceObject(PROBE)] });
+let changes: Changes | undefined;
+
+process.on('message', (order: Order) => {
+  if (order.kind === 'point-probe') {
+    const at = machineTime();
+    double.put(sliceObject(PROBE, [{ hostname: 'probe-0', address: order.address }]));
+    notify({ kind: 'probe-pointed', at });
+  } else if (order.kind === 'start-changes') changes = new Changes(double, headless, order.perSecond);
+  else if (changes !== undefined) notify(changes.stop());
+});
+// Whoever started it is gone.
+process.on('disconnect', () => process.exit());
+
+tellFirstAnswer();
+notify({ kind: 'listening', url: double.url });

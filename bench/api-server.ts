@@ -1,0 +1,85 @@
+/**
+ * The process of the API server's double, as the measurements see it.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { join } from 'node:path';
+import type { Notice, Order } from './api-server-orders.ts';
+import type { ClusterShape } from './cluster.ts';
+import type { Workplace } from './workplace.ts';
+
+type NoticeOf<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>;
+
+export class ApiServer {
+  readonly #child: ChildProcess;
+  readonly #notices = new EventEmitter();
+  #url = '';
+  #firstAnswerAt: number | undefined;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    child.on('message', (notice: Notice) => {
+      if (notice.kind === 'listening') this.#url = notice.url;
+      if (notice.kind === 'first-answer') this.#firstAnswerAt = notice.at;
+      this.#notices.emit(notice.kind, notice);
+    });
+    child.once('exit', (code) => {
+      if (code !== 0 && code !== null)
+        this.#notices.emit('error', new Error(`the API server double ended: exit code ${code}`));
+    });
+  }
+
+  static async start({ folder }: Workplace, shape: ClusterShape): Promise<ApiServer> {
+    const child = fork(join(folder, 'api-server-process.mjs'), [JSON.stringify(shape)]);
+    const server = new ApiServer(child);
+    await server.#next('listening');
+    return server;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  /** When the first request was answered whole, by the machine's clock. */
+  get firstAnswerAt(): number | undefined {
+    return this.#firstAnswerAt;
+  }
+
+  /** @returns when the event was sent, by the machine's clock */
+  async pointProbe(address: string): Promise<number> {
+    const { at } = await this.#order({ kind: 'point-probe', address }, 'probe-pointed');
+    return at;
+  }
+
+  startChanges(perSecond: number): void {
+    this.#send({ kind: 'start-changes', perSecond });
+  }
+
+  /** @returns how many changes were made a second, in fact */
+  async stopChanges(): Promise<number> {
+    const { changes, milliseconds } = await this.#order({ kind: 'stop-changes' }, 'changes-stopped');
+    return (changes * 1000) / milliseconds;
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const ended = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await ended;
+  }
+
+  #send(order: Order): void {
+    this.#child.send(order);
+  }
+
+  #order<Kind extends Notice['kind']>(order: Order, kind: Kind): Promise<NoticeOf<Kind>> {
+    const notice = this.#next(kind);
+    this.#send(order);
+    return notice;
+  }
+
+  async #next<Kind extends Notice['kind']>(kind: Kind): Promise<NoticeOf<Kind>> {
+    const [notice] = await once(this.#notices, kind);
+    return notice as NoticeOf<Kind>; // Emitted under its kind, in the constructor.
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * One question at a time over UDP, to see that a server answers and what it says now.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DecodedPacket, decode, encode, type RecordType } from 'dns-packet';
+
+/** The data of the answers that have the type asked for. */
+export type AnswerData = readonly unknown[];
+
+const PATIENCE_MILLISECONDS = 200;
+
+export class DnsClient {
+  readonly #port: number;
+  readonly #socket: Socket = createSocket('udp4');
+  #id = 0;
+  #expected: ((packet: DecodedPacket) => void) | undefined;
+
+  constructor(port: number) {
+    this.#port = port;
+    this.#socket.on('message', (packet) => {
+      const reply = decode(packet);
+      if (reply.id === this.#id) this.#expected?.(reply);
+    });
+    // A server that does not listen yet.
+    this.#socket.on('error', () => {});
+  }
+
+  /** @returns what was answered, or nothing if no reply came in time */
+  async ask(name: string, type: RecordType): Promise<AnswerData | undefined> {
+    this.#id = (this.#id + 1) & 0xffff;
+    const packet = await new Promise<DecodedPacket | undefined>((resolve) => {
+      const timer = setTimeout(() => resolve(undefined), PATIENCE_MILLISECONDS);
+      this.#expected = (reply) => {
+        clearTimeout(timer);
+        resolve(reply);
+      };
+      const query = encode({ type: 'query', id: this.#id, questions: [{ name, type }] });
+      this.#socket.send(query, this.#port, '127.0.0.1');
+    });
+    return packet && dataOf(packet, type);
+  }
+
+  /**
+   * Asks again and again, a millisecond between, until the reply is as wanted.
+   *
+   * @returns whether it came to that in time
+   */
+  async askUntil(
+    name: string,
+    type: RecordType,
+    isWanted: (data: AnswerData) => boolean,
+    milliseconds: number,
+  ): Promise<boolean> {
+    const end = performance.now() + milliseconds;
+    while (performance.now() < end) {
+      const data = await this.ask(name, type);
+      if (data !== undefined && isWanted(data)) return true;
+      await sleep(1);
+    }
+    return false;
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+}
+
+function dataOf(packet: DecodedPacket, type: RecordType): AnswerData {
+  return (packet.answers ?? []).flatMap((answer) =>
+    answer.type === type && 'data' in answer ? [answer.data] : [],
+  );
+}

@@ -1,0 +1,90 @@
+/**
+ * The measurements: which are asked for, and how they are printed.
+ */
+import { parseArgs } from 'node:util';
+import { measureChange } from './change.ts';
+import { canSeparate, leaveServerCore } from './cores.ts';
+import { describeMachine } from './machine.ts';
+import { isInstalled } from './programs.ts';
+import { printReport, type Report } from './report.ts';
+import { measureScale } from './scale.ts';
+import { measureServe } from './serve.ts';
+import type { Workplace } from './workplace.ts';
+
+type Measure = (workplace: Workplace) => Promise<Report>;
+
+const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
+  ['serve', measureServe],
+  ['scale', measureScale],
+  ['change', measureChange],
+]);
+
+const USAGE = `usage: npm run bench -- [MEASUREMENT...] [--rounds N] [--seconds N] [--json]
+
+measurements, all of them unless named:
+  serve    processor time per query, against the floor, Knot and dnsmasq
+  scale    time to ready, memory and cost by the size of the cluster
+  change   from a change in the API server to the new answer
+
+  --rounds N    turns of every server (default: 5)
+  --seconds N   length of a turn (default: 5)
+  --json        print all figures as JSON
+`;
+
+interface Wishes {
+  readonly measurements: readonly string[];
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly json: boolean;
+}
+
+/** @returns the exit code */
+export async function main(
+  args: readonly string[],
+  places: { root: string; folder: string },
+): Promise<number> {
+  const wishes = readWishes(args);
+  const missing = wishes === undefined ? undefined : ['dnsperf'].find((tool) => !isInstalled(tool));
+  if (wishes === undefined || missing !== undefined) {
+    process.stderr.write(
+      missing === undefined ? USAGE : `${missing} not found: install the package ${missing}\n`,
+    );
+    return 2;
+  }
+  const say = (text: string) => void process.stderr.write(`  ${text}\n`);
+  const machine = describeMachine();
+  leaveServerCore();
+  if (!canSeparate())
+    say('one core, or no taskset: servers and clients share cores, expect unsteady figures');
+  const { rounds, seconds } = wishes;
+  const reports: Report[] = [];
+  for (const name of wishes.measurements) {
+    const report = await MEASUREMENTS.get(name)?.({ ...places, rounds, seconds, say });
+    if (report === undefined) continue;
+    reports.push(report);
+    if (!wishes.json) process.stdout.write(`\n${printReport(report, machine)}\n\n`);
+  }
+  if (wishes.json) process.stdout.write(`${JSON.stringify({ machine, reports }, undefined, 2)}\n`);
+  return 0;
+}
+
+function readWishes(args: readonly string[]): Wishes | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        rounds: { type: 'string', default: '5' },
+        seconds: { type: 'string', default: '5' },
+        json: { type: 'boolean', default: false },
+      },
+    });
+    const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+    const isKnown = positionals.every((name) => MEASUREMENTS.has(name));
+    if (!isKnown || !(rounds >= 1) || !(seconds >= 1)) return undefined;
+    const measurements = positionals.length > 0 ? positionals : [...MEASUREMENTS.keys()];
+    return { measurements, rounds: Math.floor(rounds), seconds, json: values.json };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Processor time of a process, thread by thread, as the kernel's scheduler counted it.
+ *
+ * `schedstat` counts nanoseconds; where it is missing `stat` has user and system time in hundredths of a second, which is
+ * the same sum, coarser.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Microseconds of processor time by thread. */
+export type ThreadTimes = ReadonlyMap<number, number>;
+
+const MICROSECONDS_PER_TICK = 10_000;
+
+/** @throws Error where there is no such process */
+export function readThreadTimes(pid: number): ThreadTimes {
+  const folder = `/proc/${pid}/task`;
+  const times = new Map<number, number>();
+  for (const thread of readdirSync(folder)) {
+    const time = readTime(`${folder}/${thread}`);
+    if (time !== undefined) times.set(Number(thread), time);
+  }
+  return times;
+}
+
+/** Nothing for a thread that has just ended. */
+function readTime(folder: string): number | undefined {
+  const precise = readIfThere(`${folder}/schedstat`);
+  if (precise !== undefined) return Number(precise.split(' ')[0]) / 1000;
+  // The command's name, in parentheses, may contain anything.
+  const fields = readIfThere(`${folder}/stat`)?.split(') ').at(-1)?.split(' ');
+  return fields && (Number(fields[11]) + Number(fields[12])) * MICROSECONDS_PER_TICK;
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the threads have used between two readings, in microseconds. */
+export function timesBetween(before: ThreadTimes, after: ThreadTimes): ThreadTimes {
+  return new Map([...after].map(([thread, time]) => [thread, time - (before.get(thread) ?? 0)]));
+}
+
+/** The whole process. */
+export function sumOf(times: ThreadTimes): number {
+  return [...times.values()].reduce((sum, time) => sum + time, 0);
+}

@@ -1,0 +1,22 @@
+/**
+ * Which programs of the system are installed: nothing is compared with a server that is not there.
+ */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Looks where the shell looks, and in the folders where daemons stand. */
+export function isInstalled(program: string): boolean {
+  const { PATH = '' } = process.env;
+  return [...PATH.split(delimiter), '/usr/sbin', '/sbin'].some((folder) =>
+    isExecutable(join(folder, program)),
+  );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,34 @@
+// `npm run bench`: bundles the measurements, which are TypeScript, into a folder of their own and runs them from there.
+// What stands in dist/ is what they measure.
+import { rmSync } from 'node:fs';
+import { mkdtemp, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const modules = [
+  import.meta.resolve('./main.ts'),
+  import.meta.resolve('./api-server-process.ts'),
+  import.meta.resolve('./collect-on-signal.ts'),
+];
+const folder = await mkdtemp(join(tmpdir(), 'portolan-bench-'));
+
+// However this ends: a process that was started keeps nobody, and the folder goes.
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
+
+await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+await build({
+  entryPoints: modules.map((url) => fileURLToPath(url)),
+  outdir: folder,
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  packages: 'external',
+});
+const { main } = await import(pathToFileURL(join(folder, 'main.mjs')).href);
+process.exitCode = await main(process.argv.slice(2), { root, folder });

@@ -1,0 +1,180 @@
+/**
+ * What the size of the cluster costs: time until ready, memory, octets of the table, and whether a query stays as cheap.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiServer } from './api-server.ts';
+import { type ClusterShape, describeCluster } from './cluster.ts';
+import { type Cost, measureCost } from './dnsperf.ts';
+import { readMemory } from './memory.ts';
+import { type Goal, printSummary, type Report, type Table } from './report.ts';
+import { type Turns, takeTurns } from './rounds.ts';
+import { type Portolan, startPortolan } from './servers/portolan.ts';
+import { summarize } from './statistics.ts';
+import { saveQuestions, type Workplace } from './workplace.ts';
+
+const SHAPES: readonly ClusterShape[] = [
+  { services: 100, endpoints: 200 },
+  { services: 1_000, endpoints: 2_000 },
+  { services: 10_000, endpoints: 20_000 },
+  { services: 10_000, endpoints: 100_000 },
+];
+/** The shape that memory and time to ready are judged at. */
+const JUDGED = SHAPES.find(({ endpoints }) => endpoints === 20_000);
+const SETTLE_MILLISECONDS = 5_000;
+const COLLECT_MILLISECONDS = 500;
+
+interface Subject {
+  readonly shape: ClusterShape;
+  readonly apiServer: ApiServer;
+  readonly server: Portolan;
+  readonly questions: string;
+  readonly start: StartFigures;
+}
+
+interface StartFigures {
+  /** Milliseconds from the start of the process until it said that it is ready. */
+  readonly fromStart: number;
+  /** The same from the API server's first answer on. */
+  readonly fromFirstAnswer: number;
+  /** Mebibytes some seconds later, and after a collection of garbage. */
+  readonly settled: number;
+  readonly collected: number;
+  readonly tableOctets: number;
+}
+
+type SubjectTurns = readonly Turns<Subject, Cost>[];
+
+export async function measureScale(workplace: Workplace): Promise<Report> {
+  const subjects: Subject[] = [];
+  try {
+    for (const shape of SHAPES) {
+      subjects.push(await startSubject(workplace, shape));
+      workplace.say(describeStart(shape, subjects.at(-1)?.start));
+    }
+    const { rounds, seconds, say } = workplace;
+    const turns = await takeTurns(
+      subjects,
+      rounds,
+      ({ server, questions }) => measureCost(server.process.pid, { port: server.port, questions, seconds }),
+      say,
+    );
+    return {
+      measurement: 'scale',
+      tables: [printStarts(subjects), printCosts(turns)],
+      goals: judge(turns),
+      data: turns.map(({ subject, results }) => ({
+        ...subject.shape,
+        ...subject.start,
+        peak: peakOf(subject),
+        rounds: results.map(({ threads, ...cost }) => ({ ...cost, threads: [...threads.values()] })),
+      })),
+    };
+  } finally {
+    await Promise.all(subjects.flatMap(({ server, apiServer }) => [server.process.stop(), apiServer.stop()]));
+  }
+}
+
+async function startSubject(workplace: Workplace, shape: ClusterShape): Promise<Subject> {
+  const questions = await saveQuestions(workplace, describeCluster(shape), titleOf(shape));
+  const apiServer = await ApiServer.start(workplace, shape);
+  try {
+    const server = await startPortolan(workplace, apiServer.url);
+    const firstAnswerAt = apiServer.firstAnswerAt ?? server.process.startedAt;
+    const start = {
+      fromStart: server.readyAt - server.process.startedAt,
+      fromFirstAnswer: server.readyAt - firstAnswerAt,
+      ...(await measureMemory(server)),
+    };
+    return { shape, apiServer, server, questions, start };
+  } catch (error) {
+    await apiServer.stop();
+    throw error;
+  }
+}
+
+async function measureMemory(
+  server: Portolan,
+): Promise<Pick<StartFigures, 'settled' | 'collected' | 'tableOctets'>> {
+  await sleep(SETTLE_MILLISECONDS);
+  const settled = readMemory(server.process.pid).resident;
+  // What the first collection frees, a second one can give back to the system.
+  for (let times = 0; times < 2; times++) {
+    server.collectGarbage();
+    await sleep(COLLECT_MILLISECONDS);
+  }
+  const collected = readMemory(server.process.pid).resident;
+  return { settled, collected, tableOctets: readTableOctets(await server.metrics()) };
+}
+
+/** What the names of our zones occupy in the table. */
+function readTableOctets(metrics: string): number {
+  return Number(/^portolan_table_bytes\{kind="name"\} (\S+)$/m.exec(metrics)?.[1]);
+}
+
+function titleOf({ services, endpoints }: ClusterShape): string {
+  return `${services} services, ${endpoints} endpoints`;
+}
+
+function describeStart(shape: ClusterShape, start: StartFigures | undefined): string {
+  if (start === undefined) return titleOf(shape);
+  return `${titleOf(shape)}: ready after ${Math.round(start.fromStart)} ms, ${start.collected.toFixed(1)} MiB`;
+}
+
+/** Of the whole run, so it is read at its end. */
+function peakOf({ server }: Subject): number {
+  return readMemory(server.process.pid).peak;
+}
+
+function printStarts(subjects: readonly Subject[]): Table {
+  const rows = subjects.map((subject) => {
+    const { fromStart, fromFirstAnswer, settled, collected, tableOctets } = subject.start;
+    return [
+      titleOf(subject.shape),
+      ...[fromStart, fromFirstAnswer].map((milliseconds) => `${Math.round(milliseconds)} ms`),
+      ...[settled, collected, peakOf(subject)].map((mebibytes) => mebibytes.toFixed(1)),
+      (tableOctets / 2 ** 20).toFixed(1),
+    ];
+  });
+  return {
+    title: 'Start, and memory in MiB',
+    columns: ['', 'ready', 'after first answer', 'resident', 'after collection', 'peak', 'table'],
+    rows,
+  };
+}
+
+function costsOf({ results }: Turns<Subject, Cost>): readonly number[] {
+  return results.map(({ perQuery }) => perQuery);
+}
+
+function printCosts(turns: SubjectTurns): Table {
+  const rows = turns.map((turn) => [
+    titleOf(turn.subject.shape),
+    printSummary(summarize(costsOf(turn)), 2),
+    summarize(turn.results.map(({ queriesPerSecond }) => queriesPerSecond)).median.toFixed(0),
+    String(turn.results.reduce((sum, { lost }) => sum + lost, 0)),
+  ]);
+  return { title: 'Cost', columns: ['', 'us per query', 'queries a second', 'lost'], rows };
+}
+
+function judge(turns: SubjectTurns): readonly Goal[] {
+  const [smallest] = turns;
+  const largest = turns.at(-1);
+  const judged = turns.find(({ subject }) => subject.shape === JUDGED)?.subject;
+  if (smallest === undefined || largest === undefined || judged === undefined) return [];
+  const title = titleOf(judged.shape);
+  return [
+    {
+      what: 'cost per query at the largest against the smallest',
+      value: summarize(costsOf(largest)).median / summarize(costsOf(smallest)).median,
+      limit: 1.15,
+      unit: 'times',
+    },
+    { what: `resident, ${title}`, value: judged.start.collected, limit: 110, unit: 'MiB' },
+    {
+      what: `ready after the first answer, ${title}`,
+      value: judged.start.fromFirstAnswer / 1000,
+      limit: 3,
+      unit: 's',
+    },
+  ];
+}

@@ -1,0 +1,140 @@
+/**
+ * What a query costs: our readers, the floor, Knot and dnsmasq with the same names, in one run, turn by turn.
+ */
+
+import { ApiServer } from './api-server.ts';
+import { type Cluster, describeCluster, nameOf } from './cluster.ts';
+import { type Cost, measureCost, putLoad } from './dnsperf.ts';
+import { isInstalled } from './programs.ts';
+import { NXDOMAIN_PERCENT } from './questions.ts';
+import { type Goal, printSummary, type Report, type Table } from './report.ts';
+import { type Turns, takeTurns } from './rounds.ts';
+import { startDnsmasq } from './servers/dnsmasq.ts';
+import { startEcho } from './servers/echo.ts';
+import { startKnot } from './servers/knot.ts';
+import { startPortolan } from './servers/portolan.ts';
+import type { DnsServer } from './servers/server.ts';
+import { summarize } from './statistics.ts';
+import { saveQuestions, type Workplace } from './workplace.ts';
+
+const SHAPE = { services: 2_000, endpoints: 4_000 };
+const RATE = 10_000;
+/** Few enough that nothing is lost while a cache fills. */
+const OUTSTANDING_AT_FIRST = 50;
+const TOLERATED_PERCENT = 1;
+
+interface Contestant extends DnsServer {
+  /** How many times its cost ours may be at most. */
+  readonly goal?: number;
+}
+
+type CostTurns = readonly Turns<Contestant, Cost>[];
+
+export async function measureServe(workplace: Workplace): Promise<Report> {
+  const cluster = describeCluster(SHAPE);
+  const questions = await saveQuestions(workplace, cluster, 'serve');
+  const apiServer = await ApiServer.start(workplace, SHAPE);
+  const contestants: Contestant[] = [];
+  try {
+    await startContestants(workplace, cluster, apiServer, contestants);
+    await checkAnswers(contestants, questions);
+    const turnsAt = (rate: number | undefined) =>
+      takeTurns(
+        contestants,
+        workplace.rounds,
+        (server) => measureTurn(workplace, server, questions, rate),
+        workplace.say,
+      );
+    const fastest = await turnsAt(undefined);
+    const paced = await turnsAt(RATE);
+    return {
+      measurement: 'serve',
+      tables: [
+        printCosts('As fast as the server answers', fastest),
+        printCosts(`At ${RATE} queries a second`, paced),
+      ],
+      goals: judge(fastest),
+      data: { fastest: listCosts(fastest), paced: listCosts(paced) },
+    };
+  } finally {
+    await Promise.all([...contestants.map((server) => server.process.stop()), apiServer.stop()]);
+  }
+}
+
+/** Adds each to the list as it starts, so that what has started is stopped whatever happens. */
+async function startContestants(
+  workplace: Workplace,
+  cluster: Cluster,
+  apiServer: ApiServer,
+  contestants: Contestant[],
+): Promise<void> {
+  const portolan = await startPortolan(workplace, apiServer.url);
+  contestants.push(portolan);
+  if (isInstalled('gcc')) contestants.push({ ...(await startEcho(workplace)), goal: 1.35 });
+  else workplace.say('gcc not found: no floor to compare with');
+  if (isInstalled('knotd')) contestants.push({ ...(await startKnot(workplace, cluster)), goal: 1 });
+  else workplace.say('knotd not found: no Knot to compare with');
+  const known = cluster.services[0];
+  if (isInstalled('dnsmasq') && known !== undefined)
+    contestants.push({ ...(await startDnsmasq(workplace, portolan.port, nameOf(known))), goal: 0.6 });
+  else workplace.say('dnsmasq not found: no dnsmasq to compare with');
+}
+
+/** Fills caches, and makes sure that nobody is fast by answering wrongly. */
+async function checkAnswers(contestants: readonly Contestant[], questions: string): Promise<void> {
+  for (const { name, port } of contestants) {
+    const { rcodes } = await putLoad({ port, questions, seconds: 3, outstanding: OUTSTANDING_AT_FIRST });
+    const { NXDOMAIN = 0, NOERROR = 0 } = rcodes;
+    const isRight = NXDOMAIN + NOERROR > 99.9 && Math.abs(NXDOMAIN - NXDOMAIN_PERCENT) < TOLERATED_PERCENT;
+    if (!isRight && !name.includes('echo'))
+      throw new Error(
+        `${name} answers wrongly: ${JSON.stringify(rcodes)} in percent, ${NXDOMAIN_PERCENT} of NXDOMAIN expected`,
+      );
+  }
+}
+
+async function measureTurn(
+  { seconds, say }: Workplace,
+  { name, port, process }: Contestant,
+  questions: string,
+  rate: number | undefined,
+): Promise<Cost> {
+  const cost = await measureCost(process.pid, { port, questions, seconds, ...(rate && { rate }) });
+  say(
+    `${name}: ${cost.perQuery.toFixed(2)} us a query, ${Math.round(cost.queriesPerSecond)} a second, ${cost.lost} lost`,
+  );
+  return cost;
+}
+
+function medianCost(results: readonly Cost[]): number {
+  return summarize(results.map(({ perQuery }) => perQuery)).median;
+}
+
+function judge(turns: CostTurns): readonly Goal[] {
+  const [ours, ...others] = turns;
+  if (ours === undefined) return [];
+  return others.map(({ subject, results }) => ({
+    what: `cost per query against ${subject.name}`,
+    value: medianCost(ours.results) / medianCost(results),
+    limit: subject.goal ?? 1,
+    unit: 'times',
+  }));
+}
+
+function printCosts(title: string, turns: CostTurns): Table {
+  const rows = turns.map(({ subject, results }) => [
+    subject.name,
+    printSummary(summarize(results.map(({ perQuery }) => perQuery)), 2),
+    summarize(results.map(({ queriesPerSecond }) => queriesPerSecond)).median.toFixed(0),
+    summarize(results.map(({ latency }) => latency)).median.toFixed(0),
+    String(results.reduce((sum, { lost }) => sum + lost, 0)),
+  ]);
+  return { title, columns: ['', 'us per query', 'queries a second', 'latency us', 'lost'], rows };
+}
+
+function listCosts(turns: CostTurns): unknown {
+  return turns.map(({ subject, results }) => ({
+    server: subject.name,
+    rounds: results.map(({ threads, ...cost }) => ({ ...cost, threads: [...threads.values()] })),
+  }));
+}

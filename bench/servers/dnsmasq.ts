@@ -1,0 +1,40 @@
+/**
+ * dnsmasq as kube-dns has it: a cache before the server that knows the cluster.
+ *
+ * Filled once, it answers everything from its cache. Given the names as its own records it would be slower: it searches
+ * its SRV records one by one.
+ */
+import { join } from 'node:path';
+import { ServerProcess } from '../child-process.ts';
+import { findFreePort } from '../free-port.ts';
+import type { Workplace } from '../workplace.ts';
+import { type DnsServer, waitUntilAnswers } from './server.ts';
+
+/** Seconds; the most that dnsmasq takes. */
+const LEAST_TTL = 3600;
+
+/** @param known a name that has an address */
+export async function startDnsmasq(
+  { folder }: Workplace,
+  upstreamPort: number,
+  known: string,
+): Promise<DnsServer> {
+  const port = await findFreePort();
+  const process = await ServerProcess.start('dnsmasq', 'dnsmasq', [
+    '--keep-in-foreground',
+    '--conf-file=/dev/null',
+    `--pid-file=${join(folder, 'dnsmasq.pid')}`,
+    `--port=${port}`,
+    '--listen-address=127.0.0.1',
+    '--bind-interfaces',
+    '--no-resolv',
+    '--no-hosts',
+    `--server=127.0.0.1#${upstreamPort}`,
+    '--cache-size=10000',
+    `--min-cache-ttl=${LEAST_TTL}`,
+    `--neg-ttl=${LEAST_TTL}`,
+    '--dns-forward-max=1000',
+  ]);
+  await waitUntilAnswers(process, port, known);
+  return { name: 'dnsmasq (cached)', process, port };
+}

@@ -1,0 +1,46 @@
+/**
+ * Our own server as it is built in `dist/`, one UDP reader, its objects from an API server.
+ */
+import { join } from 'node:path';
+import { ServerProcess } from '../child-process.ts';
+import { findFreePort } from '../free-port.ts';
+import { machineTime } from '../machine.ts';
+import type { Workplace } from '../workplace.ts';
+import type { DnsServer } from './server.ts';
+
+export interface Portolan extends DnsServer {
+  /** When `/readyz` first said so, by the machine's clock. */
+  readonly readyAt: number;
+  /** What `/metrics` says. */
+  metrics(): Promise<string>;
+  /** Makes it collect its garbage, by `collect-on-signal.ts`. */
+  collectGarbage(): void;
+}
+
+const PATIENCE_MILLISECONDS = 60_000;
+const POLL_MILLISECONDS = 10;
+
+/** @throws ServerStartError where it ends or is not ready in time */
+export async function startPortolan({ root, folder }: Workplace, apiServer: string): Promise<Portolan> {
+  const port = await findFreePort();
+  const healthPort = await findFreePort();
+  const process_ = await ServerProcess.start('Portolan', process.execPath, [
+    '--expose-gc',
+    ...['--import', join(folder, 'collect-on-signal.mjs')],
+    ...[join(root, 'dist', 'portolan.js'), 'serve'],
+    `--kube-master-url=${apiServer}`,
+    ...['--dns-bind-address=127.0.0.1', `--dns-port=${port}`, `--healthz-port=127.0.0.1:${healthPort}`],
+    ...['--udp-readers=1', '--lameduck=0s', '--log-level=warn'],
+  ]);
+  const fetchText = async (path: string) => fetch(`http://127.0.0.1:${healthPort}${path}`);
+  const isReady = async () => (await fetchText('/readyz').catch(() => undefined))?.ok === true;
+  await process_.waitUntil(isReady, PATIENCE_MILLISECONDS, POLL_MILLISECONDS);
+  return {
+    name: 'Portolan',
+    process: process_,
+    port,
+    readyAt: machineTime(),
+    metrics: async () => (await fetchText('/metrics')).text(),
+    collectGarbage: () => process_.signal('SIGUSR2'),
+  };
+}

@@ -1,0 +1,28 @@
+/**
+ * Medians, percentiles and spread of a few numbers.
+ */
+export interface Summary {
+  readonly median: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** @throws RangeError without values */
+export function summarize(values: readonly number[]): Summary {
+  return { median: percentile(values, 50), least: Math.min(...values), most: Math.max(...values) };
+}
+
+/**
+ * The smallest value that at least `percent` of all values do not exceed; for 50 and an even count, the mean of the two in
+ * the middle.
+ *
+ * @throws RangeError without values
+ */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  const rank = Math.max(1, Math.ceil((percent / 100) * sorted.length));
+  const value = sorted[rank - 1];
+  if (value === undefined) throw new RangeError('no values to summarize: measure at least once');
+  if (percent !== 50 || sorted.length % 2 === 1) return value;
+  return (value + (sorted[rank] ?? value)) / 2;
+}
