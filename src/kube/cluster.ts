@@ -202,9 +202,12 @@ export class Cluster {
   #endpointsChanged(before: ObjectLine | undefined, after: ObjectLine | undefined): void {
     if (before !== undefined) {
       const unit = this.#unitOfEndpoints(before);
-      unit.endpoints.splice(unit.endpoints.indexOf(before), 1);
+      unit.endpoints = unit.endpoints.toSpliced(unit.endpoints.indexOf(before), 1);
     }
-    if (after !== undefined) this.#unitOfEndpoints(after).endpoints.push(after);
+    if (after !== undefined) {
+      const unit = this.#unitOfEndpoints(after);
+      unit.endpoints = [...unit.endpoints, after];
+    }
     this.#queue.schedule();
   }
 

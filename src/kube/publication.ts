@@ -13,6 +13,7 @@ import { termsOf, type Zone } from '../zone/zone.ts';
 import type { ClusterModel } from './model.ts';
 import { podNamespaceNode } from './pod-names.ts';
 import type { NamespaceUnit, ServiceUnit } from './service-units.ts';
+import { WaitingList } from './waiting-list.ts';
 
 interface PublishedZone {
   readonly apex: NameKey;
@@ -25,9 +26,9 @@ export class Publication {
   readonly #table: TableWriter;
   readonly #publisher: Publisher;
   readonly #zones: readonly PublishedZone[];
-  readonly #services = new Set<ServiceUnit>();
-  readonly #namespaces = new Set<NamespaceUnit>();
-  readonly #addresses = new Set<string>();
+  readonly #services = new WaitingList<ServiceUnit>();
+  readonly #namespaces = new WaitingList<NamespaceUnit>();
+  readonly #addresses = new WaitingList<string>();
 
   constructor(model: ClusterModel, table: TableWriter, log: Log) {
     this.#model = model;
@@ -56,24 +57,21 @@ export class Publication {
 
   /** Publishes one thing that changed. @returns false if there was nothing left */
   step(): boolean {
-    for (const unit of this.#namespaces) {
-      this.#namespaces.delete(unit);
-      this.#publishNamespace(unit);
-      this.#model.units.dropNamespace(unit);
+    const namespace = this.#namespaces.take();
+    if (namespace !== undefined) {
+      this.#publishNamespace(namespace);
+      this.#model.units.dropNamespace(namespace);
       return true;
     }
-    for (const unit of this.#services) {
-      this.#services.delete(unit);
-      this.#publishService(unit);
-      this.#model.units.drop(unit);
+    const service = this.#services.take();
+    if (service !== undefined) {
+      this.#publishService(service);
+      this.#model.units.drop(service);
       return true;
     }
-    for (const address of this.#addresses) {
-      this.#addresses.delete(address);
-      this.#publishAddress(address);
-      return true;
-    }
-    return false;
+    const address = this.#addresses.take();
+    if (address !== undefined) this.#publishAddress(address);
+    return address !== undefined;
   }
 
   /** Publishes the zones themselves, after the model has renewed them. */

@@ -12,8 +12,8 @@ export interface ServiceUnit {
   readonly namespace: NamespaceUnit;
   readonly name: string;
   service: ObjectLine | undefined;
-  /** In the order they came in, which means nothing. */
-  endpoints: ObjectLine[];
+  /** In the order they came in, which means nothing. Replaced whole: a list that grows takes room for more. */
+  endpoints: readonly ObjectLine[];
   standing: Standing;
   reverse: readonly ReverseName[];
 }
@@ -29,6 +29,9 @@ export interface NamespaceUnit {
   readonly externalNames: Set<string>;
   standing: Standing;
 }
+
+const NO_LINES: readonly ObjectLine[] = [];
+const NO_NAMES: readonly ReverseName[] = [];
 
 export class ServiceUnits {
   readonly #namespaces = new Map<string, NamespaceUnit>();

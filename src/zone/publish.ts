@@ -14,9 +14,9 @@ import { compileNode } from './compile.ts';
 import type { ZoneNode } from './node.ts';
 
 /** What of a unit stands in the table: its nodes, those above first. */
-export type Standing = Uint32Array;
+export type Standing = readonly NodeRef[];
 
-export const NOTHING: Standing = new Uint32Array(0);
+export const NOTHING: Standing = [];
 
 export class Publisher {
   readonly #table: TableWriter;
@@ -39,7 +39,7 @@ export class Publisher {
     // Their names must be read before they are replaced: a reference is good as long as its node stands.
     const before = standing.length === 0 ? [] : this.#namesOf(standing);
     const after: WireName[] = [];
-    const now = new Uint32Array(nodes.length);
+    const now: NodeRef[] = new Array(nodes.length);
     try {
       for (const [index, node] of nodes.entries()) {
         const compiled = compileNode(node, zone);
@@ -69,8 +69,7 @@ export class Publisher {
   }
 
   #namesOf(standing: Standing): WireName[] {
-    // References that `put` gave out, widened to fit a typed array.
-    return Array.from(standing, (ref) => this.#table.nameOf(ref as NodeRef));
+    return standing.map((ref) => this.#table.nameOf(ref));
   }
 
   #removeMissing(before: readonly WireName[], after: readonly WireName[]): void {
@@ -80,8 +79,7 @@ export class Publisher {
 
   #find(names: readonly WireName[]): Standing {
     const refs = new Set(names.map((name) => this.#table.find(name)));
-    refs.delete(undefined);
-    return Uint32Array.from([...refs], (ref) => ref ?? 0);
+    return [...refs].filter((ref) => ref !== undefined);
   }
 }
 

@@ -15,6 +15,7 @@ export interface ServiceTarget {
 /**
  * The SRV set of these targets, as a list: empty when there are none.
  *
+ * @param targets those of one name one behind the other
  * @param pairs pairs of an address and a port; more than there are records where pairs make the same one
  */
 export function serviceSets(
@@ -24,16 +25,26 @@ export function serviceSets(
 ): readonly RecordSet[] {
   if (targets.length === 0) return [];
   const weight = Math.max(1, Math.floor(100 / pairs));
-  const seen = new Set<string>();
-  const data: RecordData[] = [];
+  const data: ServiceData[] = [];
   const additional: NamedSet[] = [];
+  let current: NameKey | undefined;
+  let first = 0;
   for (const { name, port, addresses } of targets) {
-    if (!seen.has(name)) additional.push(...addresses);
-    seen.add(name);
-    const record = `${port} ${name}`;
-    if (seen.has(record)) continue;
-    seen.add(record);
+    if (name !== current) {
+      current = name;
+      first = data.length;
+      additional.push(...addresses);
+    }
+    if (hasPort(data, first, port)) continue;
     data.push({ kind: 'SRV', priority: 0, weight, port, target: name });
   }
   return [{ type: TYPE.SRV, ttl, data, additional }];
+}
+
+type ServiceData = Extract<RecordData, { kind: 'SRV' }>;
+
+/** TCP and UDP of one port make the same record, and so do two addresses of one name. */
+function hasPort(data: readonly ServiceData[], first: number, port: number): boolean {
+  for (let index = first; index < data.length; index += 1) if (data[index]?.port === port) return true;
+  return false;
 }

@@ -1,0 +1,141 @@
+/**
+ * Bodies of the shapes that a cluster is full of, written straight into octets: addresses, and records that name a target.
+ *
+ * The general way goes through the message writer, which looks for names to shorten; here it is known where they stand.
+ * A cluster of ten thousand services is several hundred thousand bodies.
+ */
+import type { AnswerBody, Rotation } from '../table/types.ts';
+import { parseAddress } from '../wire/address.ts';
+import { encodeName } from '../wire/name.ts';
+import {
+  type AbsoluteName,
+  CLASS,
+  type NameKey,
+  RCODE,
+  type RecordData,
+  TYPE,
+  type WireName,
+} from '../wire/types.ts';
+import type { NamedSet, RecordSet } from './record-set.ts';
+
+/** The largest message, without its header and the OPT record that a client may be owed. */
+export const MOST_OCTETS = 65_535 - 12 - 11;
+const HEADER_OCTETS = 12;
+/** Octets of a question behind its name. */
+const QUESTION_OCTETS = 4;
+/** Octets of a record before its data when its owner is a pointer: pointer, type, class, TTL, length. */
+const FIXED_OCTETS = 12;
+/** Octets of SRV data before the target (RFC 2782). */
+const SERVICE_OCTETS = 6;
+/** A pointer holds 14 bits (RFC 1035 section 4.1.4). */
+const FARTHEST_POINTER = 0x3fff;
+
+/** Filled by one body at a time. */
+const octets = new Uint8Array(65_535);
+
+/** @param name the owner's */
+export function writeAddresses(name: WireName, set: RecordSet): AnswerBody {
+  const stride = FIXED_OCTETS + (set.type === TYPE.A ? 4 : 16);
+  const count = Math.min(set.data.length, Math.floor(roomBehind(name) / stride));
+  let at = 0;
+  for (let index = 0; index < count; index += 1) at = writeAddress(at, HEADER_OCTETS, set, set.data[index]);
+  return finish(at, count, 0, count > 1 ? { start: 0, stride, count } : undefined);
+}
+
+/** The octets that records may have after a question for this name. */
+export const roomBehind = (name: WireName): number => MOST_OCTETS - name.length - QUESTION_OCTETS;
+
+/** Whether `writeTargets` can write the set: one PTR, or SRV records with the addresses of their targets. */
+export function isPlainTargets(set: RecordSet): boolean {
+  return set.type === TYPE.SRV || (set.type === TYPE.PTR && set.data.length === 1);
+}
+
+/**
+ * Writes PTR or SRV data, targets in full, and the addresses of targets behind them.
+ *
+ * @param name the owner's
+ * @returns nothing if it does not fit where pointers reach: that is for the general way
+ */
+export function writeTargets(owner: NameKey, name: WireName, set: RecordSet): AnswerBody | undefined {
+  const firstOctet = HEADER_OCTETS + name.length + QUESTION_OCTETS;
+  const places = new Map<AbsoluteName, number>([[owner, HEADER_OCTETS]]);
+  let at = 0;
+  for (const data of set.data) {
+    if (data.kind !== 'SRV' && data.kind !== 'PTR') return undefined;
+    const target = data.target === owner ? name : encodeName(data.target);
+    const start = writeFixed(at, HEADER_OCTETS, set.type, set.ttl, serviceOctets(data) + target.length);
+    at = writeService(start, data);
+    if (firstOctet + at > FARTHEST_POINTER) return undefined;
+    if (data.target !== owner) places.set(data.target, firstOctet + at);
+    octets.set(target, at);
+    at += target.length;
+  }
+  let additionalCount = 0;
+  if (set.additional === 'elsewhere') return undefined;
+  for (const { name: target, set: addresses } of set.additional) {
+    const place = places.get(target);
+    if (place === undefined || !isAddresses(addresses)) return undefined;
+    for (const data of addresses.data) {
+      if (at + FIXED_OCTETS + 16 > roomBehind(name)) return undefined;
+      at = writeAddress(at, place, addresses, data);
+      additionalCount += 1;
+    }
+  }
+  return finish(at, set.data.length, additionalCount, undefined);
+}
+
+const isAddresses = ({ type }: NamedSet['set']): boolean => type === TYPE.A || type === TYPE.AAAA;
+
+const serviceOctets = (data: RecordData): number => (data.kind === 'SRV' ? SERVICE_OCTETS : 0);
+
+/** @returns where the target begins */
+function writeService(at: number, data: RecordData): number {
+  if (data.kind !== 'SRV') return at;
+  writeUint16(at, data.priority);
+  writeUint16(at + 2, data.weight);
+  writeUint16(at + 4, data.port);
+  return at + SERVICE_OCTETS;
+}
+
+const NO_OCTETS = new Uint8Array(0);
+
+function writeAddress(at: number, owner: number, set: RecordSet, data: RecordData | undefined): number {
+  const isAddress = data?.kind === 'A' || data?.kind === 'AAAA';
+  const address = (isAddress ? parseAddress(data.address) : undefined) ?? NO_OCTETS;
+  const start = writeFixed(at, owner, set.type, set.ttl, address.length);
+  octets.set(address, start);
+  return start + address.length;
+}
+
+/** Everything before a record's data. @param owner the octet of the message where its name stands */
+function writeFixed(at: number, owner: number, type: number, ttl: number, length: number): number {
+  writeUint16(at, 0xc000 | owner);
+  writeUint16(at + 2, type);
+  writeUint16(at + 4, CLASS.IN);
+  writeUint16(at + 6, ttl >>> 16);
+  writeUint16(at + 8, ttl);
+  writeUint16(at + 10, length);
+  return at + FIXED_OCTETS;
+}
+
+function writeUint16(at: number, value: number): void {
+  octets[at] = value >>> 8;
+  octets[at + 1] = value;
+}
+
+function finish(
+  end: number,
+  answerCount: number,
+  additionalCount: number,
+  rotation: Rotation | undefined,
+): AnswerBody {
+  return {
+    rcode: RCODE.NOERROR,
+    authoritative: true,
+    answerCount,
+    authorityCount: 0,
+    additionalCount,
+    bytes: octets.slice(0, end),
+    rotation,
+  };
+}
