@@ -45,9 +45,9 @@ export class ServiceUnits {
       namespace: parent,
       name,
       service: undefined,
-      endpoints: [],
+      endpoints: NO_LINES,
       standing: NOTHING,
-      reverse: [],
+      reverse: NO_NAMES,
     };
     parent.services.set(name, made);
     return made;
