@@ -120,13 +120,6 @@ export function noInitialEvents(): Refusal {
   });
 }
 
-export function tooManyRequests(retryAfter: string): Refusal {
-  return refuse(
-    { code: 429, message: 'Too many requests, please try again later.', reason: 'TooManyRequests' },
-    { 'retry-after': retryAfter },
-  );
-}
-
 export function alreadyExists(target: Target): Refusal {
   return refuse({
     code: 409,

@@ -66,13 +66,15 @@ function readObject(entry: CatalogEntry, target: Target, text: string): Kubernet
   }
 }
 
-/** A Service of type ClusterIP gets an address, as from a real API server. */
+/** A Service with an address of its own gets one, or one of each family, as from a real API server with two. */
 function assignAddress(store: ObjectStore, object: KubernetesObject): KubernetesObject {
   const spec = (object['spec'] ?? {}) as Record<string, unknown>;
   if (spec['type'] === 'ExternalName' || typeof spec['clusterIP'] === 'string') return object;
   const number = store.version % 65_025;
   const clusterIP = `10.97.${1 + Math.floor(number / 255)}.${1 + (number % 254)}`;
-  return { ...object, spec: { ...spec, clusterIP, clusterIPs: [clusterIP] } };
+  const isDual = String(spec['ipFamilyPolicy'] ?? '').endsWith('DualStack');
+  const clusterIPs = isDual ? [clusterIP, `fd00:10:97::${(number + 1).toString(16)}`] : [clusterIP];
+  return { ...object, spec: { ...spec, clusterIP, clusterIPs } };
 }
 
 function keyOf(target: Target): string {

@@ -88,6 +88,6 @@ test.each([true, false])('whatever happens, the end is right (watch-list: %s)', 
         await harness.stop();
       }
     }),
-    { numRuns: 100 },
+    { numRuns: 50 },
   );
 });

@@ -113,6 +113,23 @@ describe('back-off', () => {
     await harness.until('the list', () => harness.services.completed === 1);
   });
 
+  test('begins anew after a watch that stood, even if it said nothing', async () => {
+    await start({ server: { bookmarkEvery: 1e9 } });
+    await harness.untilWatching();
+    await harness.double.stop();
+    await harness.untilAsTimePasses('a long wait', 500, () => {
+      const { state } = harness.kind('services');
+      return state.kind === 'waiting' && state.until - harness.clock.now() > 10_000;
+    });
+    await harness.double.restart();
+    await harness.untilAsTimePasses('the watch', 500, () => harness.state === 'watching');
+    harness.clock.advance(11_000);
+    harness.double.resetWatches();
+    await harness.until('the loss', () => harness.state === 'waiting');
+    const { state } = harness.kind('services');
+    expect(state.kind === 'waiting' && state.until - harness.clock.now()).toBe(500);
+  });
+
   test('is kept to when a watch ends as soon as it had begun', async () => {
     await start({ server: { objects: many(1) } });
     await harness.untilWatching();
@@ -250,12 +267,14 @@ describe('a server', () => {
     expect(harness.services.count()).toBe(3);
     expect(harness.watch.status().age).toBeGreaterThanOrEqual(10 * 60_000);
     await harness.double.restart([service('other')], 10);
+    const back = harness.clock.monotonic();
     await harness.untilAsTimePasses(
       'the other objects',
       1_000,
       () => harness.services.keys[0] === 'default/other',
     );
     expect(harness.services.keys).toEqual(['default/other']);
+    expect(harness.clock.monotonic() - back).toBeLessThan(60_000);
     expect(harness.kind('services').repairs).toBe(1);
     await harness.untilWatching();
     expect(harness.watch.status().reasons).toEqual([]);
@@ -304,6 +323,15 @@ describe('a server', () => {
       '{"type":"ERROR","object":{"code":504,"details":{"causes":[{"reason":"ResourceVersionTooLarge"}]}}}\n';
     for (const watch of harness.double.watches) watch.inject(body);
     await harness.untilAsTimePasses('a second list', 50, () => harness.services.completed === 2);
+  });
+
+  test('whose bookmark is older than what we know went back, and is listed anew', async () => {
+    await start({ server: { objects: many(1) } });
+    await harness.untilWatching();
+    const bookmark = '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"999"}}}\n';
+    for (const watch of harness.double.watches) watch.inject(bookmark);
+    await harness.untilAsTimePasses('a second list', 1, () => harness.services.completed === 2);
+    expect(harness.clock.monotonic()).toBeLessThan(10_000);
   });
 
   test('that never ends the list of a watch-list is listed in pages instead', async () => {

@@ -78,6 +78,16 @@ describe('lists', () => {
     await harness.until('the change', () => harness.services.count() === 4);
   });
 
+  test('by watch and then quiet for longer than a list may be', async () => {
+    await start({ server: { objects: many(1), watchList: true, bookmarkEvery: 1e9 } });
+    await harness.untilWatching();
+    harness.clock.advance(149_000);
+    harness.double.put(service('late'));
+    await harness.until('the change', () => harness.services.count() === 2);
+    expect(harness.services.completed).toBe(1);
+    expect(harness.double.requests.filter(({ verb }) => verb === 'watch')).toHaveLength(2);
+  });
+
   test('the answer 422 to a watch-list is remembered', async () => {
     await start({ server: { objects: many(1) } });
     await harness.untilWatching();
@@ -150,6 +160,16 @@ describe('watches', () => {
     expect(harness.watch.status().age).toBe(40_000);
     harness.double.bookmark();
     await harness.until('proof', () => harness.watch.status().age === 0);
+  });
+
+  test('the age of a list counts from when it was asked for', async () => {
+    await start({ server: { objects: many(1000) } });
+    const fault = { kind: 'pieces', size: 10_000, pause: 1 } as const;
+    harness.double.faults.add({ plural: 'services', continued: true, fault });
+    await harness.until('the first page', () => harness.services.count() >= 500);
+    harness.clock.advance(5_000);
+    await harness.until('the list', () => harness.services.completed === 1);
+    expect(harness.kind('services').age).toBe(5_000);
   });
 
   test('objects without use for DNS come and go without a trace', async () => {

@@ -20,13 +20,17 @@ export interface CheckSubject {
   readonly betterPaths: readonly string[];
 }
 
-export type Verdict =
-  | { readonly kind: 'same' }
-  /** The server did not say enough, or could not be asked. */
-  | { readonly kind: 'unknown' }
+/** A reason to list anew. */
+export type Finding =
   | { readonly kind: 'differs'; readonly words: string }
   | { readonly kind: 'went-back'; readonly words: string }
-  | { readonly kind: 'better-way'; readonly path: string };
+  | { readonly kind: 'better-way'; readonly words: string; readonly path: string };
+
+export type Verdict =
+  | Finding
+  | { readonly kind: 'same' }
+  /** The server did not say enough, or could not be asked. */
+  | { readonly kind: 'unknown' };
 
 /** `before` is the subject when the server was asked, `after` when its answer was there. */
 export function judge(page: Page, before: CheckSubject, after: CheckSubject): Verdict {
@@ -49,7 +53,7 @@ export class ServerCheck {
   readonly #api: ApiAccess;
   readonly #stop: AbortSignal;
   readonly #subject: () => CheckSubject | undefined;
-  readonly #act: (verdict: Exclude<Verdict, { kind: 'same' | 'unknown' }>) => void;
+  readonly #act: (finding: Finding) => void;
   #timer: Timer | undefined;
   #differed = false;
   #repairs = 0;
@@ -62,7 +66,7 @@ export class ServerCheck {
     api: ApiAccess,
     stop: AbortSignal,
     subject: () => CheckSubject | undefined,
-    act: (verdict: Exclude<Verdict, { kind: 'same' | 'unknown' }>) => void,
+    act: (finding: Finding) => void,
   ) {
     this.#api = api;
     this.#stop = stop;
@@ -112,7 +116,8 @@ export class ServerCheck {
 
   async #ask(before: CheckSubject): Promise<Verdict> {
     for (const path of before.betterPaths) {
-      if ((await this.#page(path)) !== undefined) return { kind: 'better-way', path };
+      const words = `a better way has opened: ${path}`;
+      if ((await this.#page(path)) !== undefined) return { kind: 'better-way', words, path };
     }
     const page = await this.#page(before.path);
     const after = this.#subject();

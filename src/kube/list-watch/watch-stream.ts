@@ -57,8 +57,6 @@ export async function followWatch(
     for await (const octets of response.body) {
       attempt.heard();
       splitter.push(octets, (line) => take(readWatchEvent(line, api.clock.now())));
-      // A body may have more at hand after its end was ordered.
-      if (attempt.signal.aborted) throw attempt.signal.reason;
     }
   } finally {
     response.discard();
