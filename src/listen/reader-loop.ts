@@ -4,8 +4,9 @@
  * It owns its thread and never returns to an event loop until it is told to end, so orders reach it through a word of
  * shared memory that it looks at between batches, at least every `WAIT_MILLISECONDS`. Nothing is allocated per query.
  */
+import { type Clock, systemClock } from '../ground/clock.ts';
 import { PacketBatch } from '../socket/batch.ts';
-import { MSG_DONTWAIT, MSG_WAITFORONE } from '../socket/linux.ts';
+import { EINTR, MSG_DONTWAIT, MSG_WAITFORONE } from '../socket/linux.ts';
 import { Readiness } from '../socket/readiness.ts';
 import { writeErrorResponse } from '../wire/acceptance.ts';
 import { RCODE } from '../wire/types.ts';
@@ -52,6 +53,7 @@ const PAUSE_AFTER_ERROR_MILLISECONDS = 10;
 export class ReaderLoop {
   readonly #answers: InstantAnswers;
   readonly #messages: ReaderMessages;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #batch: PacketBatch;
   readonly #readiness: Readiness;
   readonly #sockets: readonly number[];
@@ -61,8 +63,14 @@ export class ReaderLoop {
   readonly #udpLimit: number;
   #faultsReported = 0;
 
-  constructor(data: ReaderData, answers: InstantAnswers, messages: ReaderMessages) {
+  constructor(
+    data: ReaderData,
+    answers: InstantAnswers,
+    messages: ReaderMessages,
+    clock: Pick<Clock, 'now'> = systemClock,
+  ) {
     this.#answers = answers;
+    this.#clock = clock;
     this.#messages = messages;
     this.#batch = new PacketBatch(data.packetSize);
     this.#readiness = new Readiness(data.sockets);
@@ -78,37 +86,38 @@ export class ReaderLoop {
     const serve = this.#sockets.length === 1 ? () => this.#serveOne() : () => this.#serveReady();
     let order: number = ORDER.RUN;
     while (order !== ORDER.STOP) {
-      const served = serve();
-      if (order === ORDER.DRAIN && !served) return;
+      const isQuiet = !serve();
+      if (order === ORDER.DRAIN && isQuiet) return;
       order = Atomics.load(this.#orders, 0);
     }
   }
 
-  /** With a single socket the receive call itself waits. Returns whether packets came. */
+  /** With a single socket the receive call itself waits. Returns false if nothing came for the length of a wait. */
   #serveOne(): boolean {
     return this.#serve(0, MSG_WAITFORONE);
   }
 
   #serveReady(): boolean {
-    if (!this.#readiness.wait(WAIT_MILLISECONDS)) return false;
-    let served = false;
+    const ready = this.#readiness.wait(WAIT_MILLISECONDS);
+    if (ready <= 0) return ready < 0;
     for (let socket = 0; socket < this.#sockets.length; socket++) {
-      if (this.#readiness.isReady(socket) && this.#serve(socket, MSG_DONTWAIT)) served = true;
+      if (this.#readiness.isReady(socket)) this.#serve(socket, MSG_DONTWAIT);
     }
-    return served;
+    return true;
   }
 
   #serve(socket: number, flags: number): boolean {
     const fd = this.#sockets[socket] ?? -1;
     const received = this.#batch.receive(fd, flags);
     if (received === 0) return false;
+    if (received === -EINTR) return true;
     if (received < 0) {
       this.#count(COUNTER.receiveErrors, 1);
       Atomics.wait(this.#orders, 0, ORDER.RUN, PAUSE_AFTER_ERROR_MILLISECONDS);
-      return false;
+      return true;
     }
     this.#answers.enter();
-    this.#answers.setTime(Date.now());
+    this.#answers.setTime(this.#clock.now());
     for (let index = 0; index < received; index++) this.#answerPacket(socket, index);
     this.#batch.send(fd);
     this.#answers.leave();

@@ -81,6 +81,9 @@ class BatchListener implements UdpListener {
   readonly #clock: Clock;
   readonly #log: UdpOptions['log'];
   #stopped: Promise<void> | undefined;
+  #isClosed = false;
+  /** The kernel's drops when the sockets were closed. */
+  #lastDrops = 0;
 
   constructor(options: UdpOptions, sockets: readonly (readonly BoundSocket[])[]) {
     this.endpoints = (sockets[0] ?? []).map(({ endpoint }) => endpoint);
@@ -114,10 +117,7 @@ class BatchListener implements UdpListener {
     return {
       readers: this.#readers.map(({ data }) => readReaderCounters(data.counters)),
       restarts: this.#readers.reduce((sum, { restarts }) => sum + restarts, 0),
-      kernelDrops:
-        this.#stopped === undefined
-          ? this.#sockets().reduce((sum, { fd }) => sum + countKernelDrops(fd), 0)
-          : 0,
+      kernelDrops: this.#isClosed ? this.#lastDrops : this.#countDrops(),
       slow: this.#slow.count(),
     };
   }
@@ -138,7 +138,13 @@ class BatchListener implements UdpListener {
   async #end(): Promise<void> {
     await Promise.all(this.#readers.map((reader) => reader.terminate()));
     this.#slow.close();
+    this.#lastDrops = this.#countDrops();
+    this.#isClosed = true;
     for (const { fd } of this.#sockets()) closeDescriptor(fd);
+  }
+
+  #countDrops(): number {
+    return this.#sockets().reduce((sum, { fd }) => sum + countKernelDrops(fd), 0);
   }
 
   #sockets(): readonly BoundSocket[] {

@@ -87,20 +87,17 @@ export class PacketBatch {
    * Receives up to 64 packets. What was received before is forgotten.
    *
    * @param flags `MSG_DONTWAIT`, or `MSG_WAITFORONE` to wait for the first packet as long as the socket's timeout says
-   * @returns the number of packets; 0 if none came; else the error number, negative
+   * @returns the number of packets; 0 if none came in time; else the error number, negative (`-EINTR` is no failure)
    */
   receive(fd: number, flags: number): number {
     this.#makeReady();
-    for (;;) {
-      const count = this.#libc.recvmmsg(fd, this.#firstHeader, BATCH_PACKETS, flags, null);
-      if (count >= 0) {
-        this.#received = count;
-        return count;
-      }
-      const errno = this.#libc.errno();
-      if (errno === EAGAIN) return 0;
-      if (errno !== EINTR) return -errno;
+    const count = this.#libc.recvmmsg(fd, this.#firstHeader, BATCH_PACKETS, flags, null);
+    if (count >= 0) {
+      this.#received = count;
+      return count;
     }
+    const errno = this.#libc.errno();
+    return errno === EAGAIN ? 0 : -errno;
   }
 
   /** The kernel wrote lengths where it had read the room. */

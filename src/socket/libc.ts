@@ -50,15 +50,25 @@ const PROCESSORS: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];
 
 let loaded: Libc | undefined;
 
+/** What the machine is, in Node's words. */
+export interface Machine {
+  readonly system: string;
+  readonly processor: string;
+  readonly endianness: 'LE' | 'BE';
+}
+
+const THIS_MACHINE: Machine = { system: platform(), processor: arch(), endianness: endianness() };
+
 /**
  * Whether batches of packets can be had here.
  *
  * @returns `true`, or the reason why not, in words
  */
-export function batchesAvailable(): true | { readonly reason: string } {
-  if (platform() !== 'linux') return { reason: `the operating system is ${platform()}, not linux` };
-  if (!PROCESSORS.includes(arch()) || endianness() !== 'LE')
-    return { reason: `packet layouts are not known for processor ${arch()}` };
+export function batchesAvailable(machine = THIS_MACHINE): true | { readonly reason: string } {
+  const { system, processor } = machine;
+  if (system !== 'linux') return { reason: `the operating system is ${system}, not linux` };
+  if (!PROCESSORS.includes(processor) || machine.endianness !== 'LE')
+    return { reason: `packet layouts are not known for processor ${processor}` };
   try {
     libc();
     return true;
@@ -86,7 +96,12 @@ function load(): Libc {
   const functions = Object.fromEntries(
     Object.entries(PROTOTYPES).map(([name, prototype]) => [name, library.func(prototype)]),
   );
-  const names = new Map(Object.entries(koffi.os.errno).map(([name, errno]) => [errno, name]));
+  // Of names for the same number the first is the usual one: EAGAIN, not EWOULDBLOCK.
+  const names = new Map(
+    Object.entries(koffi.os.errno)
+      .map(([name, errno]) => [errno, name] as const)
+      .reverse(),
+  );
   return {
     // koffi types every function as (...any) => any; the prototypes above say the same as the interface.
     ...(functions as unknown as Pick<Libc, keyof typeof PROTOTYPES>),

@@ -25,12 +25,16 @@ export class Readiness {
     }
   }
 
-  /** Waits until a socket has packets or an error, at most so long. Returns whether one has. */
-  wait(milliseconds: number): boolean {
-    return this.#libc.poll(this.#pointer, this.#count, milliseconds) > 0;
+  /**
+   * Waits until a socket has packets or an error.
+   *
+   * @returns how many have; 0 if none has in time; -1 if the wait was interrupted
+   */
+  wait(milliseconds: number): number {
+    return this.#libc.poll(this.#pointer, this.#count, milliseconds);
   }
 
-  /** Whether the socket had something to say when `wait` returned. */
+  /** Whether the socket had something to say when `wait` returned a positive number. */
   isReady(index: number): boolean {
     return this.#view.getInt16(index * POLLFD_OCTETS + 6, true) !== 0;
   }

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { AnswerSlowly, Client } from '../../src/listen/types.ts';
 import { PortInUseError } from '../../src/socket/socket-error.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { startLoad } from './load.ts';
@@ -213,6 +214,15 @@ describe('slow questions', () => {
 });
 
 describe('a port', () => {
+  it('is free again when the reader threads could not be started', async () => {
+    const addresses = [{ address: '127.0.0.1', port: await findFreePort() }];
+    const missing = new URL('file:///no/such/thread.mjs');
+    await expect(startUdp({ threadEntry: missing, addresses, readers: 2 })).rejects.toThrow(
+      'no/such/thread.mjs',
+    );
+    await startUdp({ threadEntry, addresses });
+  });
+
   it('is refused to a second process, unless it asks to join', async () => {
     const listener = await startUdp({ threadEntry });
     const addresses = listener.endpoints;

@@ -10,6 +10,10 @@ import { UdpClient } from './udp-client.ts';
 
 const [, , threadEntry = '', ...asked] = process.argv;
 
+/** The first address of the same family: routing alone would answer it from itself. */
+const ownAddress = (address: string): string | undefined =>
+  asked.find((other) => other.includes(':') === address.includes(':'));
+
 const listener = await listenByBatches({
   addresses: ['0.0.0.0', '::'].map((address) => ({ address, port: 5300 })),
   readers: 1,
@@ -25,7 +29,8 @@ const listener = await listenByBatches({
 });
 const sources: string[] = [];
 for (const address of asked) {
-  const client = await new UdpClient(address.includes(':') ? 'udp6' : 'udp4').open();
+  const family = address.includes(':') ? 'udp6' : 'udp4';
+  const client = await new UdpClient(family, ownAddress(address)).open();
   for (const name of ['fast.example', 'slow.example']) {
     sources.push((await client.ask(name, 5300, address)).from.address);
   }
