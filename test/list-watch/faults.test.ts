@@ -150,6 +150,7 @@ describe('a watch', () => {
     await harness.untilAsTimePasses('a second list', 50, () => harness.services.completed === 2);
     expect(harness.services.keys).toEqual(['default/new', 'default/web-1']);
     await harness.untilWatching();
+    await harness.until('the streams that said 410 to be closed', () => harness.double.watches.size === 2);
   });
 
   test('is not opened again and again by a server that says 410 each time', async () => {

@@ -53,13 +53,9 @@ export async function followWatch(
   take: (event: WatchEvent) => void,
 ): Promise<void> {
   const splitter = new LineSplitter(LINE_LIMIT);
-  try {
-    for await (const octets of response.body) {
-      attempt.heard();
-      splitter.push(octets, (line) => take(readWatchEvent(line, api.clock.now())));
-    }
-  } finally {
-    response.discard();
+  for await (const octets of response.body) {
+    attempt.heard();
+    splitter.push(octets, (line) => take(readWatchEvent(line, api.clock.now())));
   }
   if (splitter.held > 0) {
     throw new ListWatchError({ kind: 'network', words: 'the watch ended in the middle of a line' });
