@@ -8,15 +8,16 @@ import { isInstalled } from './programs.ts';
 
 const PROGRAM = 'taskset';
 const SERVER_CORE = '0';
-const others = () => `1-${availableParallelism() - 1}`;
+/** Asked before any process was moved: it counts the cores that this one may use. */
+const CORES = availableParallelism();
 
 export function canSeparate(): boolean {
-  return availableParallelism() > 1 && isInstalled(PROGRAM);
+  return CORES > 1 && isInstalled(PROGRAM);
 }
 
 /** Moves this process, and all that it starts from now on, off the core of the servers. */
 export function leaveServerCore(): void {
-  if (canSeparate()) spawnSync(PROGRAM, ['-a', '-c', '-p', others(), String(process.pid)]);
+  if (canSeparate()) spawnSync(PROGRAM, ['-a', '-c', '-p', `1-${CORES - 1}`, String(process.pid)]);
 }
 
 /** The command that runs a command on the core of the servers. */
