@@ -5,8 +5,8 @@
  */
 import { Command, CommanderError } from 'commander';
 import { ExitError } from './exit.ts';
-import { createServeCommand } from './serve.ts';
-import { createVersionCommand, VERSION } from './version.ts';
+import { addServeCommand } from './serve.ts';
+import { addVersionCommand, VERSION } from './version.ts';
 
 /** @returns the exit code, once the command has ended. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -26,9 +26,8 @@ function createProgram(): Command {
     .description('The DNS server of a Kubernetes cluster.')
     .version(VERSION, '--version', 'print the version')
     .helpOption('--help', 'print this')
-    .exitOverride()
-    .configureHelp({ showGlobalOptions: false });
-  for (const command of [createServeCommand(), createVersionCommand()])
-    program.addCommand(command.copyInheritedSettings(program).helpOption('--help', 'print this'));
+    .exitOverride();
+  addServeCommand(program);
+  addVersionCommand(program);
   return program;
 }

@@ -1,7 +1,7 @@
 /**
  * `portolan serve`: the all-in-one server.
  */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { countCores } from '../config/cores.ts';
 import type { ServerPlan } from '../config/plan.ts';
 import { describeProblem, type Problem } from '../config/problem.ts';
@@ -10,15 +10,16 @@ import { ExitError } from './exit.ts';
 import { runServer } from './run-server.ts';
 import { complainOfLeftOver, SERVE_OPTIONS } from './serve-options.ts';
 
-export function createServeCommand(): Command {
-  const command = new Command('serve')
+export function addServeCommand(program: Command): void {
+  const command = program
+    .command('serve')
     .description('serve the zone of a Kubernetes cluster over UDP and TCP')
     // Left over arguments are complained of here, together with wrong values.
     .allowUnknownOption()
     .allowExcessArguments()
     .usage('[flags]');
   for (const option of SERVE_OPTIONS) command.addOption(option);
-  return command.action((flags: ServeFlags) => runServer(planOrExit(flags, command.args)));
+  command.action((flags: ServeFlags) => runServer(planOrExit(flags, command.args)));
 }
 
 function planOrExit(flags: ServeFlags, leftOver: readonly string[]): ServerPlan {

@@ -1,7 +1,7 @@
 /**
  * `portolan version`: which build this is.
  */
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 /** Written into the bundle when it is built. */
 declare const PORTOLAN_VERSION: string | undefined;
@@ -9,10 +9,12 @@ declare const PORTOLAN_VERSION: string | undefined;
 /** The version of the package, or `unbuilt` when its source runs without a build. */
 export const VERSION: string = typeof PORTOLAN_VERSION === 'string' ? PORTOLAN_VERSION : 'unbuilt';
 
-export function createVersionCommand(): Command {
-  return new Command('version').description('print the version').action(() => {
-    process.stdout.write(
-      `portolan ${VERSION} (Node ${process.version}, ${process.platform} ${process.arch})\n`,
-    );
-  });
+export function addVersionCommand(program: Command): void {
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => {
+      const { version, platform, arch } = process;
+      process.stdout.write(`portolan ${VERSION} (Node ${version}, ${platform} ${arch})\n`);
+    });
 }

@@ -1,0 +1,115 @@
+/**
+ * What the program says to a wrong command, and to questions about itself.
+ */
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+
+afterEach(endAllPrograms);
+
+async function run(...args: readonly string[]): Promise<Program> {
+  const program = runPortolan(args);
+  await program.exit;
+  return program;
+}
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+describe('the program', () => {
+  it('says which build it is', async () => {
+    const { output, ended } = await run('version');
+    expect(output).toContain(`portolan ${version} (Node ${process.version}`);
+    expect(ended?.code).toBe(0);
+  });
+
+  it('says which commands there are', async () => {
+    const { output, ended } = await run('--help');
+    expect(output).toMatch(/serve .*serve the zone/);
+    expect(output).toMatch(/version .*print the version/);
+    expect(ended?.code).toBe(0);
+  });
+
+  it('names the command that a wrong one was meant to be', async () => {
+    const { errors, ended } = await run('sevre');
+    expect(errors).toContain('Did you mean serve?');
+    expect(ended?.code).toBe(2);
+  });
+
+  it('shows every flag of serve with its default', async () => {
+    const { output, ended } = await run('serve', '--help');
+    const flags = [...output.matchAll(/^ {2}--([a-z-]+)/gm)].map((match) => match[1]);
+    expect(flags).toEqual([
+      ...[
+        'domain',
+        'dns-port',
+        'dns-bind-address',
+        'kubecfg-file',
+        'context',
+        'kube-master-url',
+        'manifests',
+      ],
+      ...[
+        'example',
+        'dialect',
+        'pods',
+        'ttl',
+        'udp-readers',
+        'healthz-port',
+        'initial-sync-timeout',
+        'snapshot',
+      ],
+      ...['takeover', 'lameduck', 'log-level', 'log-format', 'help'],
+    ]);
+    expect(ended?.code).toBe(0);
+  });
+});
+
+describe('serve refuses', () => {
+  it('unknown flags and wrong values, all together, with the nearest known flag', async () => {
+    const { errors, ended } = await run(
+      'serve',
+      ...['--manifest=x', '--ttl', '9999', '--pods=some', '--upstream', '10.0.0.1', '--takeover=yes', 'now'],
+    );
+    expect(errors).toBe(`portolan serve: 6 problems with the flags
+  --manifest: unknown flag. Did you mean --manifests?
+  --upstream: unknown flag. See 'portolan serve --help' for those there are.
+  --takeover: takes no value: "yes". Give --takeover alone.
+  now: unexpected argument. Give flags only.
+  --pods: unknown: "some". Give disabled, insecure or verified.
+  --ttl: out of range: "9999". Give a number of seconds from 0 to 3600.
+`);
+    expect(ended?.code).toBe(2);
+  });
+
+  it('a flag without its value', async () => {
+    const { errors, ended } = await run('serve', '--ttl');
+    expect(errors).toContain("option '--ttl <seconds>' argument missing");
+    expect(ended?.code).toBe(2);
+  });
+
+  it('to serve made-up names where there is no cluster, and says where it looked', async () => {
+    const { errors, ended } = await run('serve', '--log-format=text', '--healthz-port=127.0.0.1:0');
+    expect(errors).toMatch(/^portolan serve: no cluster found, looked for:\n/);
+    expect(errors).toMatch(/KUBERNETES_SERVICE_HOST/);
+    expect(errors).toMatch(/KUBECONFIG: not set/);
+    expect(errors).toMatch(/~\/\.kube\/config: no such file: \/nonexistent\/\.kube\/config/);
+    expect(errors).toMatch(/--kubecfg-file.*--manifests or --example/);
+    expect(ended?.code).toBe(1);
+  });
+
+  it('a folder that is not there, on one line for collectors', async () => {
+    const flags = [
+      '--manifests',
+      '/nonexistent/manifests',
+      '--log-format',
+      'json',
+      '--healthz-port=127.0.0.1:0',
+    ];
+    const program = await run('serve', ...flags, '--dns-bind-address=127.0.0.1', '--dns-port=5391');
+    expect(program.log.find(({ level }) => level === 'error')).toMatchObject({
+      message: 'cannot serve',
+      reason: expect.stringMatching(/^cannot read folder: \/nonexistent\/manifests: ENOENT\. /),
+    });
+    expect(program.ended?.code).toBe(1);
+  });
+});

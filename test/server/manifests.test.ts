@@ -1,0 +1,165 @@
+/**
+ * The program over a folder of manifests: what it answers, and how it follows changes.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { TYPE } from '../../src/wire/types.ts';
+import { ask, askShort } from '../support/ask.ts';
+import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
+
+afterAll(endAllPrograms);
+
+describe.each(['udp', 'tcp'] as const)('the example cluster by %s', (transport) => {
+  let serving: Serving;
+  beforeAll(async () => {
+    serving = await servePortolan(['--example']);
+    await serving.program.heard('cluster listed');
+  });
+
+  it.each<[string, keyof typeof TYPE, string]>([
+    ['cart.shop.svc.cluster.local', 'A', '10.96.20.10'],
+    ['CART.Shop.svc.cluster.LOCAL', 'A', '10.96.20.10'],
+    ['cart.shop.svc.cluster.local', 'AAAA', 'NODATA'],
+    ['storefront.shop.svc.cluster.local', 'AAAA', 'fd00:10:96::2011'],
+    ['_http._tcp.cart.shop.svc.cluster.local', 'SRV', '80 cart.shop.svc.cluster.local.'],
+    ['postgres.data.svc.cluster.local', 'A', '10.244.1.20 10.244.2.20 10.244.3.20'],
+    ['postgres-1.postgres.data.svc.cluster.local', 'A', '10.244.2.20'],
+    ['payments.shop.svc.cluster.local', 'CNAME', 'api.payments.example.com.'],
+    [
+      'database.shop.svc.cluster.local',
+      'A',
+      '10.244.1.20 10.244.2.20 10.244.3.20 postgres.data.svc.cluster.local.',
+    ],
+    ['10-244-1-10.shop.pod.cluster.local', 'A', '10.244.1.10'],
+    ['10.20.96.10.in-addr.arpa', 'PTR', 'cart.shop.svc.cluster.local.'],
+    ['kubernetes.default.svc.cluster.local', 'A', '10.96.0.1'],
+    ['shop.svc.cluster.local', 'A', 'NODATA'],
+    ['gone.shop.svc.cluster.local', 'A', 'NXDOMAIN'],
+    ['cart.shop.svc.cluster.local.shop.svc.cluster.local', 'A', 'NXDOMAIN'],
+    ['example.com', 'A', 'REFUSED'],
+  ])('%s %s is %s', async (name, type, expected) => {
+    expect(await askShort(serving, name, type, { transport })).toBe(expected);
+  });
+});
+
+describe('what is around the answers', () => {
+  let serving: Serving;
+  beforeAll(async () => {
+    serving = await servePortolan(['--example', '--ttl', '7', '--dialect=kube-dns', '--domain', 'Test.']);
+    await serving.program.heard('cluster listed');
+  });
+
+  it('follows the flags', async () => {
+    const { answers, header } = await ask(serving, 'cart.shop.svc.test', 'A');
+    expect(answers).toMatchObject([{ ttl: 7, data: { address: '10.96.20.10' } }]);
+    expect(header.recursionAvailable).toBe(true);
+    expect(serving.program.log.find(({ message }) => message === 'serving')).toMatchObject({
+      zone: 'test.',
+      dialect: 'kube-dns',
+      addresses: `${serving.address}:${serving.port}`,
+      readers: 1,
+    });
+  });
+
+  it('is counted, whichever way an answer took', async () => {
+    await askShort(serving, 'gone.shop.svc.test', 'A');
+    await askShort(serving, 'gone.shop.svc.test', 'A', { transport: 'tcp' });
+    await askShort(serving, 'example.com', 'MX');
+    const { text } = await look(serving, '/metrics');
+    expect(text).toContain('portolan_dns_queries_total{type="A",rcode="NXDOMAIN"} 2');
+    expect(text).toContain('portolan_dns_queries_total{type="MX",rcode="REFUSED"} 1');
+    expect(text).toContain('portolan_manifest_files{state="served"} 3');
+    expect(text).toContain('portolan_internal_errors_total 0');
+    expect(text).toContain('portolan_tcp_queries_total 1');
+    expect(text).toContain('portolan_ready 1');
+  });
+
+  it('is said in one line when an operator asks', async () => {
+    serving.program.signal('SIGUSR1');
+    expect(await serving.program.heard('report')).toMatchObject({ ready: true, ringDrops: 0 });
+  });
+
+  it('says that it is ready and alive', async () => {
+    expect(await look(serving, '/readyz')).toEqual({ status: 200, text: 'ok\n' });
+    expect(await look(serving, '/healthz')).toEqual({ status: 200, text: 'ok\n' });
+  });
+});
+
+describe('a folder that changes', () => {
+  let folder: string;
+  let serving: Serving;
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  const service = (name: string, spec: string) =>
+    `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}, namespace: shop}\nspec: ${spec}\n`;
+  const seen = (name: string, expected: string) =>
+    vi.waitFor(
+      async () => expect(await askShort(serving, `${name}.shop.svc.cluster.local`, 'A')).toBe(expected),
+      {
+        timeout: 10_000,
+        interval: 20,
+      },
+    );
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'portolan-'));
+    write('a.yaml', service('cart', '{clusterIP: 10.96.0.7}'));
+    serving = await servePortolan(['--manifests', folder]);
+    await serving.program.heard('cluster listed');
+  });
+  afterEach(async () => {
+    await endAllPrograms();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('is followed: objects change, come and go', async () => {
+    await seen('cart', '10.96.0.7');
+    write('a.yaml', service('cart', '{clusterIP: 10.96.0.8}'));
+    await seen('cart', '10.96.0.8');
+    write(
+      'b.json',
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Service',
+        metadata: { name: 'till', namespace: 'shop' },
+        spec: { clusterIP: '10.96.0.9' },
+      }),
+    );
+    await seen('till', '10.96.0.9');
+    rmSync(join(folder, 'a.yaml'));
+    await seen('cart', 'NXDOMAIN');
+    await seen('till', '10.96.0.9');
+  });
+
+  it('keeps the last good version of a file that turns bad, and says where it is bad', async () => {
+    write('a.yaml', `${service('cart', '{clusterIP: 10.96.0.8}')}---\nkind: [\n`);
+    expect(await serving.program.heard('bad manifest')).toMatchObject({
+      level: 'error',
+      file: join(folder, 'a.yaml'),
+      line: 7,
+      served: 'its last good version',
+    });
+    await seen('cart', '10.96.0.7');
+    write('b.yaml', service('till', '{clusterIP: 10.96.0.9}'));
+    await seen('till', '10.96.0.9');
+    expect((await look(serving, '/metrics')).text).toContain('portolan_manifest_files{state="bad"} 1');
+  });
+
+  it('gives a service without an address the same one every time, with a warning', async () => {
+    write('b.yaml', service('cart2', '{ports: [{port: 80}]}'));
+    const warning = await serving.program.heard(
+      'service without clusterIP, an address is made up from its name',
+    );
+    expect(warning).toMatchObject({
+      level: 'warn',
+      object: 'Service shop/cart2',
+      file: join(folder, 'b.yaml'),
+      line: 1,
+    });
+    await seen('cart2', String(warning['detail']));
+    const second = await servePortolan(['--manifests', folder]);
+    await second.program.heard('cluster listed');
+    expect(await askShort(second, 'cart2.shop.svc.cluster.local', 'A')).toBe(warning['detail']);
+  });
+});

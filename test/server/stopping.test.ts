@@ -1,0 +1,119 @@
+/**
+ * How the program ends: by signals, in turn with another one on its port, and not at all when a port is taken.
+ */
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { encodeMessage } from '../../src/wire/message.ts';
+import { ask, askShort, makeQuery } from '../support/ask.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
+
+afterEach(endAllPrograms);
+
+const NAME = 'cart.shop.svc.cluster.local';
+
+async function serveExample(flags: readonly string[] = [], port?: number): Promise<Serving> {
+  const serving = await servePortolan(['--example', ...flags], port === undefined ? {} : { port });
+  await serving.program.heard('cluster listed');
+  return serving;
+}
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  it('turns readiness off, serves on for the lameduck time, and ends well', async () => {
+    const serving = await serveExample(['--lameduck', '700ms']);
+    const began = performance.now();
+    serving.program.signal(signal);
+    await serving.program.heard('stopping');
+    expect(await look(serving, '/readyz')).toEqual({ status: 503, text: 'shutting down\n' });
+    expect((await look(serving, '/healthz')).status).toBe(200);
+    expect(await askShort(serving, NAME, 'A')).toBe('10.96.20.10');
+    expect(await askShort(serving, NAME, 'A', { transport: 'tcp' })).toBe('10.96.20.10');
+    expect(await serving.program.exit).toEqual({ code: 0, signal: null });
+    expect(performance.now() - began).toBeGreaterThan(700);
+    expect(serving.program.log.at(-1)).toMatchObject({ message: 'stopped' });
+  });
+
+  it('ends at once the second time', async () => {
+    const serving = await serveExample(['--lameduck', '1h']);
+    serving.program.signal(signal);
+    await serving.program.heard('stopping');
+    serving.program.signal(signal);
+    expect((await serving.program.exit).code).toBe(signal === 'SIGTERM' ? 143 : 130);
+  });
+});
+
+it('a stop answers what a TCP client has asked, and closes the connection', async () => {
+  const serving = await serveExample(['--lameduck', '0s']);
+  const socket = connect(serving.port, serving.address);
+  const query = Buffer.from(encodeMessage(makeQuery(NAME, 'A')));
+  const framed = Buffer.concat([Buffer.from([0, query.length]), query]);
+  let received = 0;
+  socket.on('data', (chunk) => {
+    received += chunk.length;
+  });
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+  socket.write(framed);
+  await vi.waitFor(() => expect(received).toBeGreaterThan(0));
+  const ofOneAnswer = received;
+  socket.write(Buffer.concat([framed, framed]));
+  await vi.waitFor(() => expect(received).toBe(3 * ofOneAnswer));
+  serving.program.signal('SIGTERM');
+  await closed;
+  expect((await serving.program.exit).code).toBe(0);
+});
+
+it('a stop during the start ends it', async () => {
+  const port = await findFreePort();
+  // Nobody answers there, and a takeover waits for its cluster before it opens a socket.
+  const program = runPortolan([
+    ...['serve', '--takeover', '--kube-master-url', `http://127.0.0.1:${port}`, '--healthz-port=127.0.0.1:0'],
+    ...['--log-format=json', '--dns-bind-address=127.0.0.1', '--dns-port', String(port), '--lameduck=1h'],
+  ]);
+  await program.heard('cluster found');
+  program.signal('SIGTERM');
+  expect((await program.exit).code).toBe(0);
+});
+
+describe('two on one port', () => {
+  it('are refused: the second says who is in the way and how to join it', async () => {
+    const first = await serveExample();
+    const flags = [
+      '--example',
+      '--dns-bind-address=127.0.0.1',
+      '--healthz-port=127.0.0.1:0',
+      '--log-format=json',
+    ];
+    const second = runPortolan(['serve', ...flags, '--dns-port', String(first.port)]);
+    expect((await second.exit).code).toBe(1);
+    expect(second.log.at(-1)?.['reason']).toMatch(
+      new RegExp(`^port in use: 127\\.0\\.0\\.1:${first.port} .*--takeover`),
+    );
+    expect(await askShort(first, NAME, 'A')).toBe('10.96.20.10');
+  });
+
+  it('are a takeover where the second asks for it: the first leaves, and nobody goes unanswered', async () => {
+    const first = await serveExample(['--takeover', '--lameduck', '300ms']);
+    const second = await serveExample(['--takeover', '--ttl', '99'], first.port);
+    first.program.signal('SIGTERM');
+    let byTheSecond = 0;
+    for (let ended = false; !ended || byTheSecond === 0; ended = first.program.ended !== undefined) {
+      const { answers } = await ask(second, NAME, 'A', { deadline: 2_000 });
+      expect(answers).toHaveLength(1);
+      if (answers[0]?.ttl === 99) byTheSecond += 1;
+    }
+    expect(first.program.ended).toEqual({ code: 0, signal: null });
+    expect((await ask(second, NAME, 'A')).answers[0]?.ttl).toBe(99);
+    expect((await ask(second, NAME, 'A', { transport: 'tcp' })).answers[0]?.ttl).toBe(99);
+  });
+
+  it('may share the health port in turn', async () => {
+    const port = await findFreePort();
+    const health = ['--takeover', `--healthz-port=127.0.0.1:${port}`];
+    const first = await serveExample([...health, '--lameduck=0s']);
+    const second = await serveExample(health, first.port);
+    await second.program.heard('health port in use, waiting for it');
+    first.program.signal('SIGTERM');
+    await second.program.heard('health port taken over');
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+  });
+});
