@@ -13,7 +13,7 @@ import {
   type ClusterWatchOptions,
 } from '../kube/list-watch/cluster-watch.ts';
 import type { ManifestFigures, WatchFigures } from '../observe/figures.ts';
-import { ManifestSource } from '../sources/manifests/manifest-source.ts';
+import type { ManifestSource } from '../sources/manifests/manifest-source.ts';
 
 /** What a source needs to know of the world around the program. */
 export interface Surroundings {
@@ -135,6 +135,8 @@ class FolderOfManifests implements ObjectSource {
   }
 
   async start(sinks: ClusterSinks): Promise<void> {
+    // Reading YAML takes memory that a server with an API server has better uses for.
+    const { ManifestSource } = await import('../sources/manifests/manifest-source.ts');
     this.#source = new ManifestSource({ folder: this.name, sinks, clock: this.#clock, log: this.#log });
     await this.#source.start();
     this.#listed = true;

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import type { SourceStatus } from './object-source.ts';
+import { judgeReadiness } from './readiness.ts';
+import { moveServer, ServerStateError } from './state.ts';
+
+const source = (...reasons: readonly string[]): SourceStatus => ({
+  synced: reasons.length === 0,
+  age: undefined,
+  reasons,
+  watches: [],
+  manifests: undefined,
+});
+
+describe('readiness', () => {
+  it('is on while a known cluster is served, whatever has become of its API server', () => {
+    expect(judgeReadiness('serving', true, source())).toEqual({ ready: true });
+    expect(judgeReadiness('serving', true, source('services: no connection'))).toEqual({ ready: true });
+  });
+
+  it.each([
+    ['made', false, undefined, 'starting'],
+    ['starting', false, source('services: still listing'), 'services: still listing'],
+    ['starting', true, source(), 'starting: sockets are not open'],
+    [
+      'serving',
+      false,
+      source('services: forbidden', 'pods: forbidden'),
+      'services: forbidden; pods: forbidden',
+    ],
+    ['serving', false, source(), 'publishing names'],
+    ['lameduck', true, source(), 'shutting down'],
+    ['draining', true, source(), 'shutting down'],
+    ['stopped', true, source(), 'shutting down'],
+  ] as const)('in state %s (known: %s) is off, and says why', (state, known, status, reason) => {
+    expect(judgeReadiness(state, known, status)).toEqual({ ready: false, reason });
+  });
+});
+
+describe('the states of a server', () => {
+  it('are gone through in order', () => {
+    const path = ['starting', 'serving', 'lameduck', 'draining', 'stopped'] as const;
+    expect(path.reduce(moveServer, 'made')).toBe('stopped');
+  });
+
+  it('are never left backwards', () => {
+    expect(() => moveServer('stopped', 'serving')).toThrow(ServerStateError);
+    expect(() => moveServer('lameduck', 'serving')).toThrow('lameduck to serving');
+  });
+});
