@@ -1,0 +1,172 @@
+/**
+ * Who may ask upstream now, who waits, who is refused: the bounds that keep one client's burst from taking all others down.
+ *
+ * Up to `inFlight` questions are under way. A client may have any number of them while a quarter is free; of that quarter only
+ * clients below their share get any. What cannot start waits in its client's own queue, and the queues take turns. When all
+ * queues together are full, the busiest client's oldest question is refused, or the newcomer if nobody is busier than its client.
+ */
+import type { Clock, Timer } from '../../ground/clock.ts';
+import type { ForwardLimits } from '../plan.ts';
+import { ClientTally } from './client-tally.ts';
+
+export interface Ticket {
+  client: string;
+  /** Called at most once, and then `leave` must be when the work is done. */
+  readonly run: () => void;
+  /** Called instead of `run`. */
+  readonly refuse: () => void;
+  state: 'waiting' | 'running' | 'over';
+  /** Of the clock's monotonic time. */
+  readonly expiresAt: number;
+}
+
+export interface AdmissionStatistics {
+  readonly running: number;
+  readonly waiting: number;
+  /** Questions refused because all queues were full, or because their time to wait was over. */
+  readonly refused: number;
+}
+
+export class Admission {
+  readonly #clock: Clock;
+  #limits: ForwardLimits;
+  readonly #running = new ClientTally();
+  readonly #waiting = new ClientTally();
+  /** By client, in the order of whose turn it is; within, the oldest first. */
+  readonly #queues = new Map<string, Set<Ticket>>();
+  /** All that wait, the oldest first. */
+  readonly #all = new Set<Ticket>();
+  #runningCount = 0;
+  #refused = 0;
+  #expiry: Timer | undefined;
+
+  constructor(limits: ForwardLimits, clock: Clock) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  /** Changes the bounds for what comes from now on. */
+  limit(limits: ForwardLimits): void {
+    this.#limits = limits;
+    this.#startNext();
+  }
+
+  statistics(): AdmissionStatistics {
+    return { running: this.#runningCount, waiting: this.#all.size, refused: this.#refused };
+  }
+
+  /** Asks for admission. `run` or `refuse` may be called before this returns. */
+  enter(client: string, run: () => void, refuse: () => void): Ticket {
+    const expiresAt = this.#clock.monotonic() + this.#limits.queueDeadline;
+    const ticket: Ticket = { client, run, refuse, state: 'waiting', expiresAt };
+    if (this.#mayRun(client)) this.#start(ticket);
+    else this.#queue(ticket);
+    return ticket;
+  }
+
+  /** Another client waits for the same: the question counts for whoever of them is less busy. */
+  share(ticket: Ticket, client: string): void {
+    if (ticket.state !== 'waiting' || this.#load(client) >= this.#load(ticket.client)) return;
+    this.#unqueue(ticket);
+    ticket.client = client;
+    if (this.#mayRun(client)) this.#start(ticket);
+    else this.#enqueue(ticket);
+  }
+
+  /** The work of a ticket that ran is done. */
+  leave(ticket: Ticket): void {
+    if (ticket.state !== 'running') return;
+    ticket.state = 'over';
+    this.#runningCount -= 1;
+    this.#running.subtract(ticket.client);
+    this.#startNext();
+  }
+
+  /** Refuses all that wait. */
+  stop(): void {
+    this.#expiry?.cancel();
+    for (const ticket of [...this.#all]) this.#refuse(ticket);
+  }
+
+  #load(client: string): number {
+    return this.#running.count(client) + this.#waiting.count(client);
+  }
+
+  #mayRun(client: string): boolean {
+    const { inFlight, perClient } = this.#limits;
+    const free = inFlight - this.#runningCount;
+    if (free <= 0) return false;
+    return free > inFlight >> 2 || this.#running.count(client) < perClient;
+  }
+
+  #start(ticket: Ticket): void {
+    ticket.state = 'running';
+    this.#runningCount += 1;
+    this.#running.add(ticket.client);
+    ticket.run();
+  }
+
+  #queue(ticket: Ticket): void {
+    this.#enqueue(ticket);
+    if (this.#all.size <= this.#limits.queued) return;
+    const busiest = this.#waiting.busiest();
+    const isBusier =
+      busiest !== undefined && this.#waiting.count(busiest) > this.#waiting.count(ticket.client);
+    const [oldest = ticket] = isBusier ? (this.#queues.get(busiest) ?? []) : [];
+    this.#refuse(oldest);
+  }
+
+  #enqueue(ticket: Ticket): void {
+    const queue = this.#queues.get(ticket.client);
+    if (queue === undefined) this.#queues.set(ticket.client, new Set([ticket]));
+    else queue.add(ticket);
+    this.#waiting.add(ticket.client);
+    this.#all.add(ticket);
+    this.#expiry ??= this.#clock.after(ticket.expiresAt - this.#clock.monotonic(), () => this.#expire());
+  }
+
+  #unqueue(ticket: Ticket): void {
+    const queue = this.#queues.get(ticket.client);
+    queue?.delete(ticket);
+    if (queue?.size === 0) this.#queues.delete(ticket.client);
+    this.#waiting.subtract(ticket.client);
+    this.#all.delete(ticket);
+  }
+
+  #refuse(ticket: Ticket): void {
+    this.#unqueue(ticket);
+    ticket.state = 'over';
+    this.#refused += 1;
+    ticket.refuse();
+  }
+
+  #expire(): void {
+    this.#expiry = undefined;
+    const now = this.#clock.monotonic();
+    for (const ticket of [...this.#all]) if (ticket.expiresAt <= now) this.#refuse(ticket);
+    if (this.#all.size === 0) return;
+    const next = Math.min(...Array.from(this.#all, ({ expiresAt }) => expiresAt));
+    this.#expiry ??= this.#clock.after(next - now, () => this.#expire());
+  }
+
+  /** Starts what waits, one client after the other. */
+  #startNext(): void {
+    for (let ticket = this.#nextTicket(); ticket !== undefined; ticket = this.#nextTicket()) {
+      this.#unqueue(ticket);
+      // Whoever has had a turn goes to the end.
+      const rest = this.#queues.get(ticket.client);
+      if (rest !== undefined) {
+        this.#queues.delete(ticket.client);
+        this.#queues.set(ticket.client, rest);
+      }
+      this.#start(ticket);
+    }
+  }
+
+  #nextTicket(): Ticket | undefined {
+    if (this.#runningCount >= this.#limits.inFlight) return undefined;
+    for (const [client, [oldest]] of this.#queues)
+      if (oldest !== undefined && this.#mayRun(client)) return oldest;
+    return undefined;
+  }
+}

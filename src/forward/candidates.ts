@@ -1,0 +1,90 @@
+/**
+ * The servers of a group in the order in which a question is to ask them.
+ */
+import type { Policy } from './plan.ts';
+import type { Upstream } from './upstream/upstream.ts';
+
+export interface Candidates {
+  readonly upstreams: readonly Upstream[];
+  /** How many of the first are asked at once, from 1. */
+  readonly atOnce: number;
+}
+
+/** For `fastest`: how often all are asked, so that a server that has become faster is noticed. dnsmasq does so as often. */
+const EXPLORE_AFTER_QUESTIONS = 50;
+const EXPLORE_AFTER_MILLISECONDS = 20_000;
+
+/** Chooses for one group of servers, of which it remembers whose turn it is. */
+export class CandidateOrder {
+  readonly #policy: Policy;
+  readonly #random: () => number;
+  #turn = 0;
+  #sinceExplored = EXPLORE_AFTER_QUESTIONS;
+  #exploredAt = Number.NEGATIVE_INFINITY;
+
+  /** @param random from 0 to below 1 */
+  constructor(policy: Policy, random: () => number) {
+    this.#policy = policy;
+    this.#random = random;
+  }
+
+  /**
+   * Servers that are down come last: they are asked only when no other gave an answer, and always then. Those that send our
+   * queries back to us are left out.
+   *
+   * @param now milliseconds of a clock that never goes back
+   */
+  choose(servers: readonly Upstream[], now: number): Candidates {
+    const able = servers.filter(({ state }) => state.kind !== 'looping');
+    const ordered = able.length < 2 ? able : this.#order(able);
+    const upstreams = ordered.some(isDown)
+      ? [...ordered.filter((upstream) => !isDown(upstream)), ...ordered.filter(isDown)]
+      : ordered;
+    return { upstreams, atOnce: this.#asksAll(now) ? Math.max(upstreams.length, 1) : 1 };
+  }
+
+  #order(servers: readonly Upstream[]): readonly Upstream[] {
+    switch (this.#policy) {
+      case 'sequential':
+      case 'all':
+        return servers;
+      case 'random':
+        return this.#shuffle(servers);
+      case 'round-robin': {
+        const first = this.#turn % servers.length;
+        this.#turn += 1;
+        return [...servers.slice(first), ...servers.slice(0, first)];
+      }
+      case 'fastest':
+        return [...servers].sort((one, other) => slowness(one) - slowness(other));
+    }
+  }
+
+  #shuffle(servers: readonly Upstream[]): readonly Upstream[] {
+    const rest = [...servers];
+    const shuffled: Upstream[] = [];
+    while (rest.length > 0) shuffled.push(...rest.splice(Math.floor(this.#random() * rest.length), 1));
+    return shuffled;
+  }
+
+  #asksAll(now: number): boolean {
+    if (this.#policy !== 'fastest') return this.#policy === 'all';
+    this.#sinceExplored += 1;
+    const isDue =
+      this.#sinceExplored > EXPLORE_AFTER_QUESTIONS || now - this.#exploredAt >= EXPLORE_AFTER_MILLISECONDS;
+    if (!isDue) return false;
+    this.#sinceExplored = 0;
+    this.#exploredAt = now;
+    return true;
+  }
+}
+
+function isDown({ state }: Upstream): boolean {
+  return state.kind === 'down';
+}
+
+/** A server that was never heard of comes last, since all are asked before it matters. */
+function slowness({ state, roundTrip }: Upstream): number {
+  const milliseconds = roundTrip.smoothed ?? Number.MAX_VALUE;
+  return state.kind === 'failing' ? milliseconds + roundTrip.timeout() : milliseconds;
+}

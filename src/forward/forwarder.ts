@@ -1,0 +1,318 @@
+/**
+ * Questions that others must answer: sent to the upstream servers that a plan names for them, and brought back clean.
+ *
+ * Equal questions under way are one. How many may be under way, and whose turn it is, `Admission` decides; which servers a
+ * question asks, in which order and how often, `Resolution` does.
+ */
+import type { Clock } from '../ground/clock.ts';
+import type { Log } from '../ground/log.ts';
+import { toKey } from '../wire/name.ts';
+import type { Message, NameKey, Question } from '../wire/types.ts';
+import { Admission, type Ticket } from './admission/admission.ts';
+import { type Connect, connectBySockets } from './connect.ts';
+import { HedgeBudget } from './hedge-budget.ts';
+import { NamedServers, type ResolveName } from './named-servers.ts';
+import type { ForwardPlan, UpstreamServer } from './plan.ts';
+import { Probes } from './probes.ts';
+import { Resolution, type ResolutionOutcome } from './resolution.ts';
+import { buildRoutes, type Routes } from './routes.ts';
+import { sanitise } from './sanitise.ts';
+import type { ForwardQuestion } from './transport/query-message.ts';
+import { Upstream, type UpstreamStatistics } from './upstream/upstream.ts';
+import { formatUpstream } from './upstream-address.ts';
+
+export type { ForwardQuestion } from './transport/query-message.ts';
+
+export type FailureReason =
+  /** No server replied in time. */
+  | 'timeout'
+  /** No server could be reached. */
+  | 'network'
+  /** All servers send our queries back to us. */
+  | 'loop'
+  /** No rule names a server for it, or no server's name has an address. */
+  | 'no-upstream'
+  /** Too much is under way already. */
+  | 'overloaded'
+  /** Its rule says that nobody is to be asked. */
+  | 'local-only'
+  /** The forwarder was stopped. */
+  | 'stopped';
+
+export type ForwardReply =
+  | {
+      readonly kind: 'reply';
+      /** As the server sent it, without what does not belong to the question. Its id means nothing. */
+      readonly message: Message;
+      readonly upstream: string;
+      /** From the question to the reply, in milliseconds. */
+      readonly milliseconds: number;
+    }
+  | { readonly kind: 'failed'; readonly reason: FailureReason; readonly detail: string };
+
+export interface Client {
+  /** Whom the question counts for; empty for ourselves. */
+  readonly address: string;
+}
+
+export interface ForwardStatistics {
+  /** Questions under way upstream, and questions that wait for their turn. */
+  readonly inFlight: number;
+  readonly queued: number;
+  /** Questions that were answered with the reply to an equal one. */
+  readonly coalesced: number;
+  /** Refused for being too many. */
+  readonly refused: number;
+  /** Second servers asked because the first was slower than usual. */
+  readonly hedged: number;
+  /** Records of replies that did not belong to their question. */
+  readonly droppedRecords: number;
+  readonly upstreams: readonly UpstreamStatistics[];
+}
+
+export interface ForwarderOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly resolveName: ResolveName;
+  /** From 0 to below 1, for choices that need not be secret; `Math.random` by default. */
+  readonly random?: () => number;
+  /** How servers are reached; by sockets by default. */
+  readonly connect?: Connect;
+}
+
+/** A question under way, for all who ask it. */
+interface Flight {
+  readonly reply: Promise<ForwardReply>;
+  readonly land: (reply: ForwardReply) => void;
+  ticket: Ticket | undefined;
+  resolution: Resolution | undefined;
+}
+
+export class Forwarder {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #connect: Connect;
+  readonly #admission: Admission;
+  readonly #hedges = new HedgeBudget();
+  readonly #probes: Probes;
+  readonly #names: NamedServers;
+  readonly #flights = new Map<string, Flight>();
+  readonly #retired = new Set<Upstream>();
+  #plan: ForwardPlan;
+  #tryNextOn: ReadonlySet<number>;
+  #routes: Routes;
+  #coalesced = 0;
+  #droppedRecords = 0;
+  #isStopped = false;
+
+  constructor(plan: ForwardPlan, { clock, log, resolveName, random, connect }: ForwarderOptions) {
+    this.#clock = clock;
+    this.#random = random ?? Math.random;
+    this.#connect = connect ?? connectBySockets;
+    this.#plan = plan;
+    this.#tryNextOn = new Set(plan.tryNextOn);
+    this.#admission = new Admission(plan.limits, clock);
+    this.#probes = new Probes({
+      clock,
+      log,
+      random: this.#random,
+      detectsLoops: () => this.#plan.loopDetection,
+      udpSize: () => this.#plan.udpSize,
+    });
+    this.#names = new NamedServers({ resolveName, clock, log, onChange: () => this.#follow() });
+    this.#routes = this.#build(new Map());
+    this.#names.follow(this.#routes.names);
+  }
+
+  /** Asks upstream. Never rejects. Equal questions get the same object. */
+  resolve(question: ForwardQuestion, client: Client): Promise<ForwardReply> {
+    const name = toKey(question.name);
+    const key = flightKey(name, question);
+    const known = this.#flights.get(key);
+    if (known !== undefined) {
+      this.#coalesced += 1;
+      if (known.ticket !== undefined) this.#admission.share(known.ticket, client.address);
+      return known.reply;
+    }
+    const failure = this.#judge(name);
+    if (failure !== undefined) return Promise.resolve(failure);
+    return this.#launch(key, { ...question, name }, client).reply;
+  }
+
+  /** Whether a question that came in is a probe of ours that an upstream server sent back; it is taken out then. */
+  isOwnProbe(question: Question): boolean {
+    return this.#probes.isOwnProbe(question);
+  }
+
+  /** Tests all servers for loops: to be called once the server receives queries. New servers are tested as they come. */
+  testForLoops(): void {
+    this.#probes.testForLoops(this.#routes.upstreams.values());
+  }
+
+  /** Follows another plan. What is under way ends as it began; servers in both plans keep what is known of them. */
+  change(plan: ForwardPlan): void {
+    this.#plan = plan;
+    this.#tryNextOn = new Set(plan.tryNextOn);
+    this.#admission.limit(plan.limits);
+    this.#follow();
+    this.#names.follow(this.#routes.names);
+  }
+
+  statistics(): ForwardStatistics {
+    const { running, waiting, refused } = this.#admission.statistics();
+    return {
+      inFlight: running,
+      queued: waiting,
+      coalesced: this.#coalesced,
+      refused,
+      hedged: this.#hedges.taken,
+      droppedRecords: this.#droppedRecords,
+      upstreams: [...this.#routes.upstreams.values()].map((upstream) => upstream.statistics()),
+    };
+  }
+
+  /** Ends everything: what is under way fails at once. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#probes.stop();
+    this.#names.follow(new Set());
+    this.#admission.stop();
+    for (const flight of [...this.#flights.values()]) {
+      flight.resolution?.stop();
+      flight.land({ kind: 'failed', reason: 'stopped', detail: 'the forwarder was stopped' });
+    }
+    this.#flights.clear();
+    for (const upstream of [...this.#routes.upstreams.values(), ...this.#retired]) upstream.close();
+    this.#retired.clear();
+  }
+
+  /** What can be said of a name without asking anybody. */
+  #judge(name: NameKey): Extract<ForwardReply, { kind: 'failed' }> | undefined {
+    if (this.#isStopped) return { kind: 'failed', reason: 'stopped', detail: 'the forwarder was stopped' };
+    const route = this.#routes.rules.find(name);
+    if (route === undefined) return failed('no-upstream', 'no server is configured for it');
+    if (route.kind === 'local-only') return failed('local-only', 'its domain is answered locally');
+    if (route.upstreams.length === 0) return failed('no-upstream', 'no server of its domain has an address');
+    if (route.upstreams.every(({ state }) => state.kind === 'looping'))
+      return failed('loop', route.upstreams.map(({ text }) => text).join(', '));
+    return undefined;
+  }
+
+  #launch(key: string, question: ForwardQuestion & { readonly name: NameKey }, client: Client): Flight {
+    let settle: (reply: ForwardReply) => void = () => {};
+    const reply = new Promise<ForwardReply>((resolve) => {
+      settle = resolve;
+    });
+    const flight: Flight = {
+      reply,
+      land: (landed) => {
+        this.#flights.delete(key);
+        settle(landed);
+      },
+      ticket: undefined,
+      resolution: undefined,
+    };
+    this.#flights.set(key, flight);
+    const ticket = this.#admission.enter(
+      client.address,
+      () => this.#start(flight, question),
+      () => flight.land(failed('overloaded', 'too many questions are under way')),
+    );
+    flight.ticket = ticket;
+    // It may have ended before its ticket was known.
+    if (this.#flights.get(key) !== flight) this.#admission.leave(ticket);
+    return flight;
+  }
+
+  /** The plan may have changed while the question waited. */
+  #start(flight: Flight, question: ForwardQuestion & { readonly name: NameKey }): void {
+    const route = this.#routes.rules.find(question.name);
+    const failure = this.#judge(question.name);
+    if (failure !== undefined || route?.kind !== 'servers') {
+      this.#land(flight, failure ?? failed('no-upstream', 'no server is configured for it'));
+      return;
+    }
+    const startedAt = this.#clock.monotonic();
+    this.#hedges.earn();
+    const resolution = new Resolution(
+      question,
+      route.order.choose(route.upstreams, startedAt),
+      {
+        clock: this.#clock,
+        timing: this.#plan.timing,
+        udpSize: this.#plan.udpSize,
+        tryNextOn: this.#tryNextOn,
+        takeHedge: this.#plan.hedging ? () => this.#hedges.take() : undefined,
+      },
+      (outcome) => this.#land(flight, this.#present(question, outcome, startedAt)),
+    );
+    flight.resolution = resolution;
+    resolution.start();
+  }
+
+  #present(question: ForwardQuestion, outcome: ResolutionOutcome, startedAt: number): ForwardReply {
+    if (outcome.kind === 'failed') {
+      const detail = outcome.codes.length === 0 ? 'no reply' : outcome.codes.join('; ');
+      return failed(outcome.reason, detail);
+    }
+    const { message, dropped } = sanitise(question, outcome.message);
+    this.#droppedRecords += dropped;
+    const milliseconds = this.#clock.monotonic() - startedAt;
+    return { kind: 'reply', message, upstream: outcome.upstream.text, milliseconds };
+  }
+
+  #land(flight: Flight, reply: ForwardReply): void {
+    flight.land(reply);
+    if (flight.ticket !== undefined) this.#admission.leave(flight.ticket);
+  }
+
+  /** Makes the routes anew after a change of the plan or of a server's addresses. */
+  #follow(): void {
+    const before = this.#routes.upstreams;
+    this.#routes = this.#build(before);
+    const now = this.#routes.upstreams;
+    for (const [key, upstream] of before) if (!now.has(key)) this.#retire(upstream);
+    const fresh = [...now].filter(([key]) => !before.has(key)).map(([, upstream]) => upstream);
+    this.#probes.testForLoops(fresh);
+  }
+
+  #retire(upstream: Upstream): void {
+    this.#probes.remove(upstream);
+    for (const other of this.#retired) if (other.statistics().inFlight === 0) this.#retired.delete(other);
+    this.#retired.add(upstream);
+    upstream.retire();
+  }
+
+  #build(before: ReadonlyMap<string, Upstream>): Routes {
+    return buildRoutes(this.#plan, before, {
+      open: (server, address, domain) => this.#open(server, address, domain),
+      addressesOf: (name) => this.#names.addressesOf(name),
+      random: this.#random,
+    });
+  }
+
+  #open({ address: server, queriesPerSecond }: UpstreamServer, address: string, domain: NameKey): Upstream {
+    const text =
+      server.host.kind === 'address' ? formatUpstream(server) : `${formatUpstream(server)} (${address})`;
+    const upstream = new Upstream({
+      text,
+      transport: this.#connect(server, address, this.#plan, this.#clock),
+      queriesPerSecond,
+      timing: this.#plan.timing,
+      clock: this.#clock,
+      onChange: (changed, from) => this.#probes.changed(changed, from),
+    });
+    this.#probes.add(upstream, domain);
+    return upstream;
+  }
+}
+
+function failed(reason: FailureReason, detail: string): Extract<ForwardReply, { kind: 'failed' }> {
+  return { kind: 'failed', reason, detail };
+}
+
+function flightKey(name: NameKey, question: ForwardQuestion): string {
+  const { type, dnssecOk, checkingDisabled, recursionDesired } = question;
+  const flags = (dnssecOk ? 1 : 0) | (checkingDisabled ? 2 : 0) | (recursionDesired ? 4 : 0);
+  return `${type} ${question.class} ${flags} ${name}`;
+}

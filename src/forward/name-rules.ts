@@ -1,0 +1,50 @@
+/**
+ * Which rule a name falls under: the longest match wins.
+ *
+ * Rules for domains are found by walking up the name, so their number costs nothing; the rare rules by ending are tried one
+ * after the other, longest first.
+ */
+import { countLabels, parentOf, ROOT } from '../wire/name.ts';
+import type { NameKey } from '../wire/types.ts';
+import type { ForwardRule, NameMatch } from './plan.ts';
+
+export class NameRules<Target> {
+  readonly #domains = new Map<NameKey, Target>();
+  readonly #endings: { readonly text: string; readonly target: Target }[] = [];
+  readonly #unqualified: Target | undefined;
+
+  /** @param pairs where two match the same, the last one counts */
+  constructor(pairs: Iterable<readonly [NameMatch, Target]>) {
+    let unqualified: Target | undefined;
+    for (const [match, target] of pairs) {
+      if (match.kind === 'domain') this.#domains.set(match.name, target);
+      else if (match.kind === 'unqualified') unqualified = target;
+      else this.#endings.push({ text: match.text, target });
+    }
+    this.#unqualified = unqualified;
+    this.#endings.reverse().sort((one, other) => other.text.length - one.text.length);
+  }
+
+  /** The target of the longest match. */
+  find(name: NameKey): Target | undefined {
+    if (this.#unqualified !== undefined && countLabels(name) === 1 && !this.#domains.has(name))
+      return this.#unqualified;
+    let domain: NameKey | undefined = name;
+    while (domain !== undefined && !this.#domains.has(domain)) domain = parentOf(domain);
+    const ending = this.#endings.find(({ text }) => name.endsWith(text));
+    const length = domain === undefined || domain === ROOT ? 0 : domain.length;
+    if (ending !== undefined && ending.text.length > length) return ending.target;
+    return domain === undefined ? undefined : this.#domains.get(domain);
+  }
+}
+
+/** The rules as pairs, one for each of their matches. */
+export function* pairsOf<Target>(
+  rules: readonly ForwardRule[],
+  compile: (rule: ForwardRule) => Target,
+): Iterable<readonly [NameMatch, Target]> {
+  for (const rule of rules) {
+    const target = compile(rule);
+    for (const match of rule.names) yield [match, target];
+  }
+}

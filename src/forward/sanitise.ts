@@ -1,0 +1,170 @@
+/**
+ * What of a reply belongs to its question. The rest is dropped, whoever sent it: nothing that was not asked for reaches a client
+ * or the cache (RFC 5452 section 6, RFC 2181 section 5.4.1).
+ *
+ *     answers       the chain of CNAMEs (and DNAMEs) from the question's name, in its order, and the records asked for at its end
+ *     authorities   of names at or above one of the chain
+ *     additionals   addresses of names that the kept records speak of
+ */
+import { typeOfData } from '../wire/data/record-data.ts';
+import { isWithin, parentOf, toKey } from '../wire/name.ts';
+import {
+  type AbsoluteName,
+  type Message,
+  type NameKey,
+  type Question,
+  type ResourceRecord,
+  TYPE,
+} from '../wire/types.ts';
+
+/** More CNAMEs in a row than this help nobody (Unbound stops at 11, BIND at 16); what lies behind is dropped. */
+const MOST_CHAIN_STEPS = 16;
+const TYPE_RRSIG = 46;
+/** NS, SOA and what proves that there is nothing: DS, RRSIG, NSEC, NSEC3. */
+const AUTHORITY_TYPES: ReadonlySet<number> = new Set([TYPE.NS, TYPE.SOA, 43, TYPE_RRSIG, 47, 50]);
+const ADDRESS_TYPES: ReadonlySet<number> = new Set([TYPE.A, TYPE.AAAA, TYPE_RRSIG]);
+
+export interface SanitisedReply {
+  readonly message: Message;
+  /** Records that did not belong. */
+  readonly dropped: number;
+}
+
+/** Keeps what answers the question. The same message if all of it does. */
+export function sanitise(question: Question, message: Message): SanitisedReply {
+  const { answers, authorities, additionals } = message;
+  const chain = new Set<NameKey>([toKey(question.name)]);
+  const keptAnswers = isPlain(question, answers) ? answers : followChain(question, answers, chain);
+  const keptAuthorities = authorities.filter(
+    (record) => record.class === question.class && belongsToChain(record, chain),
+  );
+  const named = namesSpokenOf([...keptAnswers, ...keptAuthorities]);
+  const keptAdditionals = additionals.filter(
+    (record) =>
+      record.class === question.class &&
+      ADDRESS_TYPES.has(typeOfData(record.data)) &&
+      named.has(toKey(record.name)),
+  );
+  const before = answers.length + authorities.length + additionals.length;
+  const dropped = before - keptAnswers.length - keptAuthorities.length - keptAdditionals.length;
+  if (dropped === 0 && keptAnswers === answers) return { message, dropped };
+  return {
+    message: { ...message, answers: keptAnswers, authorities: keptAuthorities, additionals: keptAdditionals },
+    dropped,
+  };
+}
+
+/** Nearly all replies: nothing but records of the name and type that were asked for. */
+function isPlain(question: Question, answers: readonly ResourceRecord[]): boolean {
+  const key = toKey(question.name);
+  return answers.every(
+    (record) =>
+      typeOfData(record.data) === question.type &&
+      record.class === question.class &&
+      (record.name === question.name || toKey(record.name) === key),
+  );
+}
+
+/** The records that lead from the question to its answer, in that order. @param chain gets the names on the way */
+function followChain(
+  question: Question,
+  answers: readonly ResourceRecord[],
+  chain: Set<NameKey>,
+): readonly ResourceRecord[] {
+  const byOwner = groupByOwner(question, answers);
+  const kept: ResourceRecord[] = [];
+  let owner = toKey(question.name);
+  for (let step = 0; step <= MOST_CHAIN_STEPS; step += 1) {
+    kept.push(...dnamesAbove(owner, byOwner));
+    const here = byOwner.get(owner) ?? [];
+    const alias = question.type === TYPE.ANY ? undefined : here.find(isAlias);
+    const wanted = here.filter((record) => isWanted(record, question.type, alias));
+    kept.push(...wanted);
+    if (alias?.data.kind !== 'CNAME' || question.type === TYPE.CNAME) break;
+    owner = toKey(alias.data.target);
+    if (chain.has(owner)) break;
+    chain.add(owner);
+  }
+  return kept;
+}
+
+function groupByOwner(
+  question: Question,
+  answers: readonly ResourceRecord[],
+): ReadonlyMap<NameKey, ResourceRecord[]> {
+  const byOwner = new Map<NameKey, ResourceRecord[]>();
+  for (const record of answers) {
+    if (record.class !== question.class) continue;
+    const key = toKey(record.name);
+    const group = byOwner.get(key);
+    if (group === undefined) byOwner.set(key, [record]);
+    else group.push(record);
+  }
+  return byOwner;
+}
+
+function isAlias({ data }: ResourceRecord): boolean {
+  return data.kind === 'CNAME';
+}
+
+function isWanted(record: ResourceRecord, type: number, alias: ResourceRecord | undefined): boolean {
+  const own = typeOfData(record.data);
+  // Where there is a CNAME there is nothing else (RFC 2181 section 10.1), and only one of it.
+  if (alias !== undefined) return record === alias || signs(record, TYPE.CNAME);
+  return own === type || type === TYPE.ANY || signs(record, type);
+}
+
+/** Whether it is a signature of records of a type (RFC 4034 section 3.1.1). */
+function signs({ data }: ResourceRecord, type: number): boolean {
+  if (data.kind !== 'unknown' || data.type !== TYPE_RRSIG) return false;
+  return (((data.bytes[0] ?? 0) << 8) | (data.bytes[1] ?? 0)) === type;
+}
+
+/** DNAMEs of names above, which explain the CNAME that was made from them (RFC 6672 section 3). */
+function dnamesAbove(
+  owner: NameKey,
+  byOwner: ReadonlyMap<NameKey, readonly ResourceRecord[]>,
+): readonly ResourceRecord[] {
+  const found: ResourceRecord[] = [];
+  for (let name = parentOf(owner); name !== undefined; name = parentOf(name)) {
+    for (const record of byOwner.get(name) ?? [])
+      if (record.data.kind === 'DNAME' || signs(record, TYPE.DNAME)) found.push(record);
+  }
+  return found;
+}
+
+function belongsToChain(record: ResourceRecord, chain: ReadonlySet<NameKey>): boolean {
+  const type = typeOfData(record.data);
+  if (!AUTHORITY_TYPES.has(type)) return false;
+  const owner = toKey(record.name);
+  // Proofs of non-existence stand at names beside the one that was asked for.
+  if (type !== TYPE.NS && type !== TYPE.SOA && type !== 43) return true;
+  for (const name of chain) if (isWithin(name, owner)) return true;
+  return false;
+}
+
+function namesSpokenOf(records: readonly ResourceRecord[]): ReadonlySet<NameKey> {
+  const names = new Set<NameKey>();
+  for (const { name, data } of records) {
+    const target = targetOf(name, data);
+    if (target !== undefined) names.add(toKey(target));
+  }
+  return names;
+}
+
+function targetOf(owner: AbsoluteName, data: ResourceRecord['data']): AbsoluteName | undefined {
+  switch (data.kind) {
+    case 'NS':
+    case 'SRV':
+      return data.target;
+    case 'MX':
+      return data.exchange;
+    case 'NAPTR':
+      return data.replacement;
+    case 'SVCB':
+    case 'HTTPS':
+      return data.target === '.' ? owner : data.target;
+    default:
+      return undefined;
+  }
+}

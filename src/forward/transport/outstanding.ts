@@ -1,0 +1,91 @@
+/**
+ * Queries of one socket or connection that wait for their replies, by id, and the judgement of what arrives.
+ */
+import { decodeMessage } from '../../wire/message.ts';
+import type { Message } from '../../wire/types.ts';
+import { WireError } from '../../wire/wire-error.ts';
+import { idOfReply, type QueryMessage, repeatsQuestion, withId } from './query-message.ts';
+import { unusedId } from './random-ids.ts';
+import type { DroppedPackets, ExchangeEvents } from './transport.ts';
+
+export interface Asked {
+  readonly query: QueryMessage;
+  readonly events: ExchangeEvents;
+}
+
+export class Outstanding<Entry extends Asked> {
+  readonly #entries = new Map<number, Entry>();
+  readonly #dropped: DroppedPackets;
+
+  /** @param dropped counters that are added to */
+  constructor(dropped: DroppedPackets) {
+    this.#dropped = dropped;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** Takes a query in under an id of its own; undefined if there is no free id. */
+  add(entry: Entry): { readonly id: number; readonly packet: Uint8Array } | undefined {
+    const id = unusedId(this.#entries);
+    if (id === undefined) return undefined;
+    this.#entries.set(id, entry);
+    return { id, packet: withId(entry.query, id) };
+  }
+
+  /** Waits no longer for a query. Its id may be another's by now, which then stays. */
+  remove(id: number, entry: Entry): void {
+    if (this.#entries.get(id) === entry) this.#entries.delete(id);
+  }
+
+  /** Takes all of them out. */
+  takeAll(): readonly Entry[] {
+    const entries = [...this.#entries.values()];
+    this.#entries.clear();
+    return entries;
+  }
+
+  /**
+   * Judges a packet. A reply is taken only if its id and question are those of a query under way; everything else is counted,
+   * and the query waits on.
+   *
+   * @param isCut the packet was longer than what is here of it: as if it had said so itself
+   * @returns the query that it answers, if any
+   */
+  receive(packet: Uint8Array, start: number, length: number, isCut: boolean): Entry | undefined {
+    const id = idOfReply(packet, start, length);
+    const entry = this.#entries.get(id);
+    if (entry === undefined) {
+      this.#dropped.strange += 1;
+      return undefined;
+    }
+    if (!repeatsQuestion(packet, start, length, entry.query)) {
+      this.#dropped.otherQuestion += 1;
+      return undefined;
+    }
+    this.#entries.delete(id);
+    deliver(entry.events, packet.subarray(start, start + length), isCut);
+    return entry;
+  }
+}
+
+function deliver(events: ExchangeEvents, packet: Uint8Array, isCut: boolean): void {
+  let message: Message;
+  try {
+    message = decodeMessage(isCut ? headOf(packet) : packet);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    events.failed('malformed');
+    return;
+  }
+  events.replied(message);
+}
+
+/** The header and the question alone, marked as truncated. */
+function headOf(packet: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(packet);
+  copy[2] = (copy[2] ?? 0) | 0x02;
+  copy.fill(0, 6, 12);
+  return copy;
+}

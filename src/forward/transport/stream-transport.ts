@@ -1,0 +1,162 @@
+/**
+ * Queries over TCP (RFC 7766) or TLS (RFC 7858), on connections that are kept open and shared.
+ *
+ * A server may close a quiet connection just when a query is on its way. A query that loses its connection so is asked once
+ * more on a new one (RFC 7766 section 6.2.4). A connection on which a query found no answer and that has been silent since
+ * gets no more queries: it may be half open, and TCP would tell only after minutes.
+ */
+import { connect, isIP, type Socket } from 'node:net';
+import { checkServerIdentity, connect as connectTls } from 'node:tls';
+import type { Clock } from '../../ground/clock.ts';
+import type { SocketAddress } from '../../socket/addresses.ts';
+import type { QueryMessage } from './query-message.ts';
+import { StreamConnection } from './stream-connection.ts';
+import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
+
+export interface StreamTransportOptions {
+  readonly peer: SocketAddress;
+  readonly sourceAddress: string | undefined;
+  readonly tls: TlsPeer | undefined;
+  readonly clock: Clock;
+}
+
+export interface TlsPeer {
+  /** The name or address that the certificate must be for; undefined: the peer's address. */
+  readonly serverName: string | undefined;
+  /** Certificates to trust in PEM form; undefined: those that Node brings. */
+  readonly authorities: readonly string[] | undefined;
+}
+
+interface Entry {
+  readonly query: QueryMessage;
+  readonly events: ExchangeEvents;
+  readonly askedAt: number;
+  isRepeated: boolean;
+  connection: StreamConnection<Entry> | undefined;
+  id: number;
+}
+
+const MOST_CONNECTIONS = 4;
+/** Queries on one connection before another one is opened. */
+const FULL_LOAD = 128;
+const IDLE_MILLISECONDS = { tcp: 10_000, tls: 30_000 } as const;
+
+export class StreamTransport implements Transport {
+  readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0 };
+  readonly #options: StreamTransportOptions;
+  #connections: StreamConnection<Entry>[] = [];
+  readonly #leaving = new Set<StreamConnection<Entry>>();
+  /** The last TLS session, so that a new connection needs one round trip and no certificate. */
+  #session: Buffer | undefined;
+
+  constructor(options: StreamTransportOptions) {
+    this.#options = options;
+  }
+
+  ask(query: QueryMessage, events: ExchangeEvents): Exchange {
+    const askedAt = this.#options.clock.monotonic();
+    const entry: Entry = { query, events, askedAt, isRepeated: false, connection: undefined, id: 0 };
+    this.#send(entry);
+    return { cancel: (unanswered) => this.#cancel(entry, unanswered) };
+  }
+
+  close(): void {
+    for (const connection of [...this.#connections, ...this.#leaving]) connection.destroy();
+    this.#connections = [];
+    this.#leaving.clear();
+  }
+
+  #send(entry: Entry): void {
+    const connection = this.#pickConnection();
+    const id = connection.ask(entry);
+    if (id === undefined) {
+      entry.events.failed('no free message id');
+      return;
+    }
+    entry.connection = connection;
+    entry.id = id;
+  }
+
+  #cancel(entry: Entry, unanswered: boolean): void {
+    const { connection } = entry;
+    entry.isRepeated = true;
+    entry.connection = undefined;
+    if (connection === undefined) return;
+    if (unanswered && connection.lastHeard < entry.askedAt) this.#abandon(connection);
+    connection.forget(entry.id, entry);
+  }
+
+  #abandon(connection: StreamConnection<Entry>): void {
+    this.#connections = this.#connections.filter((other) => other !== connection);
+    if (connection.load > 0) this.#leaving.add(connection);
+    connection.leave();
+  }
+
+  #pickConnection(): StreamConnection<Entry> {
+    const usable = this.#connections.filter((connection) => connection.takesQueries);
+    this.#connections = usable;
+    let best = usable[0];
+    for (const connection of usable) if (connection.load < (best?.load ?? 0)) best = connection;
+    if (best !== undefined && (best.load < FULL_LOAD || usable.length >= MOST_CONNECTIONS)) return best;
+    const opened = this.#open();
+    usable.push(opened);
+    return opened;
+  }
+
+  #open(): StreamConnection<Entry> {
+    const { tls, clock } = this.#options;
+    const socket = tls === undefined ? connect(this.#place()) : this.#openTls(tls);
+    const connection: StreamConnection<Entry> = new StreamConnection(
+      socket,
+      tls === undefined ? 'connect' : 'secureConnect',
+      this.dropped,
+      clock,
+      tls === undefined ? IDLE_MILLISECONDS.tcp : IDLE_MILLISECONDS.tls,
+      { closed: (code, entries, wasReady) => this.#closed(connection, code, entries, wasReady) },
+    );
+    return connection;
+  }
+
+  #place() {
+    const { peer, sourceAddress } = this.#options;
+    const source = sourceAddress === undefined ? {} : { localAddress: sourceAddress };
+    return { host: peer.address, port: peer.port, ...source };
+  }
+
+  #openTls({ serverName, authorities }: TlsPeer): Socket {
+    const expected = serverName ?? this.#options.peer.address.replace(/%.*/, '');
+    const socket = connectTls({
+      ...this.#place(),
+      minVersion: 'TLSv1.2',
+      // An address is no server name (RFC 6066 section 3).
+      servername: isIP(expected) === 0 ? expected : '',
+      checkServerIdentity: (_, certificate) => checkServerIdentity(expected, certificate),
+      ...(authorities === undefined ? {} : { ca: [...authorities] }),
+      ...(this.#session === undefined ? {} : { session: this.#session }),
+    });
+    socket.on('session', (session) => {
+      this.#session = session;
+    });
+    return socket;
+  }
+
+  #closed(
+    connection: StreamConnection<Entry>,
+    code: string,
+    entries: readonly Entry[],
+    wasReady: boolean,
+  ): void {
+    this.#connections = this.#connections.filter((other) => other !== connection);
+    this.#leaving.delete(connection);
+    if (!wasReady) this.#session = undefined;
+    for (const entry of entries) {
+      entry.connection = undefined;
+      if (entry.isRepeated || !wasReady) {
+        entry.events.failed(code);
+        continue;
+      }
+      entry.isRepeated = true;
+      this.#send(entry);
+    }
+  }
+}

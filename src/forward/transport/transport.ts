@@ -1,0 +1,39 @@
+/**
+ * What carries a query to one server and its reply back. Patience is not its affair: it waits until it is told not to.
+ */
+import type { Message } from '../../wire/types.ts';
+import type { QueryMessage } from './query-message.ts';
+
+/** Packets that were no reply to anything asked, by what was wrong with them. */
+export interface DroppedPackets {
+  /** No query under way has this id, or it is no response at all. */
+  strange: number;
+  /** The id is known, but it repeats another question: a forger's guess. */
+  otherQuestion: number;
+}
+
+export interface ExchangeEvents {
+  /** Called once, unless `failed` was or the exchange was cancelled. */
+  replied(message: Message): void;
+  /** The query will not be answered. @param code what the network said, `ECONNREFUSED`, or `malformed` */
+  failed(code: string): void;
+}
+
+export interface Exchange {
+  /** Stops waiting. @param unanswered whether the server was given its time and did not reply */
+  cancel(unanswered: boolean): void;
+}
+
+export interface Transport {
+  /** Sends a query. Events may come before this returns. */
+  ask(query: QueryMessage, events: ExchangeEvents): Exchange;
+  readonly dropped: Readonly<DroppedPackets>;
+  /** Ends all exchanges without a word. */
+  close(): void;
+}
+
+/** What an error of the network says in a word, `ECONNREFUSED`. */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}

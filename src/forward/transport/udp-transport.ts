@@ -1,0 +1,204 @@
+/**
+ * Queries over UDP, from a pool of connected sockets with ports of the system's random choice.
+ *
+ * A forger who cannot see our packets must guess port and id at once (RFC 5452). Each socket serves a bounded number of queries
+ * and a bounded time, so that no port stays long enough to be searched for; the socket for a query is drawn by chance. Queries
+ * of the same moment share a socket, up to eight, because they leave with one system call then.
+ */
+import { randomInt } from 'node:crypto';
+import type { Clock, Timer } from '../../ground/clock.ts';
+import type { SocketAddress } from '../../socket/addresses.ts';
+import { openQuerySocket, type QuerySocket } from '../../socket/query-socket.ts';
+import type { SourcePorts } from '../plan.ts';
+import { type Asked, Outstanding } from './outstanding.ts';
+import type { QueryMessage } from './query-message.ts';
+import {
+  codeOf,
+  type DroppedPackets,
+  type Exchange,
+  type ExchangeEvents,
+  type Transport,
+} from './transport.ts';
+
+export interface UdpTransportOptions {
+  readonly peer: SocketAddress;
+  /** The address to send from; undefined leaves it to the system. */
+  readonly sourceAddress: string | undefined;
+  readonly sourcePorts: SourcePorts;
+  /** Octets of the largest reply that is taken. */
+  readonly udpSize: number;
+  readonly clock: Clock;
+}
+
+const SOCKETS = 16;
+const QUERIES_PER_SOCKET = 1024;
+const MILLISECONDS_PER_SOCKET = 20_000;
+const QUERIES_IN_A_ROW = 8;
+/** A port of a range may be taken. */
+const PORT_TRIES = 16;
+
+interface Seat {
+  readonly socket: QuerySocket;
+  readonly outstanding: Outstanding<Asked>;
+  readonly retireAt: number;
+  uses: number;
+  retired: boolean;
+}
+
+const NO_EXCHANGE: Exchange = { cancel() {} };
+
+export class UdpTransport implements Transport {
+  readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0 };
+  readonly #options: UdpTransportOptions;
+  readonly #seats: (Seat | undefined)[];
+  /** Retired, but still waiting for replies. */
+  readonly #leaving = new Set<Seat>();
+  #current: Seat | undefined;
+  #inRow = 0;
+  #rowAt = 0;
+  #sweep: Timer | undefined;
+
+  constructor(options: UdpTransportOptions) {
+    this.#options = options;
+    const isFixed = options.sourcePorts.kind === 'fixed';
+    this.#seats = Array.from({ length: isFixed ? 1 : SOCKETS }, () => undefined);
+  }
+
+  ask(query: QueryMessage, events: ExchangeEvents): Exchange {
+    let seat: Seat;
+    try {
+      seat = this.#pickSeat();
+    } catch (error) {
+      events.failed(codeOf(error));
+      return NO_EXCHANGE;
+    }
+    const entry: Asked = { query, events };
+    const added = seat.outstanding.add(entry);
+    if (added === undefined) {
+      events.failed('no free message id');
+      return NO_EXCHANGE;
+    }
+    seat.uses += 1;
+    seat.socket.send(added.packet);
+    return {
+      cancel: () => {
+        seat.outstanding.remove(added.id, entry);
+        this.#closeIfDone(seat);
+      },
+    };
+  }
+
+  close(): void {
+    this.#sweep?.cancel();
+    for (const seat of [...this.#seats, ...this.#leaving]) seat?.socket.close();
+    this.#seats.fill(undefined);
+    this.#leaving.clear();
+    this.#current = undefined;
+  }
+
+  #pickSeat(): Seat {
+    const now = this.#options.clock.monotonic();
+    const current = this.#current;
+    if (current !== undefined && now - this.#rowAt < 1 && this.#inRow < QUERIES_IN_A_ROW) {
+      this.#inRow += 1;
+      return current;
+    }
+    const index = this.#seats.length === 1 ? 0 : randomInt(this.#seats.length);
+    const seat = this.#freshSeat(index, now);
+    this.#current = seat;
+    this.#inRow = 1;
+    this.#rowAt = now;
+    return seat;
+  }
+
+  #freshSeat(index: number, now: number): Seat {
+    const old = this.#seats[index];
+    const isFixed = this.#options.sourcePorts.kind === 'fixed';
+    if (old !== undefined && (isFixed || (old.uses < QUERIES_PER_SOCKET && now < old.retireAt))) return old;
+    const seat = this.#openSeat(now);
+    this.#seats[index] = seat;
+    if (old !== undefined) this.#retire(old);
+    this.#sweep ??= this.#options.clock.after(MILLISECONDS_PER_SOCKET, () => this.#sweepSeats());
+    return seat;
+  }
+
+  /** Closes sockets whose time is over, so that a quiet server holds none. */
+  #sweepSeats(): void {
+    this.#sweep = undefined;
+    const now = this.#options.clock.monotonic();
+    for (const [index, seat] of this.#seats.entries()) {
+      if (seat === undefined || now < seat.retireAt) continue;
+      this.#seats[index] = undefined;
+      this.#retire(seat);
+    }
+    if (this.#seats.some((seat) => seat !== undefined))
+      this.#sweep = this.#options.clock.after(MILLISECONDS_PER_SOCKET, () => this.#sweepSeats());
+  }
+
+  #retire(seat: Seat): void {
+    seat.retired = true;
+    if (this.#current === seat) this.#current = undefined;
+    this.#leaving.add(seat);
+    this.#closeIfDone(seat);
+  }
+
+  #closeIfDone(seat: Seat): void {
+    if (!seat.retired || seat.outstanding.size > 0) return;
+    seat.socket.close();
+    this.#leaving.delete(seat);
+  }
+
+  #openSeat(now: number): Seat {
+    const outstanding = new Outstanding<Asked>(this.dropped);
+    const socket = this.#openSocket(
+      (octets, start, length, isCut) => {
+        outstanding.receive(octets, start, length, isCut);
+        this.#closeIfDone(seat);
+      },
+      (code) => {
+        for (const { events } of outstanding.takeAll()) events.failed(code);
+        this.#closeIfDone(seat);
+      },
+    );
+    const seat: Seat = {
+      socket,
+      outstanding,
+      retireAt: now + MILLISECONDS_PER_SOCKET,
+      uses: 0,
+      retired: false,
+    };
+    return seat;
+  }
+
+  #openSocket(
+    onPacket: (octets: Uint8Array, start: number, length: number, isCut: boolean) => void,
+    onError: (code: string) => void,
+  ): QuerySocket {
+    const { peer, sourceAddress, sourcePorts, udpSize } = this.#options;
+    const open = (port: number | undefined) =>
+      openQuerySocket({
+        peer,
+        source:
+          port === undefined && sourceAddress === undefined
+            ? undefined
+            : { address: sourceAddress ?? anyAddress(peer), port: port ?? 0 },
+        shared: sourcePorts.kind === 'fixed',
+        replyOctets: udpSize,
+        onPacket,
+        onError,
+      });
+    if (sourcePorts.kind === 'any') return open(undefined);
+    if (sourcePorts.kind === 'fixed') return open(sourcePorts.port);
+    for (let turn = 1; ; turn += 1) {
+      try {
+        return open(randomInt(sourcePorts.least, sourcePorts.most + 1));
+      } catch (error) {
+        if (turn === PORT_TRIES) throw error;
+      }
+    }
+  }
+}
+
+function anyAddress(peer: SocketAddress): string {
+  return peer.address.includes(':') ? '::' : '0.0.0.0';
+}

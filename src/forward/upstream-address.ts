@@ -1,0 +1,180 @@
+/**
+ * Upstream servers as people write them: in dnsmasq's options, in a Corefile, in kube-dns's ConfigMap, in resolv.conf.
+ *
+ *     192.0.2.1   192.0.2.1#5353   192.0.2.1:5353   [2001:db8::1]:53   2001:db8::1#53   fe80::1%eth0   dns.example#53
+ *     tcp://192.0.2.1          TCP alone
+ *     tls://192.0.2.1:853#dns.example      DNS over TLS (RFC 7858), the certificate is that of dns.example
+ *     192.0.2.1@10.0.0.1#4000  192.0.2.1@eth1@10.0.0.1      sent from an address (and port), or from an interface's address
+ */
+import { formatAddress, parseAddress } from '../wire/address.ts';
+import { NameError, parseName, ROOT } from '../wire/name.ts';
+import type { AbsoluteName } from '../wire/types.ts';
+
+/** A name is resolved through ourselves, before it can be asked. */
+export type UpstreamHost =
+  | { readonly kind: 'address'; readonly address: string }
+  | { readonly kind: 'name'; readonly name: AbsoluteName };
+
+/** Where queries to a server come from; what is undefined is left to the system. */
+export interface QuerySource {
+  readonly address: string | undefined;
+  /** 1 to 65535. */
+  readonly port: number | undefined;
+  /** An interface, whose address is taken if `address` is undefined. */
+  readonly device: string | undefined;
+}
+
+export interface UpstreamAddress {
+  /** `udp` turns to TCP for what UDP cannot carry. */
+  readonly transport: 'udp' | 'tcp' | 'tls';
+  readonly host: UpstreamHost;
+  /** 1 to 65535. */
+  readonly port: number;
+  /** The name that a TLS certificate must be for; undefined: the address itself. */
+  readonly serverName: string | undefined;
+  readonly source: QuerySource | undefined;
+}
+
+export class UpstreamAddressError extends Error {
+  override readonly name = 'UpstreamAddressError';
+  readonly text: string;
+
+  constructor(text: string, what: string) {
+    super(
+      `not an upstream server, ${what}: ${JSON.stringify(text.slice(0, 300))}; ` +
+        'write ADDRESS, ADDRESS#PORT, ADDRESS:PORT, [IPV6]:PORT or tls://ADDRESS#NAME',
+    );
+    this.text = text;
+  }
+}
+
+const DEFAULT_PORT = { udp: 53, tcp: 53, tls: 853 } as const;
+const SCHEMES: ReadonlyMap<string, UpstreamAddress['transport']> = new Map([
+  ['dns', 'udp'],
+  ['udp', 'udp'],
+  ['tcp', 'tcp'],
+  ['tls', 'tls'],
+]);
+/** `host`, `host:port`, `[host]:port`, `host#port`, the host perhaps IPv6 without brackets. */
+const SERVER = /^(?:\[([^\]]*)\]|([^[\]#]*?))(?:[#:]([^#:]*))?$/;
+/** What the kernel takes as the name of an interface. */
+const DEVICE = /^[^\s/%:]{1,15}$/;
+
+/** @throws UpstreamAddressError */
+export function parseUpstream(text: string): UpstreamAddress {
+  const scheme = /^([a-z]+):\/\//i.exec(text);
+  const transport = scheme === null ? 'udp' : SCHEMES.get((scheme[1] ?? '').toLowerCase());
+  if (transport === undefined) throw new UpstreamAddressError(text, 'a scheme that is not dns, tcp or tls');
+  const [server = '', ...sources] = text.slice(scheme?.[0].length ?? 0).split('@');
+  const hash = transport === 'tls' ? server.indexOf('#') : -1;
+  const place = parsePlace(text, hash < 0 ? server : server.slice(0, hash));
+  return {
+    transport,
+    host: place.host,
+    port: place.port ?? DEFAULT_PORT[transport],
+    serverName: hash < 0 ? hostAsServerName(place.host) : parseServerName(text, server.slice(hash + 1)),
+    source: sources.length === 0 ? undefined : parseSource(text, sources),
+  };
+}
+
+function hostAsServerName(host: UpstreamHost): string | undefined {
+  return host.kind === 'name' ? host.name.slice(0, -1) : undefined;
+}
+
+function parsePlace(text: string, server: string): { host: UpstreamHost; port: number | undefined } {
+  // More than one colon and no bracket: IPv6, whose port can only follow a `#`.
+  const isBareIpv6 = !server.startsWith('[') && server.indexOf(':') !== server.lastIndexOf(':');
+  if (isBareIpv6) {
+    const [address = '', port, ...more] = server.split('#');
+    if (more.length > 0) throw new UpstreamAddressError(text, 'more than one port');
+    return { host: parseHost(text, address), port: port === undefined ? undefined : parsePort(text, port) };
+  }
+  const match = SERVER.exec(server);
+  if (match === null) throw new UpstreamAddressError(text, 'unbalanced brackets or more than one port');
+  const [, bracketed, plain, port] = match;
+  if (bracketed !== undefined && !bracketed.includes(':'))
+    throw new UpstreamAddressError(text, 'brackets around what is no IPv6 address');
+  return {
+    host: parseHost(text, bracketed ?? plain ?? ''),
+    port: port === undefined ? undefined : parsePort(text, port),
+  };
+}
+
+function parsePort(text: string, port: string): number {
+  const value = /^\d{1,5}$/.test(port) ? Number(port) : 0;
+  if (value < 1 || value > 65_535) throw new UpstreamAddressError(text, 'a port that is not 1 to 65535');
+  return value;
+}
+
+function parseHost(text: string, host: string): UpstreamHost {
+  if (host === '') throw new UpstreamAddressError(text, 'no address');
+  const address = parseScopedAddress(host);
+  if (address !== undefined) return { kind: 'address', address };
+  // Digits and dots that are no address are a slip, not a name.
+  if (host.includes(':') || host.includes('%') || /^[\d.]+$/.test(host))
+    throw new UpstreamAddressError(text, 'an address that is none');
+  try {
+    const name = parseName(host);
+    if (name !== ROOT) return { kind: 'name', name };
+  } catch (error) {
+    if (!(error instanceof NameError)) throw error;
+  }
+  throw new UpstreamAddressError(text, 'neither an address nor a name');
+}
+
+/** The canonical text of an address, the interface of a link-local one kept; undefined for what is none. */
+export function parseScopedAddress(text: string): string | undefined {
+  const percent = text.indexOf('%');
+  const octets = parseAddress(percent < 0 ? text : text.slice(0, percent));
+  if (octets === undefined) return undefined;
+  if (percent < 0) return formatAddress(octets);
+  const scope = text.slice(percent + 1);
+  return octets.length === 16 && DEVICE.test(scope) ? `${formatAddress(octets)}%${scope}` : undefined;
+}
+
+function parseServerName(text: string, name: string): string {
+  try {
+    if (parseAddress(name) !== undefined) return name;
+    return parseName(name).slice(0, -1);
+  } catch (error) {
+    if (error instanceof NameError) throw new UpstreamAddressError(text, 'no name behind #');
+    throw error;
+  }
+}
+
+function parseSource(text: string, sources: readonly string[]): QuerySource {
+  const [first = '', second] = sources;
+  if (sources.length > 2)
+    throw new UpstreamAddressError(text, 'more than an interface and an address behind @');
+  if (second !== undefined) return { ...parseSourceAddress(text, second), device: parseDevice(text, first) };
+  const isAddress = parseScopedAddress(first.split('#')[0] ?? '') !== undefined;
+  if (isAddress) return { ...parseSourceAddress(text, first), device: undefined };
+  return { address: undefined, port: undefined, device: parseDevice(text, first) };
+}
+
+function parseSourceAddress(text: string, source: string): { address: string; port: number | undefined } {
+  const [host = '', port, ...more] = source.split('#');
+  const address = parseScopedAddress(host);
+  if (address === undefined || more.length > 0)
+    throw new UpstreamAddressError(text, 'a source that is no address');
+  return { address, port: port === undefined ? undefined : parsePort(text, port) };
+}
+
+function parseDevice(text: string, device: string): string {
+  if (!DEVICE.test(device)) throw new UpstreamAddressError(text, 'a source that is no address or interface');
+  return device;
+}
+
+/** The one text of an upstream, for logs and metrics: `192.0.2.1:53`, `[2001:db8::1]:53`, `tls://192.0.2.1:853#dns.example`. */
+export function formatUpstream({ transport, host, port, serverName, source }: UpstreamAddress): string {
+  const place = host.kind === 'name' ? host.name.slice(0, -1) : host.address;
+  const scheme = transport === 'udp' ? '' : `${transport}://`;
+  const server = `${scheme}${place.includes(':') ? `[${place}]` : place}:${port}`;
+  const name = transport === 'tls' && serverName !== undefined ? `#${serverName}` : '';
+  return `${server}${name}${source === undefined ? '' : formatSource(source)}`;
+}
+
+function formatSource({ address, port, device }: QuerySource): string {
+  const from = address === undefined ? '' : `@${address}${port === undefined ? '' : `#${port}`}`;
+  return `${device === undefined ? '' : `@${device}`}${from}`;
+}

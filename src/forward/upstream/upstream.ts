@@ -1,0 +1,257 @@
+/**
+ * One upstream server: asked through its transport, and known by what its replies show.
+ *
+ * An attempt outlives the question that it was made for: a reply that comes after another server's still tells how this one
+ * does, and silence tells it too. So health costs no extra queries.
+ */
+import type { Clock, Timer } from '../../ground/clock.ts';
+import type { Message } from '../../wire/types.ts';
+import type { ForwardTiming } from '../plan.ts';
+import type { QueryMessage } from '../transport/query-message.ts';
+import type { DroppedPackets, Exchange, Transport } from '../transport/transport.ts';
+import { Pacing } from './pacing.ts';
+import { RoundTrip } from './round-trip.ts';
+import { nextState, UNTRIED, type UpstreamEvent, type UpstreamState } from './upstream-state.ts';
+
+export interface AttemptEvents {
+  replied(attempt: Attempt, message: Message): void;
+  /** The server has not replied in the time it usually takes. A reply may still come. */
+  overdue(attempt: Attempt): void;
+  /** No reply will come. */
+  failed(attempt: Attempt, code: string): void;
+}
+
+export interface UpstreamStatistics {
+  readonly upstream: string;
+  readonly state: UpstreamState;
+  readonly sent: number;
+  /** Counts by response code. */
+  readonly replies: ReadonlyMap<number, number>;
+  readonly timeouts: number;
+  readonly networkErrors: number;
+  /** Times that our own query came back from it. */
+  readonly loops: number;
+  readonly dropped: Readonly<DroppedPackets>;
+  readonly inFlight: number;
+  /** Milliseconds; undefined before the first reply. */
+  readonly smoothedRoundTrip: number | undefined;
+  /** Milliseconds that it is given for a reply now. */
+  readonly timeout: number;
+}
+
+export interface UpstreamOptions {
+  /** Its address, for people. */
+  readonly text: string;
+  readonly transport: Transport;
+  readonly queriesPerSecond: number | undefined;
+  readonly timing: ForwardTiming;
+  readonly clock: Clock;
+  /** Called after each change of the state. */
+  readonly onChange: (upstream: Upstream, from: UpstreamState) => void;
+}
+
+export class Upstream {
+  readonly text: string;
+  readonly roundTrip: RoundTrip;
+  readonly clock: Clock;
+  /** Whether it does not know EDNS: it has refused a query with it, and answered the same without. */
+  refusesEdns = false;
+  readonly #transport: Transport;
+  readonly #pacing: Pacing | undefined;
+  readonly #onChange: UpstreamOptions['onChange'];
+  readonly #attempts = new Set<Attempt>();
+  readonly #replies = new Map<number, number>();
+  #state: UpstreamState = UNTRIED;
+  #sent = 0;
+  #timeouts = 0;
+  #networkErrors = 0;
+  #loops = 0;
+  #isRetired = false;
+
+  constructor({ text, transport, queriesPerSecond, timing, clock, onChange }: UpstreamOptions) {
+    this.text = text;
+    this.clock = clock;
+    this.roundTrip = new RoundTrip(timing);
+    this.#transport = transport;
+    this.#pacing =
+      queriesPerSecond === undefined ? undefined : new Pacing(queriesPerSecond, clock.monotonic());
+    this.#onChange = onChange;
+  }
+
+  get state(): UpstreamState {
+    return this.#state;
+  }
+
+  get isRetired(): boolean {
+    return this.#isRetired;
+  }
+
+  /** Milliseconds until its rate allows another query, 0 for now. */
+  paceDelay(): number {
+    return this.#pacing?.wait(this.clock.monotonic()) ?? 0;
+  }
+
+  /** Sends a query. Events may come before this returns. */
+  ask(query: QueryMessage, events: AttemptEvents): Attempt {
+    this.#sent += 1;
+    this.#pacing?.take(this.clock.monotonic());
+    const attempt = new Attempt(this, query, events);
+    this.#attempts.add(attempt);
+    attempt.start(this.#transport);
+    return attempt;
+  }
+
+  /** Takes note of a change; the states say what it means. */
+  note(event: UpstreamEvent): void {
+    const from = this.#state;
+    if (event === 'looped') this.#loops += 1;
+    this.#state = nextState(from, event);
+    if (this.#state !== from) this.#onChange(this, from);
+  }
+
+  /** Counts a reply. @internal for `Attempt` */
+  replied(attempt: Attempt, message: Message, milliseconds: number): void {
+    this.roundTrip.measure(milliseconds);
+    const rcode = message.header.rcode | ((message.edns?.extendedRcode ?? 0) << 4);
+    this.#replies.set(rcode, (this.#replies.get(rcode) ?? 0) + 1);
+    this.#ended(attempt);
+    this.note('replied');
+  }
+
+  /** Counts an attempt that was overdue or failed. @internal for `Attempt` */
+  failed(code: string | undefined): void {
+    if (code === undefined) {
+      this.#timeouts += 1;
+      this.roundTrip.timedOut(this.clock.monotonic());
+    } else {
+      this.#networkErrors += 1;
+    }
+    this.note('failed');
+  }
+
+  /** @internal for `Attempt` */
+  ended(attempt: Attempt): void {
+    this.#ended(attempt);
+  }
+
+  #ended(attempt: Attempt): void {
+    this.#attempts.delete(attempt);
+    if (this.#isRetired && this.#attempts.size === 0) this.#transport.close();
+  }
+
+  statistics(): UpstreamStatistics {
+    return {
+      upstream: this.text,
+      state: this.#state,
+      sent: this.#sent,
+      replies: new Map(this.#replies),
+      timeouts: this.#timeouts,
+      networkErrors: this.#networkErrors,
+      loops: this.#loops,
+      dropped: { ...this.#transport.dropped },
+      inFlight: this.#attempts.size,
+      smoothedRoundTrip: this.roundTrip.smoothed,
+      timeout: this.roundTrip.timeout(),
+    };
+  }
+
+  /** Gets no new questions; closes when those under way are done with. */
+  retire(): void {
+    this.#isRetired = true;
+    if (this.#attempts.size === 0) this.#transport.close();
+  }
+
+  /** Ends everything at once; no attempt says anything more. */
+  close(): void {
+    this.#isRetired = true;
+    for (const attempt of [...this.#attempts]) attempt.stop();
+    this.#transport.close();
+  }
+}
+
+/** One query under way. */
+export class Attempt {
+  readonly upstream: Upstream;
+  readonly query: QueryMessage;
+  readonly #askedAt: number;
+  #events: AttemptEvents | undefined;
+  #exchange: Exchange | undefined;
+  #timer: Timer | undefined;
+  #isOverdue = false;
+  #isDone = false;
+
+  constructor(upstream: Upstream, query: QueryMessage, events: AttemptEvents) {
+    this.upstream = upstream;
+    this.query = query;
+    this.#events = events;
+    this.#askedAt = upstream.clock.monotonic();
+  }
+
+  get isOverdue(): boolean {
+    return this.#isOverdue;
+  }
+
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  start(transport: Transport): void {
+    this.#timer = this.upstream.clock.after(this.upstream.roundTrip.timeout(), () => this.#overdue());
+    this.#exchange = transport.ask(this.query, {
+      replied: (message) => this.#replied(message),
+      failed: (code) => this.#failed(code),
+    });
+  }
+
+  /** The question needs it no longer. What it shows of the server is still waited for, until it is overdue. */
+  release(): void {
+    this.#events = undefined;
+    if (this.#isOverdue && !this.#isDone) {
+      this.#exchange?.cancel(true);
+      this.#end();
+    }
+  }
+
+  /** Ends it at once. */
+  stop(): void {
+    this.#events = undefined;
+    if (!this.#isDone) this.#exchange?.cancel(false);
+    this.#end();
+  }
+
+  #replied(message: Message): void {
+    if (this.#isDone) return;
+    const events = this.#events;
+    this.#finish();
+    this.upstream.replied(this, message, this.upstream.clock.monotonic() - this.#askedAt);
+    events?.replied(this, message);
+  }
+
+  #failed(code: string): void {
+    if (this.#isDone) return;
+    const events = this.#events;
+    // An overdue attempt is counted already.
+    if (!this.#isOverdue) this.upstream.failed(code);
+    this.#end();
+    events?.failed(this, code);
+  }
+
+  #overdue(): void {
+    this.#isOverdue = true;
+    this.upstream.failed(undefined);
+    const events = this.#events;
+    if (events === undefined) this.release();
+    else events.overdue(this);
+  }
+
+  #finish(): void {
+    this.#isDone = true;
+    this.#events = undefined;
+    this.#timer?.cancel();
+  }
+
+  #end(): void {
+    this.#finish();
+    this.upstream.ended(this);
+  }
+}

@@ -1,0 +1,168 @@
+/**
+ * Connected UDP sockets to ask a server with: by batches where they are to be had, else by `node:dgram`.
+ *
+ * The kernel takes packets of the peer's address and port alone, and tells when the peer's port is closed.
+ *
+ * With batches, `node:dgram` holds the descriptor only to be told when packets are there: the first of them comes through
+ * it, all others through one `recvmmsg`. Queries of one turn of the event loop leave with one `sendmmsg`. Measured, with 400
+ * queries outstanding over 16 sockets against an echo on loopback, processor time per query and reply: 8.0 us by `node:dgram`
+ * alone, 4.2 with packets sent one by one and received in batches, 2.6 with both in batches; with 20 outstanding 9.0, 7.7, 3.9.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { networkInterfaces } from 'node:os';
+import { encodeSocketAddress, type SocketAddress } from './addresses.ts';
+import { BATCH_PACKETS, PacketBatch } from './batch.ts';
+import { bindDescriptor, closeDescriptor, openDescriptor, setOption } from './descriptor.ts';
+import { batchesAvailable, libc } from './libc.ts';
+import { MSG_DONTWAIT, SO_REUSEADDR, SO_REUSEPORT, SOCK_DGRAM, SOCK_NONBLOCK, SOL_SOCKET } from './linux.ts';
+import { QueryBatch } from './query-batch.ts';
+import { SocketError } from './socket-error.ts';
+
+export interface QuerySocket {
+  /** Sends at the end of this turn of the event loop. @param packet at most 512 octets; not to be changed any more */
+  send(packet: Uint8Array): void;
+  /** Drops what was not sent; no event comes after it. */
+  close(): void;
+}
+
+export interface QuerySocketOptions {
+  readonly peer: SocketAddress;
+  /** Where to send from; any address and port where it is left out, any port for port 0. */
+  readonly source: SocketAddress | undefined;
+  /** Whether other sockets of ours may be bound to the source's port. */
+  readonly shared: boolean;
+  /** Octets of the largest reply that is taken whole. */
+  readonly replyOctets: number;
+  /** A packet of the peer, to be used before returning. `isCut`: it was longer than what is here of it. */
+  readonly onPacket: (octets: Uint8Array, start: number, length: number, isCut: boolean) => void;
+  /** An error of the socket, `ECONNREFUSED`: queries that it carries may never be answered. */
+  readonly onError: (code: string) => void;
+}
+
+/**
+ * Opens a socket of any port of the system's choice, or of the one that `source` says.
+ *
+ * @throws SocketError, PortInUseError, AddressError (by batches; otherwise they come as `onError`)
+ */
+export function openQuerySocket(options: QuerySocketOptions): QuerySocket {
+  return batchesAvailable() === true ? new BatchedSocket(options) : openDatagramSocket(options);
+}
+
+/** An address of an interface, of the family of `peer`. */
+export function addressOfInterface(name: string, peer: string): string | undefined {
+  const family = peer.includes(':') ? 'IPv6' : 'IPv4';
+  return networkInterfaces()[name]?.find((entry) => entry.family === family)?.address;
+}
+
+let queries: QueryBatch | undefined;
+/** By the size of a packet: memory that is used by one socket at a time. */
+const replies = new Map<number, PacketBatch>();
+
+class BatchedSocket implements QuerySocket {
+  readonly #fd: number;
+  readonly #wake: Socket;
+  readonly #options: QuerySocketOptions;
+  readonly #batch: PacketBatch;
+  #waiting: Uint8Array[] = [];
+  #closed = false;
+
+  constructor(options: QuerySocketOptions) {
+    this.#options = options;
+    queries ??= new QueryBatch();
+    this.#batch = batchOf(options.replyOctets);
+    this.#fd = connectDescriptor(options);
+    this.#wake = createSocket(options.peer.address.includes(':') ? 'udp6' : 'udp4');
+    this.#wake.on('message', (packet) => this.#receive(packet));
+    this.#wake.on('error', (error: NodeJS.ErrnoException) => this.#options.onError(error.code ?? 'EIO'));
+    this.#wake.bind({ fd: this.#fd, exclusive: true });
+    this.#wake.unref();
+  }
+
+  send(packet: Uint8Array): void {
+    if (this.#waiting.push(packet) === 1) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    const packets = this.#waiting;
+    this.#waiting = [];
+    if (this.#closed || queries === undefined) return;
+    queries.send(this.#fd, packets, (errno) => this.#options.onError(libc().errorName(errno)));
+  }
+
+  #receive(first: Uint8Array): void {
+    const { onPacket, replyOctets } = this.#options;
+    onPacket(first, 0, Math.min(first.length, replyOctets), first.length > replyOctets);
+    const batch = this.#batch;
+    for (let count = BATCH_PACKETS; count === BATCH_PACKETS && !this.#closed; ) {
+      count = batch.receive(this.#fd, MSG_DONTWAIT);
+      if (count < 0) this.#options.onError(libc().errorName(-count));
+      for (let index = 0; index < count && !this.#closed; index++)
+        onPacket(batch.octets, batch.startOf(index), batch.lengthOf(index), batch.isCut(index));
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#wake.close();
+  }
+}
+
+function batchOf(octets: number): PacketBatch {
+  let batch = replies.get(octets);
+  if (batch === undefined) {
+    batch = new PacketBatch(octets);
+    replies.set(octets, batch);
+  }
+  return batch;
+}
+
+function connectDescriptor({ peer, source, shared }: QuerySocketOptions): number {
+  const fd = openDescriptor(peer, SOCK_DGRAM | SOCK_NONBLOCK);
+  if (shared) {
+    setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  }
+  if (source !== undefined) bindDescriptor(fd, source, 'udp', shared ? 'shared' : 'alone');
+  const encoded = encodeSocketAddress(peer);
+  if (libc().connect(fd, encoded, encoded.length) === 0) return fd;
+  const error = new SocketError('connect to', peer, libc().errno());
+  closeDescriptor(fd);
+  throw error;
+}
+
+/** `node:dgram` connects in its own time; what is sent before is kept. */
+function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
+  const { peer, source, replyOctets, onPacket, onError } = options;
+  const socket = createSocket({
+    type: peer.address.includes(':') ? 'udp6' : 'udp4',
+    reuseAddr: options.shared,
+  });
+  let waiting: Uint8Array[] | undefined = [];
+  let closed = false;
+  const report = (error: NodeJS.ErrnoException | null) => {
+    if (error !== null && !closed) onError(error.code ?? 'EIO');
+  };
+  socket.on('message', (packet) =>
+    onPacket(packet, 0, Math.min(packet.length, replyOctets), packet.length > replyOctets),
+  );
+  socket.on('error', report);
+  const connect = () =>
+    socket.connect(peer.port, peer.address, () => {
+      for (const packet of waiting ?? []) socket.send(packet, report);
+      waiting = undefined;
+    });
+  if (source === undefined) connect();
+  else socket.bind({ address: source.address, port: source.port, exclusive: !options.shared }, connect);
+  socket.unref();
+  return {
+    send(packet) {
+      if (waiting === undefined) socket.send(packet, report);
+      else waiting.push(packet);
+    },
+    close() {
+      closed = true;
+      socket.close();
+    },
+  };
+}
