@@ -16,7 +16,9 @@ beforeAll(async () => {
   processEntry = await bundleThread('test/listen/wildcard-process.ts');
 });
 
-const mayMakeNetworks = hasTool('ip') && spawnSync('unshare', ['-rn', 'true']).status === 0;
+/** Runs a command in a network of its own, as its root. */
+const UNSHARE = ['unshare', '-rn'] as const;
+const mayMakeNetworks = hasTool('ip') && spawnSync(UNSHARE[0], [UNSHARE[1], 'true']).status === 0;
 
 it.runIf(mayMakeNetworks)(
   'answers come from the address that was asked (needs ip, and unshare -rn)',
@@ -27,7 +29,14 @@ it.runIf(mayMakeNetworks)(
     for address in 10.9.0.1/32 10.9.0.2/32 fd00:9::1/128 fd00:9::2/128; do ip address add $address dev lo; done
     exec "$@"`;
     const command = [process.execPath, fileURLToPath(processEntry), threadEntry.href, ...addresses];
-    const { stdout } = await promisify(execFile)('unshare', ['-rn', 'sh', '-c', script, 'sh', ...command]);
+    const { stdout } = await promisify(execFile)(UNSHARE[0], [
+      UNSHARE[1],
+      'sh',
+      '-c',
+      script,
+      'sh',
+      ...command,
+    ]);
     expect(JSON.parse(stdout)).toEqual(addresses.flatMap((address) => [address, address]));
   },
 );
