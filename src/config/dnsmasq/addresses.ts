@@ -1,0 +1,56 @@
+/**
+ * Addresses in values of options, in their canonical form, and ranges of them.
+ */
+import { formatAddress, parseAddress } from '../../wire/address.ts';
+import { parseDigits } from './numbers.ts';
+import { unveil } from './octets.ts';
+import { cut } from './pieces.ts';
+import type { AddressRange } from './plan.ts';
+
+/** @param text without veiled characters, which are in no address */
+export function readAddress(text: string): string | undefined {
+  const octets = parseAddress(text);
+  return octets === undefined ? undefined : formatAddress(octets);
+}
+
+export function readIpv4(text: string): string | undefined {
+  return text.includes(':') ? undefined : readAddress(text);
+}
+
+export function readIpv6(text: string): string | undefined {
+  return text.includes(':') ? readAddress(text) : undefined;
+}
+
+export function isIpv6(address: string): boolean {
+  return address.includes(':');
+}
+
+/** `ADDRESS`, or `ADDRESS/PREFIX`. */
+export function readAddressRange(value: string): AddressRange | undefined {
+  const [text, bits] = cut(unveil(value), '/');
+  const address = readAddress(text);
+  if (address === undefined) return undefined;
+  const most = isIpv6(address) ? 128 : 32;
+  const prefix = bits === undefined ? most : parseDigits(bits);
+  return prefix === undefined || prefix > most ? undefined : { address, prefix };
+}
+
+/** The first and the last address that share the leading `prefix` bits with `address`. */
+export function boundsOf({ address, prefix }: AddressRange): { first: string; last: string } {
+  // Canonical addresses can be parsed.
+  const first = parseAddress(address) ?? new Uint8Array(4);
+  const last = first.slice();
+  for (let index = 0; index < first.length; index += 1) {
+    const bits = Math.min(8, Math.max(0, prefix - 8 * index));
+    const mask = (0xff00 >> bits) & 0xff;
+    first[index] = (first[index] ?? 0) & mask;
+    last[index] = (last[index] ?? 0) | (~mask & 0xff);
+  }
+  return { first: formatAddress(first), last: formatAddress(last) };
+}
+
+/** The octets of an IPv4 address as one number. */
+export function numberOfIpv4(address: string): number {
+  const octets = parseAddress(address) ?? new Uint8Array();
+  return octets.reduce((number, octet) => number * 256 + octet, 0);
+}

@@ -1,0 +1,62 @@
+/**
+ * Options that do not go together, though each is right by itself.
+ */
+import type { NameKey } from '../../wire/types.ts';
+import type { Draft } from './draft.ts';
+import type { Findings } from './findings.ts';
+
+/** What `--test` finds too. */
+export function findConflicts(draft: Draft, findings: Findings): void {
+  for (const alias of cnameLoops(draft.records.cnames))
+    findings.refuse('--cname', 'a loop of CNAME records', alias, 'Let one of its targets be another name.');
+  const { resolv, upstreams } = draft;
+  if (!resolv.ignored && resolv.files.length > 1 && !upstreams.followsResolvFiles)
+    findings.refuse(
+      '--no-poll',
+      'given with several resolv files',
+      resolv.files.join(', '),
+      'Keep one file: which one counts is known only by following them.',
+    );
+}
+
+/** One alias of each loop: the first given. */
+function cnameLoops(
+  cnames: readonly { readonly alias: NameKey; readonly target: NameKey }[],
+): readonly NameKey[] {
+  const targets = new Map(cnames.map(({ alias, target }) => [alias, target]));
+  const settled = new Set<NameKey>();
+  const loops: NameKey[] = [];
+  for (const { alias } of cnames) {
+    const path = new Set<NameKey>();
+    let at: NameKey | undefined = alias;
+    while (at !== undefined && !settled.has(at) && !path.has(at)) {
+      path.add(at);
+      at = targets.get(at);
+    }
+    if (at !== undefined && path.has(at)) loops.push(at);
+    for (const name of path) settled.add(name);
+  }
+  return loops;
+}
+
+/** What dnsmasq finds only when it starts. */
+export function findStartConflicts({ ports, upstreams, listen }: Draft, findings: Findings): void {
+  const least = ports.least || (ports.most === 0 ? 0 : 1024);
+  const most = ports.most || (ports.least === 0 ? 0 : 65_535);
+  if (most < least)
+    findings.refuse(
+      '--max-port',
+      'below the least port',
+      `${most} < ${least}`,
+      'Let --min-port be the smaller one.',
+    );
+  else if (most !== 0 && most - least + 1 < upstreams.portLimit)
+    findings.refuse(
+      '--port-limit',
+      'more than there are ports',
+      String(upstreams.portLimit),
+      'Give fewer, or more ports.',
+    );
+  if (listen.bindsInterfaces && listen.bindsDynamic)
+    findings.refuse('--bind-dynamic', 'given with --bind-interfaces', undefined, 'Keep one of the two.');
+}

@@ -1,0 +1,160 @@
+/**
+ * A plan in the making: dnsmasq's defaults, which options then change.
+ */
+import type { NameKey, RecordData } from '../../wire/types.ts';
+import type {
+  CachePlan,
+  Cname,
+  DnsmasqListenPlan,
+  DnsmasqLogPlan,
+  FiltersPlan,
+  HostRecord,
+  LocalDataPlan,
+  ProcessPlan,
+  UpstreamsPlan,
+} from './plan.ts';
+
+/** A section whose fields may be set and whose lists may grow. */
+type Open<Section> = {
+  -readonly [Field in keyof Section]: Section[Field] extends readonly (infer Item)[]
+    ? Item[]
+    : Section[Field];
+};
+
+export interface Draft {
+  readonly upstreams: Open<Omit<UpstreamsPlan, 'resolvFiles' | 'choice' | 'sourcePorts'>>;
+  readonly resolv: { default: boolean; files: string[]; ignored: boolean };
+  readonly choice: { inOrder: boolean; all: boolean };
+  readonly ports: { query: number | undefined; least: number; most: number };
+  readonly filters: Open<Omit<FiltersPlan, 'rebind'>>;
+  readonly rebind: Open<FiltersPlan['rebind']>;
+  readonly cache: Open<CachePlan>;
+  readonly hosts: Open<
+    Omit<LocalDataPlan, 'records' | 'cnames' | 'hostRecords' | 'mxOfHosts' | 'hostsFiles'>
+  > & {
+    /** In the order given. */
+    readonly additionalFiles: string[];
+    readsSystemFile: boolean;
+    /** `--domain=#`: from the first `search` line of the resolv file. */
+    domainFromResolvFile: boolean;
+  };
+  readonly records: DraftRecords;
+  readonly listen: Open<Omit<DnsmasqListenPlan, 'interfaces' | 'bind' | 'localService'>> & {
+    interfaces: string[] | undefined;
+    bindsInterfaces: boolean;
+    bindsDynamic: boolean;
+    localService: 'off' | 'network' | 'host';
+  };
+  readonly process: Open<ProcessPlan>;
+  readonly log: Omit<Open<DnsmasqLogPlan>, 'to'> & { to: DnsmasqLogPlan['to'] | undefined };
+  /** `--test`. */
+  test: boolean;
+}
+
+/** Records whose TTL, and what else they lack, is known only when all options are read. */
+export interface DraftRecords {
+  readonly hosts: Unlasting<HostRecord>[];
+  readonly cnames: Unlasting<Cname>[];
+  readonly others: { readonly name: NameKey; readonly data: RecordData }[];
+  readonly mailExchanges: MailExchange[];
+  mxTarget: NameKey | undefined;
+  localMx: boolean;
+  selfMx: boolean;
+}
+
+type Unlasting<Kind extends { readonly ttl: number }> = Omit<Kind, 'ttl'> & {
+  readonly ttl: number | undefined;
+};
+
+export interface MailExchange {
+  readonly name: NameKey;
+  /** The target of `--mx-target`, else our own host, if there is none. */
+  readonly target: NameKey | undefined;
+  readonly preference: number;
+}
+
+/**
+ * Questions in flight. dnsmasq's own 150 is its best known trap in a cluster, where one burst of a client takes it down
+ * for all; Portolan bounds each client's share instead.
+ */
+export const FORWARD_MAX = 1500;
+
+/** dnsmasq's defaults (its manual page, and `config.h` where the page is silent). */
+export function newDraft(): Draft {
+  return {
+    upstreams: {
+      routes: [],
+      followsResolvFiles: true,
+      serversFile: undefined,
+      portLimit: 1,
+      detectsLoops: false,
+      forwardMax: FORWARD_MAX,
+      keepsPlainNames: false,
+      keepsPrivateReverse: false,
+      retry: undefined,
+    },
+    resolv: { default: true, files: ['/etc/resolv.conf'], ignored: false },
+    choice: { inOrder: false, all: false },
+    ports: { query: undefined, least: 0, most: 0 },
+    filters: { bogusNxdomain: [], ignoredAddresses: [], aliases: [], windows: false, types: [] },
+    rebind: { stops: false, allowsLocalhost: false, allowedDomains: [] },
+    cache: {
+      size: 150,
+      negatives: true,
+      negativeTtl: 0,
+      maxTtl: 0,
+      maxCacheTtl: 0,
+      minCacheTtl: 0,
+      stale: 'never',
+      moreTypes: [],
+      clearsOnReload: false,
+      roundRobin: true,
+    },
+    ...newLocalDraft(),
+    listen: {
+      port: 53,
+      interfaces: undefined,
+      exceptInterfaces: [],
+      addresses: [],
+      bindsInterfaces: false,
+      bindsDynamic: false,
+      localService: 'off',
+      ednsPacketMax: 1232,
+      maxTcpConnections: 20,
+    },
+    process: {
+      mode: 'background',
+      user: 'nobody',
+      group: { kind: 'default' },
+      pidFile: '/var/run/dnsmasq.pid',
+    },
+    log: { to: undefined, queries: 'off', debug: false },
+    test: false,
+  };
+}
+
+function newLocalDraft(): Pick<Draft, 'hosts' | 'records'> {
+  return {
+    hosts: {
+      ttl: 0,
+      readsSystemFile: true,
+      additionalFiles: [],
+      hostsFolders: [],
+      expandsHosts: false,
+      domain: undefined,
+      domainFromResolvFile: false,
+      rangeDomains: [],
+      localisesQueries: false,
+      identifies: true,
+    },
+    records: {
+      hosts: [],
+      cnames: [],
+      others: [],
+      mailExchanges: [],
+      mxTarget: undefined,
+      localMx: false,
+      selfMx: false,
+    },
+  };
+}

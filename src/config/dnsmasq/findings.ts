@@ -1,0 +1,36 @@
+/**
+ * What is found while a configuration is read: all that is wrong with it, and what is good to know.
+ */
+import type { Problem } from '../problem.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+
+export interface DnsmasqProblem extends Problem {
+  /** The exit code of dnsmasq, had it met this first. */
+  readonly exitCode: ExitCode;
+}
+
+export interface Note {
+  /** The option, or the file and line. */
+  readonly where: string;
+  /** A whole sentence. */
+  readonly text: string;
+}
+
+export class Findings {
+  readonly problems: DnsmasqProblem[] = [];
+  readonly notes: Note[] = [];
+
+  refuse(
+    where: string,
+    fault: string,
+    value: string | undefined,
+    remedy: string,
+    exitCode: ExitCode = EXIT.BAD_CONFIGURATION,
+  ): void {
+    this.problems.push({ where, fault, value, remedy, exitCode });
+  }
+
+  note(where: string, text: string): void {
+    this.notes.push({ where, text });
+  }
+}

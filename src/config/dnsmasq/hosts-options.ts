@@ -1,0 +1,121 @@
+/**
+ * Options of hosts files and of the domain that their names belong to.
+ */
+
+import type { NameKey } from '../../wire/types.ts';
+import { boundsOf, isIpv6, readAddress, readIpv4, readIpv6 } from './addresses.ts';
+import { readNameFor } from './names.ts';
+import { parseDigits } from './numbers.ts';
+import { textOfOctets, unveil } from './octets.ts';
+import { flag, type Option, repeatable, type Use } from './option.ts';
+import { cut, cutAll } from './pieces.ts';
+import type { AddressRange } from './plan.ts';
+import { reverseZones } from './reverse-zones.ts';
+
+export const hostsOptions: readonly Option[] = [
+  flag('no-hosts', { short: 'h', means: 'Do not read /etc/hosts' }, (draft) => {
+    draft.hosts.readsSystemFile = false;
+  }),
+  repeatable(
+    'addn-hosts',
+    { short: 'H', shows: '=<path>', means: 'Read this hosts file or folder too' },
+    (use, value) => addPath(use, value, use.draft.hosts.additionalFiles),
+  ),
+  repeatable(
+    'hostsdir',
+    { shows: '=<path>', means: 'Read the hosts files of this folder and follow them' },
+    (use, value) => addPath(use, value, use.draft.hosts.hostsFolders),
+  ),
+  flag('expand-hosts', { short: 'E', means: 'Add the domain to plain names of hosts files' }, (draft) => {
+    draft.hosts.expandsHosts = true;
+  }),
+  flag(
+    'localise-queries',
+    { short: 'y', means: 'Prefer addresses of the network that was asked in' },
+    (draft) => {
+      draft.hosts.localisesQueries = true;
+    },
+  ),
+  repeatable(
+    'domain',
+    {
+      short: 's',
+      aliases: ['domain-suffix'],
+      shows: '=<domain>[,<range>[,local]]',
+      means: 'The domain of local names',
+    },
+    readDomain,
+  ),
+];
+
+function addPath(use: Use, value: string, paths: string[]): void {
+  if (value === '') use.note('An empty path names no file: it is left out.');
+  else paths.push(textOfOctets(value));
+}
+
+function readDomain(use: Use, value: string): void {
+  const [domainText, rangeText] = cut(value, ',');
+  if (domainText === '#' && rangeText === undefined) {
+    use.draft.hosts.domainFromResolvFile = true;
+    return;
+  }
+  const domain = readNameFor(use, domainText);
+  if (domain === undefined) return;
+  if (rangeText === undefined) use.draft.hosts.domain = domain;
+  else readRange(use, domain, unveil(rangeText));
+}
+
+/** `ADDRESS/PREFIX[,local]`, `ADDRESS[,ADDRESS]`, or the name of an interface. */
+function readRange(use: Use, domain: NameKey, text: string): void {
+  const slash = text.indexOf('/');
+  if (slash >= 0) {
+    readNetwork(use, domain, text);
+    return;
+  }
+  const [firstText = '', lastText] = cutAll(text);
+  const first = readAddress(firstText);
+  const { rangeDomains } = use.draft.hosts;
+  if (first === undefined) {
+    rangeDomains.unshift({ domain, of: { kind: 'interface', interface: textOfOctets(firstText) } });
+    return;
+  }
+  const last = lastText === undefined ? first : (isIpv6(first) ? readIpv6 : readIpv4)(lastText);
+  if (last !== undefined) rangeDomains.unshift({ domain, of: { kind: 'range', first, last } });
+  else
+    use.refuse(
+      'not the last address of a range',
+      'Give one of the same family.',
+      textOfOctets(lastText ?? ''),
+    );
+}
+
+function readNetwork(use: Use, domain: NameKey, text: string): void {
+  const [addressText, behind = ''] = cut(text, '/');
+  const [prefixText, flagText] = cut(behind, ',');
+  const network = networkOf(addressText, prefixText);
+  if (network === undefined) {
+    use.refuse('not a network', 'Give one such as 192.168.0.0/24.', textOfOctets(text));
+    return;
+  }
+  if (flagText !== undefined && flagText !== 'local') {
+    use.refuse('unknown', 'Behind a network only `local` may stand.', textOfOctets(flagText));
+    return;
+  }
+  use.draft.hosts.rangeDomains.unshift({ domain, of: { kind: 'range', ...boundsOf(network) } });
+  if (flagText === 'local') keepLocal(use, domain, network);
+}
+
+function networkOf(addressText: string, prefixText: string): AddressRange | undefined {
+  const address = readAddress(addressText);
+  const prefix = parseDigits(prefixText);
+  if (address === undefined || prefix === undefined) return undefined;
+  return prefix <= (isIpv6(address) ? 128 : 32) ? { address, prefix } : undefined;
+}
+
+/** Neither names of the domain nor those of the network's addresses are forwarded. */
+function keepLocal(use: Use, domain: NameKey, { address, prefix }: AddressRange): void {
+  // A network of all addresses has no zone of its own; dnsmasq leaves it out too.
+  const zones = reverseZones(address, prefix) ?? [];
+  for (const name of [...zones, domain])
+    use.draft.upstreams.routes.push({ scope: { kind: 'domain', name }, action: { kind: 'local' } });
+}

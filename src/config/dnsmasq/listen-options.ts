@@ -1,0 +1,101 @@
+/**
+ * Options of where questions are taken, and how large and how many they may be.
+ */
+import { readAddress } from './addresses.ts';
+import { PORT, readNumber, SECONDS } from './numbers.ts';
+import { textOfOctets, unveil } from './octets.ts';
+import { flag, type Option, repeatable, single, type Use } from './option.ts';
+import { cutAll } from './pieces.ts';
+
+/** What every DNS client takes (RFC 1035 section 4.2.1). */
+const LEAST_PACKET = 512;
+
+const whereOptions: readonly Option[] = [
+  single(
+    'port',
+    { short: 'p', shows: '=<port>', means: 'Listen on this port; 0 turns DNS off' },
+    (use, value) => {
+      use.draft.listen.port = readNumber(use, value, PORT) ?? use.draft.listen.port;
+    },
+  ),
+  repeatable(
+    'listen-address',
+    { short: 'a', shows: '=<address>[,...]', means: 'Listen on these addresses' },
+    addAddresses,
+  ),
+  repeatable(
+    'interface',
+    { short: 'i', shows: '=<interface>[,...]', means: 'Listen on these interfaces' },
+    (use, value) => {
+      use.draft.listen.interfaces ??= [];
+      use.draft.listen.interfaces.push(...namesIn(value));
+    },
+  ),
+  repeatable(
+    'except-interface',
+    { short: 'I', shows: '=<interface>[,...]', means: 'Do not listen on these interfaces' },
+    (use, value) => {
+      use.draft.listen.exceptInterfaces.push(...namesIn(value));
+    },
+  ),
+  flag('bind-interfaces', { short: 'z', means: 'Bind only to the interfaces in use' }, (draft) => {
+    draft.listen.bindsInterfaces = true;
+  }),
+  flag('bind-dynamic', { means: 'Bind to the interfaces in use and to those that come' }, (draft) => {
+    draft.listen.bindsDynamic = true;
+  }),
+];
+
+export const listenOptions: readonly Option[] = [
+  ...whereOptions,
+  {
+    name: 'local-service',
+    takes: 'optional',
+    repeats: 'once',
+    shows: '[=net|host]',
+    means: 'Answer only clients of directly connected networks',
+    standing: { kind: 'works', apply: readLocalService },
+  },
+  single(
+    'edns-packet-max',
+    { short: 'P', shows: '=<octets>', means: 'The largest UDP packet of EDNS' },
+    (use, value) => {
+      const octets = readNumber(use, value, { ...PORT, of: 'a number of octets' });
+      if (octets !== undefined && octets < LEAST_PACKET)
+        use.note(`${LEAST_PACKET} octets are the least, as in dnsmasq.`);
+      if (octets !== undefined) use.draft.listen.ednsPacketMax = Math.max(octets, LEAST_PACKET);
+    },
+  ),
+  single(
+    'max-tcp-connections',
+    { shows: '=<connections>', means: 'TCP connections at once' },
+    (use, value) => {
+      const connections = readNumber(use, value, { ...SECONDS, least: 1, of: 'a number of connections' });
+      use.draft.listen.maxTcpConnections = connections ?? use.draft.listen.maxTcpConnections;
+    },
+  ),
+];
+
+/** An empty name stands for no interface but loopback, which is always there. */
+function namesIn(value: string): readonly string[] {
+  return cutAll(value)
+    .filter((name) => name !== '')
+    .map(textOfOctets);
+}
+
+function addAddresses(use: Use, value: string): void {
+  for (const text of cutAll(value)) {
+    const address = readAddress(unveil(text));
+    if (address !== undefined) use.draft.listen.addresses.push(address);
+    else use.refuse('not an IP address', 'Give one such as 127.0.0.1 or ::1.', textOfOctets(text));
+  }
+}
+
+function readLocalService(use: Use): void {
+  const { listen } = use.draft;
+  const service = use.value ?? 'net';
+  if (service === 'net') listen.localService = 'network';
+  // Of both, given on the command line and in a file, the wider one counts.
+  else if (service === 'host') listen.localService = listen.localService === 'network' ? 'network' : 'host';
+  else use.refuse('unknown', 'Give net or host.');
+}

@@ -1,0 +1,95 @@
+/**
+ * Domain names in values of options and in hosts files.
+ *
+ * dnsmasq takes nearly every octet in a name, knows no escapes, and turns names with capitals or letters beyond ASCII into
+ * their IDNA form in lower case. An empty text is the root.
+ */
+import { domainToASCII } from 'node:url';
+import { MAX_LABEL_OCTETS, textOfOctet } from '../../wire/label.ts';
+import { NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { textOfOctets, unveil } from './octets.ts';
+import type { Use } from './option.ts';
+
+export type NameReading =
+  | { readonly kind: 'name'; readonly name: NameKey }
+  /** dnsmasq takes it, and no question can ever ask for it. */
+  | { readonly kind: 'unaskable'; readonly why: string }
+  | { readonly kind: 'bad'; readonly why: string };
+
+/** Octets that dnsmasq's buffers hold. */
+const MOST_OCTETS = 1025;
+/** Names that mean the same everywhere: nearly all. */
+const PLAIN = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?$/;
+
+/** @param text Octets, perhaps veiled. */
+export function readName(text: string): NameReading {
+  if (text.length < 250 && PLAIN.test(text)) return askable(text);
+  const plain = unveil(text);
+  if (plain === '') return { kind: 'name', name: ROOT };
+  const body = plain.endsWith('.') ? plain.slice(0, -1) : plain;
+  const fault = faultOf(body, plain.length, body !== plain);
+  if (fault !== undefined) return { kind: 'bad', why: fault };
+  const canonical = needsIdna(body) ? toIdna(body) : body;
+  if (canonical === undefined)
+    return { kind: 'bad', why: 'not a name that internationalized domain names allow' };
+  if (canonical === '') return { kind: 'name', name: ROOT };
+  return canonical.split('.').includes('')
+    ? { kind: 'unaskable', why: 'it has an empty label' }
+    : askable(escapeOctets(canonical));
+}
+
+/** @returns the name; otherwise nothing, and the use says why */
+export function readNameFor(use: Use, text: string): NameKey | undefined {
+  const reading = readName(text);
+  if (reading.kind === 'name') return reading.name;
+  if (reading.kind === 'bad') use.refuse(reading.why, 'Give a domain name.', textOfOctets(text));
+  else
+    use.note(
+      `No question can ask for ${JSON.stringify(textOfOctets(text))}, since ${reading.why}: it is left out.`,
+    );
+  return undefined;
+}
+
+function faultOf(body: string, octets: number, endsInDot: boolean): string | undefined {
+  if (octets > MOST_OCTETS) return `a name of more than ${MOST_OCTETS} octets`;
+  if ([...body].some((character) => character < ' ' || character === '\x7f'))
+    return 'a control character in a name';
+  if (body.split('.').some((label) => label.length > MAX_LABEL_OCTETS))
+    return 'a label of more than 63 octets';
+  const hasSubstance = endsInDot || /[!-\-/-~]/.test(body);
+  return hasSubstance ? undefined : 'a name without any character of ASCII';
+}
+
+function needsIdna(body: string): boolean {
+  return /[A-Z\x80-\xff]/.test(body);
+}
+
+/** Label by label: what IDNA does not forbid stays as it is, underscores and spaces included. */
+function toIdna(body: string): string | undefined {
+  const labels = textOfOctets(body)
+    .toLowerCase()
+    .split('.')
+    .map((label) => {
+      if (label.startsWith('-') || label.endsWith('-')) return undefined;
+      const isPlain = /^[ -~]*$/.test(label);
+      if (isPlain && !label.startsWith('xn--')) return label.slice(2, 4) === '--' ? undefined : label;
+      const ascii = domainToASCII(label);
+      return ascii === '' || ascii.length > MAX_LABEL_OCTETS ? undefined : ascii;
+    });
+  return labels.includes(undefined) ? undefined : labels.join('.');
+}
+
+/** @param text a name in presentation form */
+function askable(text: string): NameReading {
+  try {
+    return { kind: 'name', name: toKey(parseName(text)) };
+  } catch (error) {
+    if (!(error instanceof NameError)) throw error;
+    return { kind: 'unaskable', why: 'it is longer than 255 octets' };
+  }
+}
+
+function escapeOctets(name: string): string {
+  return name.replace(/[^.]/g, (character) => textOfOctet(character.charCodeAt(0)));
+}

@@ -1,0 +1,55 @@
+/**
+ * Types of records by number or by name, as `filter-rr` and `cache-rr` take them.
+ */
+import { typeOf } from '../../wire/mnemonics.ts';
+import { parseDigits } from './numbers.ts';
+import { textOfOctets, unveil } from './octets.ts';
+import type { Use } from './option.ts';
+import { cutAll } from './pieces.ts';
+
+/** Names that dnsmasq knows beyond ours: types that were hardly ever used (IANA, DNS parameters). */
+const RARE_TYPES: Readonly<Record<string, number>> = {
+  NSAP: 22,
+  NSAP_PTR: 23,
+  GPOS: 27,
+  EID: 31,
+  NIMLOC: 32,
+  ATMA: 34,
+  A6: 38,
+  SINK: 40,
+  NINFO: 56,
+  RKEY: 57,
+  TALINK: 58,
+  UINFO: 100,
+  UID: 101,
+  GID: 102,
+  UNSPEC: 103,
+  NID: 104,
+  L32: 105,
+  L64: 106,
+  LP: 107,
+  AVC: 258,
+  DOA: 259,
+  AMTRELAY: 260,
+  RESINFO: 261,
+  TA: 32768,
+  DLV: 32769,
+};
+
+/** The types of a list, those that are none reported. */
+export function readTypes(use: Use, value: string): readonly number[] {
+  return cutAll(value).flatMap((text) => {
+    const number = typeNumber(text);
+    if (number !== undefined) return [number];
+    use.refuse('not a type of records', 'Give a name such as TXT, or a number to 65535.', textOfOctets(text));
+    return [];
+  });
+}
+
+function typeNumber(text: string): number | undefined {
+  const number = parseDigits(text);
+  if (number !== undefined) return number <= 0xffff ? number : undefined;
+  // dnsmasq knows no `TYPE65280`.
+  const name = unveil(text).toUpperCase();
+  return /^TYPE/.test(name) ? undefined : (typeOf(name) ?? RARE_TYPES[name]);
+}

@@ -1,0 +1,44 @@
+/**
+ * The zones of the reverse tree that hold the names of a network's addresses.
+ *
+ * A prefix that ends inside a label's part of the address takes several zones: each label that the prefix allows.
+ */
+import { parseAddress, reverseName } from '../../wire/address.ts';
+import { parentOf } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { boundsOf, isIpv6 } from './addresses.ts';
+
+/**
+ * @param address canonical
+ * @param prefix leading bits of the network; all of them if it is left out
+ * @returns nothing if the prefix is not from 1 to the bits of the address
+ */
+export function reverseZones(address: string, prefix: number | undefined): readonly NameKey[] | undefined {
+  const bitsOfLabel = isIpv6(address) ? 4 : 8;
+  const bits = isIpv6(address) ? 128 : 32;
+  const length = prefix ?? bits;
+  if (length < 1 || length > bits) return undefined;
+  const labels = Math.ceil(length / bitsOfLabel);
+  const { first } = boundsOf({ address, prefix: length });
+  let zone = reverseName(first);
+  for (let above = bits / bitsOfLabel; above > labels; above -= 1) zone = parentOf(zone) ?? zone;
+  const openBits = labels * bitsOfLabel - length;
+  return openBits === 0 ? [zone] : siblingsOf(zone, first, labels, openBits);
+}
+
+/** The zones whose first label lies from that of `zone` on, as many as `openBits` can count. */
+function siblingsOf(zone: NameKey, first: string, labels: number, openBits: number): readonly NameKey[] {
+  const parent = parentOf(zone) ?? zone;
+  const octets = parseAddress(first) ?? new Uint8Array();
+  const least = isIpv6(first) ? nibbleAt(octets, labels - 1) : (octets[labels - 1] ?? 0);
+  const base = isIpv6(first) ? 16 : 10;
+  return Array.from({ length: 1 << openBits }, (_, index) => {
+    // A digit, or a number of an octet, before a key: a key.
+    return `${(least + index).toString(base)}.${parent}` as NameKey;
+  });
+}
+
+function nibbleAt(octets: Uint8Array, index: number): number {
+  const octet = octets[index >> 1] ?? 0;
+  return index % 2 === 0 ? octet >> 4 : octet & 15;
+}

@@ -1,0 +1,118 @@
+/**
+ * Options that say which questions go where: `server`, `local`, `address` and `rev-server`.
+ */
+import { readAddress } from './addresses.ts';
+import { readName } from './names.ts';
+import { parseDigits } from './numbers.ts';
+import { textOfOctets, unveil } from './octets.ts';
+import { type Option, repeatable, type Use } from './option.ts';
+import { cut, cutAll } from './pieces.ts';
+import type { Route, RouteAction, RouteScope } from './plan.ts';
+import { reverseZones } from './reverse-zones.ts';
+import { readUpstreamAddress } from './upstream-address.ts';
+
+export const routeOptions: readonly Option[] = [
+  repeatable(
+    'server',
+    { short: 'S', shows: '=[/<domain>/...]<address>', means: 'Ask this server, or ask it for these domains' },
+    (use, value) => addRoutes(use, value, readServerAction),
+  ),
+  repeatable(
+    'local',
+    { shows: '=/<domain>/', means: 'Never forward questions for this domain' },
+    (use, value) => addRoutes(use, value, readServerAction),
+  ),
+  repeatable(
+    'address',
+    {
+      short: 'A',
+      shows: '=/<domain>/[<address>]',
+      means: 'Answer all names of this domain with the address',
+    },
+    (use, value) => addRoutes(use, value, readAddressAction),
+  ),
+  repeatable(
+    'rev-server',
+    { shows: '=<address>[/<prefix>][,<server>]', means: 'Ask this server for the names of these addresses' },
+    addReverseRoutes,
+  ),
+];
+
+const SERVER_REMEDY = 'Give an address such as 10.0.0.10 or 10.0.0.10#5353, or # for the ordinary servers.';
+
+function addRoutes(
+  use: Use,
+  value: string,
+  readAction: (use: Use, text: string) => RouteAction | undefined,
+): void {
+  const text = unveil(value);
+  const hasDomains = text.startsWith('/');
+  // Domains stand between slashes; the action is what stands behind the last one. Without a second slash it is both.
+  const pieces = hasDomains ? cutAll(text.slice(1), '/') : [text];
+  const last = pieces.at(-1) ?? '';
+  const action: RouteAction | undefined = last === '' ? { kind: 'local' } : readAction(use, last);
+  if (action === undefined) return;
+  const domains = pieces.length > 1 ? pieces.slice(0, -1) : pieces;
+  const scopes = hasDomains ? domains.map(scopeReader(use)) : [ALL];
+  for (const scope of scopes) if (scope !== undefined) use.draft.upstreams.routes.push({ scope, action });
+}
+
+const ALL: RouteScope = { kind: 'all' };
+
+function scopeReader(use: Use): (domain: string) => RouteScope | undefined {
+  return (domain) => {
+    if (domain === '') return { kind: 'plain-names' };
+    if (domain === '#' || domain === '*') return ALL;
+    const isSuffix = domain.startsWith('*');
+    const text = isSuffix ? domain.slice(1) : domain.replace(/^\.+/, '');
+    if (text === '' || text === '.') return ALL;
+    // The suffix `.example.com` is no name for its first dot; what follows must be one.
+    const reading = readName(isSuffix ? text.replace(/^\./, '') : text);
+    if (reading.kind === 'name' && isSuffix)
+      return { kind: 'suffix', text: (text.startsWith('.') ? '.' : '') + reading.name.slice(0, -1) };
+    if (reading.kind === 'name') return { kind: 'domain', name: reading.name };
+    const shown = textOfOctets(domain);
+    if (reading.kind === 'bad') use.refuse(reading.why, 'Give a domain between two slashes.', shown);
+    else use.note(`No question is within ${JSON.stringify(shown)}, since ${reading.why}: it is left out.`);
+    return undefined;
+  };
+}
+
+function readServerAction(use: Use, text: string): RouteAction | undefined {
+  if (text === '#') return { kind: 'default' };
+  const reading = readUpstreamAddress(text);
+  if (reading.kind === 'server') return { kind: 'forward', server: reading.server };
+  use.refuse(reading.fault, SERVER_REMEDY, reading.value);
+  return undefined;
+}
+
+function readAddressAction(use: Use, text: string): RouteAction | undefined {
+  if (text === '#') return { kind: 'null-address' };
+  const address = readAddress(text);
+  if (address !== undefined) return { kind: 'address', address };
+  const remedy = 'Give one such as 10.0.0.10 or 2001:db8::1, # for the null addresses, or none for NXDOMAIN.';
+  use.refuse('not an IP address', remedy, textOfOctets(text));
+  return undefined;
+}
+
+function addReverseRoutes(use: Use, value: string): void {
+  const [network, serverText] = cut(unveil(value), ',');
+  const [addressText, prefixText] = cut(network, '/');
+  const address = readAddress(addressText);
+  if (address === undefined) {
+    use.refuse('not an IP address', 'Give a network such as 10.1.0.0/16.', textOfOctets(addressText));
+    return;
+  }
+  const zones = reverseZones(address, prefixText === undefined ? undefined : parseDigits(prefixText));
+  if (zones === undefined) {
+    use.refuse('not a length of a prefix', 'Give one from 1 to 32, or to 128 for IPv6.', prefixText);
+    return;
+  }
+  const action: RouteAction | undefined =
+    serverText === undefined ? { kind: 'local' } : readServerAction(use, serverText);
+  if (action !== undefined) use.draft.upstreams.routes.push(...zones.map((name) => routeOf(name, action)));
+}
+
+function routeOf(name: Extract<RouteScope, { kind: 'domain' }>['name'], action: RouteAction): Route {
+  return { scope: { kind: 'domain', name }, action };
+}

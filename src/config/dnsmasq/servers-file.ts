@@ -1,0 +1,36 @@
+/**
+ * A file of `--servers-file`: `server` and `rev-server` lines alone. A wrong line is reported and the rest counts, since
+ * the file is read again while the server runs.
+ */
+import { readConfigFile } from './config-file.ts';
+import { newDraft } from './draft.ts';
+import { type DnsmasqProblem, Findings, type Note } from './findings.ts';
+import { textOfOctets } from './octets.ts';
+import type { Route } from './plan.ts';
+
+export interface ServersFile {
+  readonly routes: readonly Route[];
+  readonly problems: readonly DnsmasqProblem[];
+  readonly notes: readonly Note[];
+}
+
+/** @param file its path, for messages */
+export function readServersFile(bytes: Uint8Array, file: string): ServersFile {
+  const findings = new Findings();
+  const draft = newDraft();
+  for (const line of readConfigFile(bytes)) {
+    const where = `${file}:${line.line}`;
+    if (line.kind === 'wrong') findings.refuse(where, line.fault, line.written, line.remedy);
+    else if (!['server', 'rev-server'].includes(line.option.name) || line.option.standing.kind !== 'works')
+      findings.refuse(where, 'not allowed in such a file', line.option.name, 'Give server or rev-server.');
+    else
+      line.option.standing.apply({
+        value: line.value,
+        draft,
+        refuse: (fault, remedy, part = textOfOctets(line.value ?? '')) =>
+          findings.refuse(`${where}: ${line.option.name}`, fault, part, remedy),
+        note: (text) => findings.note(`${where}: ${line.option.name}`, text),
+      });
+  }
+  return { routes: draft.upstreams.routes, problems: findings.problems, notes: findings.notes };
+}

@@ -1,0 +1,72 @@
+/**
+ * An upstream server in text: `ADDRESS[%ZONE][#PORT][@INTERFACE][@SOURCE[#PORT]]`, or a host's name in the address's place.
+ */
+import { isIpv6, readAddress } from './addresses.ts';
+import { readName } from './names.ts';
+import { PORT, parseDigits } from './numbers.ts';
+import { textOfOctets } from './octets.ts';
+import { cut } from './pieces.ts';
+import type { UpstreamAddress, UpstreamSource } from './plan.ts';
+
+export type UpstreamReading =
+  | { readonly kind: 'server'; readonly server: UpstreamAddress }
+  | { readonly kind: 'bad'; readonly fault: string; readonly value: string };
+
+/** The port of DNS, used where none is given. */
+const DNS_PORT = 53;
+
+/** @param text without veiled characters */
+export function readUpstreamAddress(text: string): UpstreamReading {
+  const [before, behindAt] = cut(text, '@');
+  const [sourceText, sourcePortText] = behindAt === undefined ? [undefined, undefined] : cut(behindAt, '#');
+  const sourcePort = readPort(sourcePortText, 0);
+  if (sourcePort === undefined) return bad('not a port', sourcePortText);
+  const [hostText, portText] = cut(before, '#');
+  const port = readPort(portText, DNS_PORT);
+  if (port === undefined) return bad('not a port', portText);
+  const host = readHost(hostText);
+  if (host === undefined) return bad('neither an IP address nor the name of a host', hostText);
+  const source = sourceText === undefined ? undefined : readSource(sourceText, sourcePort);
+  if (source?.kind === 'bad') return source;
+  const address = source?.source.address;
+  if (host.kind === 'address' && address !== undefined && isIpv6(address) !== isIpv6(host.address))
+    return bad('a source address of another family than the server', sourceText);
+  return { kind: 'server', server: { host, port, source: source?.source } };
+}
+
+function readPort(text: string | undefined, otherwise: number): number | undefined {
+  const port = text === undefined ? otherwise : parseDigits(text);
+  return port === undefined || port > PORT.most ? undefined : port;
+}
+
+function readHost(text: string): UpstreamAddress['host'] | undefined {
+  const [addressText, zone] = cut(text, '%');
+  const address = readAddress(addressText);
+  if (address !== undefined)
+    return { kind: 'address', address, zone: isIpv6(address) ? textIfAny(zone) : undefined };
+  // The system's resolver would take short forms of addresses such as `127.1`; a name must not look like one.
+  if (addressText === '' || /^[\d.]*$/.test(addressText) || addressText.includes(':')) return undefined;
+  const reading = readName(addressText);
+  return reading.kind === 'name' ? { kind: 'name', name: reading.name } : undefined;
+}
+
+/** One word is a source address or an interface; two are an interface and an address. */
+function readSource(
+  text: string,
+  port: number,
+): { readonly kind: 'source'; readonly source: UpstreamSource } | Extract<UpstreamReading, { kind: 'bad' }> {
+  const [first, second] = cut(text, '@');
+  const address = readAddress(second ?? first);
+  if (second !== undefined && address === undefined)
+    return bad('not the address of an interface, which can be named only once', second);
+  const name = second === undefined && address !== undefined ? undefined : textIfAny(first);
+  return { kind: 'source', source: { address, interface: name, port } };
+}
+
+function textIfAny(text: string | undefined): string | undefined {
+  return text === undefined || text === '' ? undefined : textOfOctets(text);
+}
+
+function bad(fault: string, value: string | undefined): Extract<UpstreamReading, { kind: 'bad' }> {
+  return { kind: 'bad', fault, value: textOfOctets(value ?? '') };
+}
