@@ -258,6 +258,15 @@ describe('a watch', () => {
   });
 });
 
+test('a listener that fails does not end the watch', async () => {
+  await start({ server: { objects: many(1) } });
+  harness.watch.onChange(() => {
+    throw new Error('a mistake in a listener');
+  });
+  await harness.untilWatching();
+  expect(harness.log.records.some(({ level }) => level === 'error')).toBe(true);
+});
+
 describe('a server', () => {
   test('gone for long and back with other objects and an older history is listed anew', async () => {
     await start({ server: { objects: many(3), firstResourceVersion: 5_000 } });

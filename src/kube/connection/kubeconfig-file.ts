@@ -66,16 +66,16 @@ export class KubeconfigEntry {
     return Buffer.from(text, 'base64');
   }
 
-  #list(field: string, value: unknown): string[] {
-    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
-    throw this.error(field, 'must be a list of texts');
-  }
-
   /** `problem` follows the field's name and must not repeat its value, which may be a secret. */
   error(field: string, problem: string): ClusterConfigurationError {
     const full = `${this.#where}.${field}`;
     const message = `Cannot use kubeconfig ${this.file}: ${full} ${problem}`;
     return new ClusterConfigurationError(message, this.file, full);
+  }
+
+  #list(field: string, value: unknown): string[] {
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+    throw this.error(field, 'must be a list of texts');
   }
 }
 

@@ -113,9 +113,18 @@ export class ClusterWatch {
     api: ApiAccess,
   ): Follower | undefined {
     if (sink === undefined) return undefined;
-    return new Reflector(title, ways, sink, api, () => {
-      for (const listener of this.#listeners) listener();
-    });
+    return new Reflector(title, ways, sink, api, () => this.#tell(api.log));
+  }
+
+  #tell(log: Log): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener();
+      } catch (error) {
+        // The watch goes on: a listener's mistake is not the cluster's.
+        log.error('a listener of the cluster watch failed', { reason: String(error) });
+      }
+    }
   }
 }
 
