@@ -34,20 +34,24 @@ async function stopProcess(child: ChildProcess): Promise<void> {
   expect(await exit).toEqual([0, null]);
 }
 
-it.each(['127.0.0.1', '0.0.0.0'])('from process to process on %s, eight times', async (address) => {
-  let { child, port } = await startProcess(0, address);
-  const load = startLoad(loadEntry, { port, address: '127.0.0.1', sockets: 32 });
-  for (let round = 0; round < 8; round++) {
-    const next = await startProcess(port, address);
+it.each(['127.0.0.1', '0.0.0.0'])(
+  'from process to process on %s, eight times',
+  { timeout: 60_000 },
+  async (address) => {
+    let { child, port } = await startProcess(0, address);
+    const load = startLoad(loadEntry, { port, address: '127.0.0.1', sockets: 32 });
+    for (let round = 0; round < 8; round++) {
+      const next = await startProcess(port, address);
+      const before = load.answered;
+      await waitUntil('both to serve', () => load.answered > before + 500);
+      await stopProcess(child);
+      child = next.child;
+    }
     const before = load.answered;
-    await waitUntil('both to serve', () => load.answered > before + 500);
+    await waitUntil('the last one to serve', () => load.answered > before + 500);
+    await load.stop();
+    expect(load.lost).toBe(0);
+    expect(load.asked).toBe(load.answered);
     await stopProcess(child);
-    child = next.child;
-  }
-  const before = load.answered;
-  await waitUntil('the last one to serve', () => load.answered > before + 500);
-  await load.stop();
-  expect(load.lost).toBe(0);
-  expect(load.asked).toBe(load.answered);
-  await stopProcess(child);
-});
+  },
+);
