@@ -3,7 +3,8 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { typeOf } from '../../src/wire/mnemonics.ts';
-import { AskableCluster, type DialectName, goldenObjects, question } from './golden-cluster.ts';
+import { AskableCluster, type DialectName, question } from '../cluster/askable-cluster.ts';
+import { goldenObjects } from './golden-objects.ts';
 import { KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.ts';
 import { comparable, type RecordedAnswer, readRecorded, recordMessage } from './recorded-answer.ts';
 

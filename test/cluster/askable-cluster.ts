@@ -1,7 +1,6 @@
 /**
- * A cluster made from `objects.yaml`, with ways to ask it: through the plain chain, and through the table.
+ * A cluster with both ways to an answer: the plain chain, and the table.
  */
-import { readFileSync } from 'node:fs';
 import { type AnswerSlowly, createAnswerSlowly } from '../../src/chain/answer-slowly.ts';
 import type { Client } from '../../src/chain/query.ts';
 import type { Clock } from '../../src/ground/clock.ts';
@@ -9,7 +8,6 @@ import { silentLog } from '../../src/ground/log.ts';
 import { createClusterChain } from '../../src/handlers/cluster-chain.ts';
 import { Cluster, type ClusterOptions } from '../../src/kube/cluster.ts';
 import type { ClusterObject } from '../../src/kube/objects.ts';
-import { parseManifest } from '../../src/sources/manifests/parse-manifest.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { TableWriter } from '../../src/table/writer.ts';
@@ -21,29 +19,10 @@ import { ManualClock } from '../support/manual-clock.ts';
 
 export type DialectName = ClusterOptions['dialect'];
 
-/** What the recorder's cluster had besides the objects of the file. */
-const GIVEN: readonly ClusterObject[] = [
-  { kind: 'Namespace', name: 'default' },
-  {
-    kind: 'Service',
-    namespace: 'default',
-    name: 'kubernetes',
-    address: { kind: 'clusterIPs', addresses: ['10.96.0.1'] },
-    ports: [{ name: 'https', protocol: 'TCP', port: 443 }],
-  },
-];
-
-export function goldenObjects(): readonly ClusterObject[] {
-  const file = new URL('objects.yaml', import.meta.url);
-  const { objects } = parseManifest('objects.yaml', readFileSync(file, 'utf8'));
-  return [...GIVEN, ...objects.map(({ object }) => object)];
-}
-
 const CLIENT: Client = { address: '192.0.2.53', port: 5353, transport: 'tcp' };
 /** A packet as large as any. */
 const packet = new Uint8Array(65_535);
 
-/** A cluster, its table, and both ways to an answer. */
 export class AskableCluster {
   readonly cluster: Cluster;
   readonly table: TableWriter;
@@ -65,10 +44,17 @@ export class AskableCluster {
 
   /** Lists exactly these objects, of all kinds, and publishes them. */
   list(objects: readonly ClusterObject[]): void {
+    this.begin(objects);
+    const { services, endpoints, namespaces, pods } = this.cluster;
+    for (const store of [services, endpoints, namespaces, pods]) store.listCompleted();
+    this.cluster.settle();
+  }
+
+  /** Begins to list these objects, and never comes to the end. */
+  begin(objects: readonly ClusterObject[]): void {
     const { services, endpoints, namespaces, pods } = this.cluster;
     for (const store of [services, endpoints, namespaces, pods]) store.listStarted();
     for (const object of objects) this.upsert(object);
-    for (const store of [services, endpoints, namespaces, pods]) store.listCompleted();
     this.cluster.settle();
   }
 

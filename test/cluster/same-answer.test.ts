@@ -1,0 +1,46 @@
+/**
+ * The table and the plain chain are two ways to one answer: whatever the cluster, whatever the question.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { TYPE } from '../../src/wire/types.ts';
+import { recordMessage } from '../golden/recorded-answer.ts';
+import { arbitraryObject, arbitraryQuestionName } from './arbitrary-objects.ts';
+import { AskableCluster, question } from './askable-cluster.ts';
+
+const { A, AAAA, SRV, CNAME, PTR, TXT, NS, SOA, ANY } = TYPE;
+const arbitraryType = fc.constantFrom(A, AAAA, SRV, CNAME, PTR, TXT, NS, SOA, ANY, 65_280);
+const arbitraryQuestion = fc.tuple(arbitraryQuestionName, arbitraryType);
+const arbitrarySetting = fc.record({
+  objects: fc.array(arbitraryObject, { minLength: 5, maxLength: 30 }),
+  questions: fc.array(arbitraryQuestion, { minLength: 60, maxLength: 60 }),
+  pods: fc.constantFrom('disabled', 'insecure', 'verified'),
+  isListed: fc.boolean(),
+});
+
+describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster and any question', (dialect) => {
+  it('the table says what the chain says, or asks it', { timeout: 60_000 }, async () => {
+    let answered = 0;
+    let withRecords = 0;
+    await fc.assert(
+      fc.asyncProperty(arbitrarySetting, async ({ objects, questions, pods, isListed }) => {
+        const cluster = new AskableCluster(dialect, { pods });
+        if (isListed) cluster.list(objects);
+        else cluster.begin(objects);
+        for (const [name, type] of questions) {
+          const asked = question(name, type);
+          const byTable = cluster.askTable(asked);
+          const byChain = await cluster.askChain(asked);
+          if (byTable === undefined) continue;
+          answered += 1;
+          if (byTable.answers.length > 0) withRecords += 1;
+          expect(recordMessage(byTable)).toEqual(recordMessage(byChain));
+          expect(byTable.header).toEqual(byChain.header);
+        }
+      }),
+      { numRuns: 120 },
+    );
+    expect(answered).toBeGreaterThan(3000);
+    expect(withRecords).toBeGreaterThan(300);
+  });
+});
