@@ -2,20 +2,17 @@
  * Ports of loopback that nobody has, neither by UDP nor by TCP.
  */
 import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Free at the moment; nothing keeps others from taking it, so whoever starts a server on it must be ready for that. */
+/** Below the ports that kernels give to clients, or a client of another test would take one before its server does. */
+const FIRST = 20_000;
+const COUNT = 10_000;
+
+/** Free at the moment, and unlikely to be taken by anybody else soon. */
 export async function findFreePort(address = '127.0.0.1'): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
-    const server = createServer().listen(0, address);
-    await once(server, 'listening');
-    const bound = server.address();
-    const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
-    const isFree = await isFreeByUdp(port, address);
-    server.close();
-    await once(server, 'close');
-    if (isFree) return port;
+    const port = FIRST + Math.floor(Math.random() * COUNT);
+    if ((await isFreeByUdp(port, address)) && (await isFreeByTcp(port, address))) return port;
   }
   throw new Error(`no port free for UDP and TCP: ${address}`);
 }
@@ -25,5 +22,13 @@ function isFreeByUdp(port: number, address: string): Promise<boolean> {
     const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
     socket.once('error', () => resolve(false));
     socket.bind(port, address, () => socket.close(() => resolve(true)));
+  });
+}
+
+function isFreeByTcp(port: number, address: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, address, () => server.close(() => resolve(true)));
   });
 }
