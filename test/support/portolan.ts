@@ -21,6 +21,8 @@ export interface Exit {
 
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
+  /** A command that runs the program, which is appended to it: `unshare`, a shell with limits. It must become it by exec. */
+  readonly through?: readonly string[];
 }
 
 /** A running, or ended, process. */
@@ -32,11 +34,12 @@ export class Program {
   ended: Exit | undefined;
   #heard: () => void = () => {};
 
-  constructor(args: readonly string[], { environment = {} }: RunOptions = {}) {
+  constructor(args: readonly string[], { environment = {}, through = [] }: RunOptions = {}) {
     const { PATH = '' } = process.env;
     // Nothing of the machine that the tests run on: neither its kubeconfig nor its cluster.
     const env = { PATH, HOME: '/nonexistent', ...environment };
-    this.process = spawn(process.execPath, [ENTRY, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [command = process.execPath, ...rest] = [...through, process.execPath, ENTRY, ...args];
+    this.process = spawn(command, rest, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.output += text;
     });

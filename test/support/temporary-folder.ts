@@ -1,5 +1,5 @@
 /**
- * A folder that is gone after the test.
+ * A folder that is gone after the test, or after all tests of a file.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,9 +12,12 @@ export interface TemporaryFolder {
   write(name: string, content: string | Buffer): Promise<string>;
 }
 
-export async function makeTemporaryFolder(): Promise<TemporaryFolder> {
+/** @param atEnd when the folder goes: `afterAll` in a `beforeAll`, else with the test */
+export async function makeTemporaryFolder(
+  atEnd: (remove: () => Promise<void>) => void = onTestFinished,
+): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(tmpdir(), 'portolan-test-'));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  atEnd(() => rm(path, { recursive: true, force: true }));
   return {
     path,
     async write(name, content) {

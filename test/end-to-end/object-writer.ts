@@ -1,0 +1,117 @@
+/**
+ * Creates, changes and deletes objects of a cluster by plain requests, with the credentials of a kubeconfig: the same for the
+ * double as for a real API server.
+ */
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { systemClock } from '../../src/ground/clock.ts';
+import { authenticate } from '../../src/kube/connection/authentication.ts';
+import { loadClientNode } from '../../src/kube/connection/client-node-credentials.ts';
+import { readCluster } from '../../src/kube/connection/kubeconfig-cluster.ts';
+import { readKubeconfigs } from '../../src/kube/connection/kubeconfig-file.ts';
+import type { ClusterSettings } from '../../src/kube/connection/settings.ts';
+import { findByKind } from '../api-server/catalog.ts';
+import type { KubernetesObject } from '../api-server/object-store.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export class ApiRefusal extends Error {
+  readonly status: number;
+
+  constructor(method: string, path: string, { status, text }: Answer) {
+    super(`${method} ${path}: ${status} ${text}`);
+    this.status = status;
+  }
+}
+
+const CONFLICT = 409;
+const MOST_TRIES = 5;
+
+export class ObjectWriter {
+  readonly #settings: ClusterSettings;
+
+  constructor(settings: ClusterSettings) {
+    this.#settings = settings;
+  }
+
+  static async open(kubeconfig: string): Promise<ObjectWriter> {
+    const choice = { context: undefined, masterUrl: undefined, environment: {} };
+    return new ObjectWriter(
+      await readCluster(await readKubeconfigs([kubeconfig], false), {
+        ...choice,
+        clock: systemClock,
+        loadClientNode,
+      }),
+    );
+  }
+
+  /** @returns the object as the server has it, with what it added */
+  create(object: KubernetesObject): Promise<KubernetesObject> {
+    return this.#ask('POST', collectionOf(object), object);
+  }
+
+  /** Changes what is there, however often others change it meanwhile. */
+  async change(
+    object: KubernetesObject,
+    edit: (current: KubernetesObject) => KubernetesObject,
+  ): Promise<KubernetesObject> {
+    const path = pathOf(object);
+    for (let tries = 1; ; tries += 1) {
+      const current = await this.#ask('GET', path);
+      try {
+        return await this.#ask('PUT', path, edit(current));
+      } catch (error) {
+        if (!(error instanceof ApiRefusal && error.status === CONFLICT) || tries === MOST_TRIES) throw error;
+      }
+    }
+  }
+
+  /** Sets the status of an object, which a real API server takes apart from the rest. */
+  setStatus(object: KubernetesObject, status: unknown): Promise<KubernetesObject> {
+    return this.#ask('PUT', `${pathOf(object)}/status`, { ...object, status });
+  }
+
+  async delete(object: KubernetesObject): Promise<void> {
+    await this.#ask('DELETE', pathOf(object));
+  }
+
+  async #ask(method: string, path: string, body?: KubernetesObject): Promise<KubernetesObject> {
+    const answer = await this.#send(method, path, body === undefined ? undefined : JSON.stringify(body));
+    if (answer.status >= 300) throw new ApiRefusal(method, path, answer);
+    return JSON.parse(answer.text) as KubernetesObject; // What an API server answers to these.
+  }
+
+  async #send(method: string, path: string, body: string | undefined): Promise<Answer> {
+    const { headers, tls } = await authenticate(this.#settings);
+    const { server } = this.#settings;
+    const send = server.protocol === 'https:' ? httpsRequest : httpRequest;
+    const url = new URL(server.pathname.replace(/\/+$/, '') + path, server);
+    const content = body === undefined ? {} : { 'content-type': 'application/json' };
+    return new Promise((resolve, reject) => {
+      const options = { method, headers: { ...headers, ...content }, ...tls, agent: false as const };
+      const request = send(url, options, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
+        );
+      });
+      request.on('error', reject);
+      request.end(body);
+    });
+  }
+}
+
+function collectionOf({ kind, apiVersion = 'v1', metadata }: KubernetesObject): string {
+  const { plural, group, namespaced } = findByKind(kind);
+  const base = group === '' ? `/api/${apiVersion}` : `/apis/${apiVersion}`;
+  return namespaced ? `${base}/namespaces/${metadata.namespace}/${plural}` : `${base}/${plural}`;
+}
+
+function pathOf(object: KubernetesObject): string {
+  return `${collectionOf(object)}/${object.metadata.name}`;
+}

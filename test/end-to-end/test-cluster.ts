@@ -1,0 +1,163 @@
+/**
+ * The clusters that the end-to-end suite runs against: the double in a process of its own, and a real one if
+ * `PORTOLAN_TEST_KUBECONFIG` names it. All that is made in them goes again.
+ */
+import { afterAll } from 'vitest';
+import type { KubernetesObject } from '../api-server/object-store.ts';
+import { bundleDouble, DoubleProcess, writeKubeconfig } from '../support/double-process.ts';
+import { makeTemporaryFolder } from '../support/temporary-folder.ts';
+import {
+  type Endpoint,
+  endpointObjects,
+  namespaceObject,
+  type Port,
+  serviceObject,
+} from './kubernetes-objects.ts';
+import { ApiRefusal, ObjectWriter } from './object-writer.ts';
+
+/** Undefined if it is not set, or empty. */
+export const REAL_KUBECONFIG = process.env['PORTOLAN_TEST_KUBECONFIG'] || undefined;
+
+const NOT_FOUND = 404;
+
+export class TestCluster {
+  /** For `--kubecfg-file`. */
+  readonly kubeconfig: string;
+  /** Undefined for a real cluster. */
+  readonly double: DoubleProcess | undefined;
+  readonly #writer: ObjectWriter;
+  /** In the order of their making. */
+  #made: KubernetesObject[] = [];
+  #namespaces = 0;
+
+  private constructor(kubeconfig: string, writer: ObjectWriter, double: DoubleProcess | undefined) {
+    this.kubeconfig = kubeconfig;
+    this.double = double;
+    this.#writer = writer;
+  }
+
+  /** For `beforeAll`. */
+  static async openReal(kubeconfig: string): Promise<TestCluster> {
+    const cluster = new TestCluster(kubeconfig, await ObjectWriter.open(kubeconfig), undefined);
+    afterAll(() => cluster.#clear());
+    return cluster;
+  }
+
+  /** For `beforeAll`. */
+  static async startDouble(...flags: readonly string[]): Promise<TestCluster> {
+    const folder = await makeTemporaryFolder(afterAll);
+    const double = await DoubleProcess.start(await bundleDouble(), '--tls', ...flags);
+    afterAll(() => double.end());
+    await double.allow({ tokens: { 'end-to-end': 'portolan' } });
+    const kubeconfig = await writeKubeconfig(folder, double.url, { token: 'end-to-end' });
+    return new TestCluster(kubeconfig, await ObjectWriter.open(kubeconfig), double);
+  }
+
+  /** A new namespace. @returns its name */
+  async addNamespace(): Promise<string> {
+    this.#namespaces += 1;
+    const name = `portolan-test-${process.pid}-${this.#namespaces}`;
+    await this.add(namespaceObject(name));
+    return name;
+  }
+
+  /** @returns the addresses that the cluster gave it, if any */
+  async addService(
+    namespace: string,
+    name: string,
+    spec: Readonly<Record<string, unknown>> & { readonly ports?: readonly Port[] },
+  ): Promise<readonly string[]> {
+    return addressesOf(await this.add(serviceObject(namespace, name, spec)));
+  }
+
+  async addEndpoints(
+    namespace: string,
+    service: string,
+    endpoints: readonly Endpoint[],
+    ports: readonly Port[],
+  ): Promise<void> {
+    for (const object of endpointObjects(namespace, service, endpoints, ports)) await this.add(object);
+  }
+
+  async changeEndpoints(
+    namespace: string,
+    service: string,
+    endpoints: readonly Endpoint[],
+    ports: readonly Port[],
+  ): Promise<void> {
+    for (const object of endpointObjects(namespace, service, endpoints, ports)) {
+      const { kind: _kind, apiVersion: _version, metadata: _metadata, ...content } = object;
+      await this.#writer.change(object, (current) => ({ ...current, ...content }));
+    }
+  }
+
+  async changeService(
+    namespace: string,
+    name: string,
+    spec: Readonly<Record<string, unknown>>,
+  ): Promise<readonly string[]> {
+    const edit = (current: KubernetesObject) => ({ ...current, spec: { ...specOf(current), ...spec } });
+    return addressesOf(await this.#writer.change(serviceObject(namespace, name, {}), edit));
+  }
+
+  /** A pod that runs nowhere, whose status says that it runs. */
+  async addPod(namespace: string, name: string, podIP: string): Promise<void> {
+    const status = { phase: 'Running', podIP, podIPs: [{ ip: podIP }] };
+    const containers = [{ name: 'none', image: 'none.invalid/none' }];
+    const spec = { schedulerName: 'portolan-test-nobody', containers };
+    const metadata = { name, namespace };
+    const made = await this.add({ kind: 'Pod', apiVersion: 'v1', metadata, spec, status });
+    if (this.double === undefined) await this.#writer.setStatus(made, status);
+  }
+
+  async add(object: KubernetesObject): Promise<KubernetesObject> {
+    const made = await this.#writer.create(object);
+    this.#made.push(object);
+    return made;
+  }
+
+  /** Deletes a service with its endpoints, or only the service. */
+  async removeService(namespace: string, name: string): Promise<void> {
+    await this.#remove(serviceObject(namespace, name, {}));
+    for (const object of endpointObjects(namespace, name, [], [])) await this.#remove(object);
+  }
+
+  /** Deletes a namespace and what was made in it. */
+  async removeNamespace(name: string): Promise<void> {
+    const inside = this.#made.filter(({ metadata }) => metadata.namespace === name);
+    for (const object of inside) await this.#remove(object);
+    await this.#remove(namespaceObject(name));
+  }
+
+  /** Other hands may have removed it: in a real cluster, endpoints go with their service. */
+  async #remove(object: KubernetesObject): Promise<void> {
+    const { kind, metadata } = object;
+    this.#made = this.#made.filter(
+      (made) =>
+        made.kind !== kind ||
+        made.metadata.name !== metadata.name ||
+        made.metadata.namespace !== metadata.namespace,
+    );
+    try {
+      await this.#writer.delete(object);
+    } catch (error) {
+      if (!(error instanceof ApiRefusal && error.status === NOT_FOUND)) throw error;
+    }
+  }
+
+  async #clear(): Promise<void> {
+    for (const { kind, metadata } of this.#made.filter((made) => made.kind === 'Namespace').toReversed()) {
+      await this.#remove({ kind, metadata });
+    }
+  }
+}
+
+function specOf(object: KubernetesObject): Readonly<Record<string, unknown>> {
+  return (object['spec'] ?? {}) as Record<string, unknown>; // Any service has one.
+}
+
+function addressesOf(service: KubernetesObject): readonly string[] {
+  const { clusterIPs, clusterIP } = specOf(service) as { clusterIPs?: string[]; clusterIP?: string };
+  const all = clusterIPs ?? (clusterIP === undefined ? [] : [clusterIP]);
+  return all.filter((address) => address !== 'None');
+}
