@@ -1,0 +1,96 @@
+/**
+ * Upstream servers made of a clock and a script: what a query gets, and after how many milliseconds of virtual time.
+ */
+
+import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
+import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
+import type { Clock } from '../../src/ground/clock.ts';
+import { decodeMessage } from '../../src/wire/message.ts';
+import { type Message, type Question, TYPE } from '../../src/wire/types.ts';
+
+export type Behaviour =
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'answers'; readonly rcode: number; readonly after: number }
+  /** Answers every so-many-th query only. */
+  | { readonly kind: 'loses'; readonly but: number; readonly after: number }
+  | { readonly kind: 'unreachable'; readonly code: string }
+  /** Sends each query back to us. */
+  | { readonly kind: 'loops'; readonly after: number }
+  /** Knows no EDNS: FORMERR to queries with OPT. */
+  | { readonly kind: 'old'; readonly after: number }
+  | { readonly kind: 'truncates'; readonly after: number };
+
+export class ScriptedServer implements Transport {
+  readonly dropped = { strange: 0, otherQuestion: 0 };
+  behaviour: Behaviour = { kind: 'silent' };
+  /** Queries that were sent to it, probes left out; and those. */
+  asked = 0;
+  probed = 0;
+  isClosed = false;
+  /** What hears of a query that it sends back. */
+  onLoop: (question: Question) => void = () => {};
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  ask({ octets, hasEdns }: QueryMessage, events: ExchangeEvents): Exchange {
+    const query = decodeMessage(octets);
+    const question = query.questions[0];
+    if (question === undefined) throw new Error('a query without a question');
+    if (isProbe(question)) this.probed += 1;
+    else this.asked += 1;
+    return this.#react(query, question, hasEdns, events);
+  }
+
+  #react(query: Message, question: Question, hasEdns: boolean, events: ExchangeEvents): Exchange {
+    const { behaviour } = this;
+    const later = (milliseconds: number, run: () => void): Exchange => {
+      const timer = this.#clock.after(milliseconds, run);
+      return { cancel: () => timer.cancel() };
+    };
+    switch (behaviour.kind) {
+      case 'silent':
+        return { cancel() {} };
+      case 'answers':
+        return later(behaviour.after, () => events.replied(replyTo(query, behaviour.rcode)));
+      case 'loses':
+        if ((this.asked + this.probed) % behaviour.but !== 0) return { cancel() {} };
+        return later(behaviour.after, () => events.replied(replyTo(query, 0)));
+      case 'unreachable':
+        events.failed(behaviour.code);
+        return { cancel() {} };
+      case 'loops':
+        return later(behaviour.after, () => this.onLoop(question));
+      case 'old':
+        return later(behaviour.after, () =>
+          events.replied({ ...replyTo(query, hasEdns ? 1 : 0), edns: undefined }),
+        );
+      case 'truncates': {
+        const reply = replyTo(query, 0);
+        const header = { ...reply.header, truncated: true };
+        return later(behaviour.after, () => events.replied({ ...reply, header, answers: [] }));
+      }
+    }
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+}
+
+function isProbe({ name, type }: Question): boolean {
+  return type === TYPE.NS || /^[0-9a-f]{32}\./.test(name);
+}
+
+function replyTo(query: Message, rcode: number): Message {
+  const name = query.questions[0]?.name;
+  const header = { ...query.header, response: true, recursionAvailable: true, rcode };
+  const data = { kind: 'A', address: '192.0.2.1' } as const;
+  return {
+    ...query,
+    header,
+    answers: rcode === 0 && name !== undefined ? [{ name, class: 1, ttl: 60, data }] : [],
+  };
+}
