@@ -70,6 +70,8 @@ export class ClusterAnswers {
   restore(lines: readonly string[]): string | undefined {
     try {
       if (lines.length > 0) this.cluster.restore(lines);
+      // The names are to be known before the first question.
+      this.cluster.settle();
       return undefined;
     } catch (error) {
       if (error instanceof SnapshotLineError) return error.message;

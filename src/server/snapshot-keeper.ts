@@ -17,8 +17,8 @@ export interface SnapshotKeeperOptions {
   readonly log: Log;
 }
 
-/** A change is in the file at most so long after it was made. */
-const PERIOD_MILLISECONDS = 10_000;
+/** How often the file is brought up to date, if anything has changed. */
+export const SNAPSHOT_PERIOD = 30_000;
 
 export class SnapshotKeeper {
   readonly #options: SnapshotKeeperOptions;
@@ -51,7 +51,7 @@ export class SnapshotKeeper {
 
   /** Begins to write. */
   start(): void {
-    this.#timer = this.#options.clock.after(PERIOD_MILLISECONDS, () => {
+    this.#timer = this.#options.clock.after(SNAPSHOT_PERIOD, () => {
       this.#writing = this.#writeIfChanged().then(() => {
         this.#writing = undefined;
         if (this.#timer !== undefined) this.start();

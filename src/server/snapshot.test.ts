@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { RecordingLog } from '../../test/support/recording-log.ts';
 import { readSnapshot, writeSnapshot } from './snapshot-file.ts';
-import { SnapshotKeeper } from './snapshot-keeper.ts';
+import { SNAPSHOT_PERIOD, SnapshotKeeper } from './snapshot-keeper.ts';
 
 const owner = { domain: 'cluster.local.', source: 'https://10.0.0.1:6443' };
 let folder: string;
@@ -80,7 +80,7 @@ describe('the keeper', () => {
   };
   /** Turns the clock to the next look, and waits for its end. */
   const look = async () => {
-    clock.advance(10_000);
+    clock.advance(SNAPSHOT_PERIOD);
     await vi.waitFor(() => expect(clock.pending).toBe(1));
   };
 
@@ -92,7 +92,7 @@ describe('the keeper', () => {
   it('writes after changes, not before its time and not without a change', async () => {
     const keeper = keep();
     keeper.start();
-    clock.advance(9_999);
+    clock.advance(SNAPSHOT_PERIOD - 1);
     expect(await linesInFile()).toBe('none');
     clock.advance(1);
     await vi.waitFor(() => expect(keeper.count().written).toBe(1));

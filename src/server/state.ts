@@ -4,7 +4,7 @@
 export type ServerState = 'made' | 'starting' | 'serving' | 'lameduck' | 'draining' | 'stopped';
 
 const LEGAL_MOVES: Readonly<Record<ServerState, readonly ServerState[]>> = {
-  made: ['starting', 'stopped'],
+  made: ['starting', 'draining'],
   /** A start that fails, or is interrupted, ends without having served. */
   starting: ['serving', 'draining'],
   serving: ['lameduck', 'draining'],

@@ -170,8 +170,8 @@ describe('a snapshot', () => {
     const double = await recordSnapshot();
     await double.stop();
     const serving = await serve(double.url, '--snapshot', file);
-    await until(async () => expect(await a(serving, 'web')).toBe('10.96.0.10'));
-    await until(async () => expect(await a(serving, 'db')).toBe('10.244.0.9'));
+    expect(await a(serving, 'web')).toBe('10.96.0.10');
+    expect(await a(serving, 'db')).toBe('10.244.0.9');
     expect(await a(serving, 'none')).toBe('SERVFAIL');
     await saysWhy(serving, /no connection/);
     await double.restart([namespace('default'), service('other', '10.96.0.12')]);

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { TYPE } from '../../src/wire/types.ts';
 import { ask, askShort } from '../support/ask.ts';
-import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
 
 afterAll(endAllPrograms);
 
@@ -41,6 +42,48 @@ describe.each(['udp', 'tcp'] as const)('the example cluster by %s', (transport) 
     ['example.com', 'A', 'REFUSED'],
   ])('%s %s is %s', async (name, type, expected) => {
     expect(await askShort(serving, name, type, { transport })).toBe(expected);
+  });
+});
+
+describe('addresses', () => {
+  it('may be of IPv6', async () => {
+    const serving = await servePortolan(['--example'], { address: '::1' });
+    await serving.program.heard('cluster listed');
+    for (const transport of ['udp', 'tcp'] as const)
+      expect(await askShort(serving, 'cart.shop.svc.cluster.local', 'A', { transport })).toBe('10.96.20.10');
+    expect((await look(serving, '/readyz')).status).toBe(200);
+  });
+
+  it('are all there are, of both families, unless they are named', async () => {
+    const port = await findFreePort();
+    const flags = [
+      '--example',
+      '--dns-port',
+      String(port),
+      '--healthz-port=127.0.0.1:0',
+      '--log-format=json',
+    ];
+    const program = runPortolan(['serve', ...flags]);
+    expect(await program.heard('serving')).toMatchObject({ addresses: `0.0.0.0:${port},[::]:${port}` });
+    await program.heard('cluster listed');
+    for (const address of ['127.0.0.1', '127.0.0.2', '::1'])
+      for (const transport of ['udp', 'tcp'] as const)
+        expect(await askShort({ address, port }, 'cart.shop.svc.cluster.local', 'A', { transport })).toBe(
+          '10.96.20.10',
+        );
+  });
+});
+
+describe('names of pods', () => {
+  it.each([
+    ['insecure', '10.244.1.10', '10.9.9.9'],
+    ['verified', '10.244.1.10', 'NXDOMAIN'],
+    ['disabled', 'NXDOMAIN', 'NXDOMAIN'],
+  ])('in mode %s', async (mode, ofPod, ofNobody) => {
+    const serving = await servePortolan(['--example', '--pods', mode]);
+    await serving.program.heard('cluster listed');
+    expect(await askShort(serving, '10-244-1-10.shop.pod.cluster.local', 'A')).toBe(ofPod);
+    expect(await askShort(serving, '10-9-9-9.shop.pod.cluster.local', 'A')).toBe(ofNobody);
   });
 });
 
