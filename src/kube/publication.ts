@@ -117,8 +117,9 @@ export class Publication {
     const isExternal = nodes.length > 0 && view?.service.address.kind === 'externalName';
     if (isExternal) namespace.externalNames.add(unit.name);
     if (wasExternal || isExternal || namespace.live === 0) this.#publishNamespace(namespace);
-    this.#model.reverse.replace(unit.reverse, reverse, (address) => this.#addresses.add(address));
-    unit.reverse = reverse;
+    unit.reverse = this.#model.reverse.replace(unit.reverse, reverse, (address) =>
+      this.#addresses.add(address),
+    );
   }
 
   #publishNamespace(unit: NamespaceUnit): void {

@@ -30,15 +30,17 @@ export class ReverseIndex {
   /**
    * Replaces the names of one service.
    *
-   * @param before what the last call took in as `after`
+   * @param before what the last call returned
    * @param changed is given the addresses whose names are others now
+   * @returns what is held now
    */
   replace(
     before: readonly ReverseName[],
     after: readonly ReverseName[],
     changed: (address: string) => void,
-  ): void {
-    if (before.length === after.length && before.every((name, index) => isSame(name, after[index]))) return;
+  ): readonly ReverseName[] {
+    if (before.length === after.length && before.every((name, index) => isSame(name, after[index])))
+      return before;
     for (const name of before) {
       this.#remove(name);
       changed(name.address);
@@ -47,6 +49,7 @@ export class ReverseIndex {
       this.#add(name);
       changed(name.address);
     }
+    return after;
   }
 
   namesOf(address: string): readonly ReverseName[] {

@@ -49,7 +49,7 @@ export const arbitraryService: fc.Arbitrary<ServiceObject> = fc.record({
   namespace: fc.constantFrom(...NAMESPACES),
   name: fc.constantFrom(...SERVICES),
   address: fc.oneof(
-    fc.record({ kind: fc.constant('clusterIPs'), addresses: fc.array(address, { maxLength: 2 }) }),
+    fc.record({ kind: fc.constant('clusterIPs'), addresses: fc.array(address, { maxLength: 3 }) }),
     fc.record({ kind: fc.constant('headless') }),
     fc.record({ kind: fc.constant('externalName'), name: fc.constantFrom(...EXTERNAL_NAMES) }),
   ),
@@ -57,7 +57,10 @@ export const arbitraryService: fc.Arbitrary<ServiceObject> = fc.record({
 });
 
 const group: fc.Arbitrary<EndpointGroup> = fc.record({
-  addresses: fc.array(fc.record({ address, hostname: fc.constantFrom(...HOSTNAMES) }), { maxLength: 4 }),
+  addresses: fc.array(fc.record({ address, hostname: fc.constantFrom(...HOSTNAMES) }), {
+    minLength: 1,
+    maxLength: 4,
+  }),
   ports,
 });
 
@@ -86,13 +89,15 @@ export const arbitraryPod: fc.Arbitrary<PodObject> = fc.record({
   addresses: fc.array(address, { maxLength: 2 }),
 });
 
-export const arbitraryObject: fc.Arbitrary<ClusterObject> = fc.oneof(
-  arbitraryService,
-  arbitraryEndpoints,
-  arbitraryEndpoints,
-  arbitraryNamespace,
-  arbitraryPod,
-);
+/** A cluster with a little of everything. */
+export const arbitraryObjects: fc.Arbitrary<readonly ClusterObject[]> = fc
+  .tuple(
+    fc.array(arbitraryService, { minLength: 4, maxLength: 16 }),
+    fc.array(arbitraryEndpoints, { minLength: 2, maxLength: 12 }),
+    fc.array(arbitraryNamespace, { maxLength: 3 }),
+    fc.array(arbitraryPod, { maxLength: 3 }),
+  )
+  .map((kinds) => kinds.flat());
 
 const LABELS = [
   ...[
@@ -136,29 +141,14 @@ const clusterName = fc
     namespace: fc.constantFrom('blue', 'green', 'empty', 'x', '*'),
   })
   .map(({ below, service, namespace }) => [...below, service, namespace, 'svc', 'cluster.local.'].join('.'));
-/** Names that many clusters have. */
-const likelyName = fc
-  .record({
-    below: fc.constantFrom(
-      ...[
-        '',
-        '',
-        '',
-        '_http._tcp.',
-        '_http._udp.',
-        '_dns._tcp.',
-        '_tcp.',
-        'http.tcp.',
-        'db-0.',
-        'db-1.',
-        '10-244-0-1.',
-      ],
-      ...['10-244-1-3.', 'fd00--1.', 'fd00--0.', '6535633032326533.', 'x.', '*.'],
-    ),
-    service: fc.constantFrom('web.', 'db.', 'tcp.'),
-    namespace: fc.constantFrom('blue', 'green'),
-  })
-  .map(({ below, service, namespace }) => `${below}${service}${namespace}.svc.cluster.local.`);
+/** Names that many of these clusters have. */
+export const LIKELY_NAMES: readonly string[] = [
+  ...['', '_http._tcp.', '_http._udp.', '_dns._tcp.', '_tcp.', 'http.tcp.', 'db-0.', 'db-1.', '10-244-0-1.'],
+  ...['10-244-1-3.', 'fd00--1.', 'fd00--0.', '6535633032326533.', 'x.', '*.'],
+]
+  .flatMap((below) => ['web.', 'db.', 'tcp.'].map((service) => below + service))
+  .flatMap((names) => ['blue', 'green'].map((namespace) => `${names}${namespace}.svc.cluster.local.`));
+
 const anyName = fc
   .array(fc.constantFrom(...LABELS), { maxLength: 5 })
   .map((labels) => [...labels, 'cluster.local.'].join('.'));
@@ -182,7 +172,7 @@ const reverseNames = fc.constantFrom(
 
 /** Names of which many exist in a random cluster, and names near to them. */
 export const arbitraryQuestionName: fc.Arbitrary<string> = fc.oneof(
-  { weight: 8, arbitrary: likelyName },
+  { weight: 4, arbitrary: fc.constantFrom(...LIKELY_NAMES) },
   { weight: 2, arbitrary: clusterName },
   anyName,
   reverseNames,

@@ -5,18 +5,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
-import { arbitraryObject, arbitraryQuestionName } from './arbitrary-objects.ts';
+import { arbitraryObjects, arbitraryQuestionName, LIKELY_NAMES } from './arbitrary-objects.ts';
 import { AskableCluster, question } from './askable-cluster.ts';
 
 const { A, AAAA, SRV, CNAME, PTR, TXT, NS, SOA, ANY } = TYPE;
 const arbitraryType = fc.constantFrom(A, AAAA, SRV, CNAME, PTR, TXT, NS, SOA, ANY, 65_280);
 const arbitraryQuestion = fc.tuple(arbitraryQuestionName, arbitraryType);
 const arbitrarySetting = fc.record({
-  objects: fc.array(arbitraryObject, { minLength: 5, maxLength: 30 }),
-  questions: fc.array(arbitraryQuestion, { minLength: 60, maxLength: 60 }),
+  objects: arbitraryObjects,
+  questions: fc.array(arbitraryQuestion, { minLength: 30, maxLength: 30 }),
   pods: fc.constantFrom('disabled', 'insecure', 'verified'),
-  isListed: fc.boolean(),
+  isListed: fc.constantFrom(true, true, false),
 });
+
+const LIKELY = LIKELY_NAMES.flatMap((name) => [A, AAAA, SRV].map((type) => [name, type] as const));
 
 describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster and any question', (dialect) => {
   it('the table says what the chain says, or asks it', { timeout: 60_000 }, async () => {
@@ -27,7 +29,7 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster and any que
         const cluster = new AskableCluster(dialect, { pods });
         if (isListed) cluster.list(objects);
         else cluster.begin(objects);
-        for (const [name, type] of questions) {
+        for (const [name, type] of [...LIKELY, ...questions]) {
           const asked = question(name, type);
           const byTable = cluster.askTable(asked);
           const byChain = await cluster.askChain(asked);
@@ -38,9 +40,9 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster and any que
           expect(byTable.header).toEqual(byChain.header);
         }
       }),
-      { numRuns: 120 },
+      { numRuns: 60 },
     );
     expect(answered).toBeGreaterThan(3000);
-    expect(withRecords).toBeGreaterThan(300);
+    expect(withRecords).toBeGreaterThan(100);
   });
 });
