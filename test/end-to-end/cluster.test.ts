@@ -35,10 +35,10 @@ describe.each(clusters)('in $title', ({ open }) => {
   beforeAll(async () => {
     cluster = await open();
     programs = await Promise.all([
-      serveCluster(cluster),
-      serveCluster(cluster, '--dialect', 'kube-dns'),
-      serveCluster(cluster, '--pods', 'verified'),
-      serveCluster(cluster, '--pods', 'disabled'),
+      serveCluster(cluster.kubeconfig),
+      serveCluster(cluster.kubeDnsKubeconfig, '--dialect', 'kube-dns'),
+      serveCluster(cluster.kubeconfig, '--pods', 'verified'),
+      serveCluster(cluster.kubeconfig, '--pods', 'disabled'),
     ]);
     [coredns, kubeDns] = [resolverOf(0), resolverOf(1)];
   }, 60_000);
@@ -248,6 +248,11 @@ describe.each(clusters)('in $title', ({ open }) => {
       expect(text).toMatch(/^portolan_ready 1$/m);
       expect(serving.program.log.filter(({ level }) => level === 'error')).toEqual([]);
     }
+  });
+
+  it('no request was refused, though one server has the rights of the ClusterRole system:kube-dns alone', async () => {
+    const { requests } = (await cluster.double?.state()) ?? { requests: {} };
+    expect(Object.keys(requests).filter((request) => !request.endsWith('allowed'))).toEqual([]);
   });
 
   it('an answer says what it is: authoritative, no recursion, EDNS only if asked', async () => {

@@ -3,6 +3,8 @@
  * `PORTOLAN_TEST_KUBECONFIG` names it. All that is made in them goes again.
  */
 import { afterAll } from 'vitest';
+import { type Access, type AccessRule, kubeDnsRules } from '../api-server/access.ts';
+import { catalog } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { bundleDouble, DoubleProcess, writeKubeconfig } from '../support/double-process.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
@@ -20,9 +22,22 @@ export const REAL_KUBECONFIG = process.env['PORTOLAN_TEST_KUBECONFIG'] || undefi
 
 const NOT_FOUND = 404;
 
+/** Who does everything, as the suite itself and a Portolan that was given its own role. */
+const FULL_RULES: readonly AccessRule[] = catalog.map(({ group, plural }) => ({
+  groups: [group],
+  resources: [plural],
+  verbs: ['list', 'watch', 'get', 'create', 'update', 'delete'],
+}));
+const ACCESS: Access = {
+  tokens: { 'own-role': 'portolan', 'old-role': 'kube-dns' },
+  rules: { portolan: FULL_RULES, 'kube-dns': kubeDnsRules },
+};
+
 export class TestCluster {
   /** For `--kubecfg-file`. */
   readonly kubeconfig: string;
+  /** One with the rights of `system:kube-dns` alone, where the cluster is ours to say so. */
+  readonly kubeDnsKubeconfig: string;
   /** Undefined for a real cluster. */
   readonly double: DoubleProcess | undefined;
   readonly #writer: ObjectWriter;
@@ -30,27 +45,35 @@ export class TestCluster {
   #made: KubernetesObject[] = [];
   #namespaces = 0;
 
-  private constructor(kubeconfig: string, writer: ObjectWriter, double: DoubleProcess | undefined) {
+  private constructor(
+    kubeconfig: string,
+    kubeDnsKubeconfig: string,
+    writer: ObjectWriter,
+    double: DoubleProcess | undefined,
+  ) {
     this.kubeconfig = kubeconfig;
+    this.kubeDnsKubeconfig = kubeDnsKubeconfig;
     this.double = double;
     this.#writer = writer;
   }
 
   /** For `beforeAll`. */
   static async openReal(kubeconfig: string): Promise<TestCluster> {
-    const cluster = new TestCluster(kubeconfig, await ObjectWriter.open(kubeconfig), undefined);
+    const cluster = new TestCluster(kubeconfig, kubeconfig, await ObjectWriter.open(kubeconfig), undefined);
     afterAll(() => cluster.#clear());
     return cluster;
   }
 
   /** For `beforeAll`. */
   static async startDouble(...flags: readonly string[]): Promise<TestCluster> {
-    const folder = await makeTemporaryFolder(afterAll);
     const double = await DoubleProcess.start(await bundleDouble(), '--tls', ...flags);
     afterAll(() => double.end());
-    await double.allow({ tokens: { 'end-to-end': 'portolan' } });
-    const kubeconfig = await writeKubeconfig(folder, double.url, { token: 'end-to-end' });
-    return new TestCluster(kubeconfig, await ObjectWriter.open(kubeconfig), double);
+    await double.allow(ACCESS);
+    const kubeconfigFor = async (token: string) =>
+      writeKubeconfig(await makeTemporaryFolder(afterAll), double.url, { token });
+    const kubeconfig = await kubeconfigFor('own-role');
+    const writer = await ObjectWriter.open(kubeconfig);
+    return new TestCluster(kubeconfig, await kubeconfigFor('old-role'), writer, double);
   }
 
   /** A new namespace. @returns its name */
