@@ -15,6 +15,8 @@ export type Fault =
   | { readonly kind: 'stall' }
   /** The body stops after so many octets; the connection stays open. */
   | { readonly kind: 'stall-body'; readonly afterBytes: number }
+  /** The body ends, in good order, after so many octets. */
+  | { readonly kind: 'end'; readonly afterBytes: number }
   /** The connection is reset after so many octets of the body. */
   | { readonly kind: 'reset'; readonly afterBytes: number }
   /** The body comes in pieces of so many octets, a turn of the event loop (or `pause` milliseconds) apart. */

@@ -54,7 +54,7 @@ export class Responder {
   write(text: string): void {
     if (this.#stopped || this.#isFrozen()) return;
     if (this.#fault?.kind === 'pieces') this.#enqueue(Buffer.from(text), this.#fault.size, this.#fault.pause);
-    else if (this.#fault?.kind === 'reset' || this.#fault?.kind === 'stall-body') {
+    else if (this.#fault !== undefined && 'afterBytes' in this.#fault) {
       this.#writeUntil(Buffer.from(text), this.#fault.afterBytes);
     } else this.#response.write(text);
   }
@@ -79,6 +79,7 @@ export class Responder {
     // The part must be on its way before the reset, or the client would see a reset without it.
     this.#response.write(part, () => {
       if (last && this.#fault?.kind === 'reset') this.reset();
+      else if (last && this.#fault?.kind === 'end') this.#response.end();
     });
   }
 

@@ -4,12 +4,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/ground/clock.ts';
+import { fixedBytes } from '../../src/kube/connection/byte-source.ts';
 import { ClusterConfigurationError } from '../../src/kube/connection/errors.ts';
 import {
   type FindClusterOptions,
   findCluster,
   type NoCluster,
 } from '../../src/kube/connection/find-cluster.ts';
+import { HttpConnection } from '../../src/kube/connection/http-connection.ts';
 import type { ApiResponse, Connection } from '../../src/kube/connection/types.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
@@ -394,6 +397,17 @@ describe('requests', () => {
     while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     clock.advance(5_000);
     await failed;
+  });
+
+  test('no credentials go over plain HTTP, whoever asks', async () => {
+    const server = await startServer({ tls: 'none' });
+    const user = { token: fixedBytes(Buffer.from('a-secret')), headers: { 'impersonate-user': 'x' } };
+    const settings = { server: new URL(server.url), source: 'test', verify: true, user };
+    const connection = new HttpConnection(settings, systemClock);
+    onTestFinished(() => connection.close());
+    await ask(connection);
+    expect(server.requests.at(-1)?.headers).not.toHaveProperty('authorization');
+    expect(server.requests.at(-1)?.headers).not.toHaveProperty('impersonate-user');
   });
 
   test('nobody listening is an error that names the server', async () => {

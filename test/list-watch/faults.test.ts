@@ -344,6 +344,20 @@ describe('a server', () => {
     expect(harness.clock.monotonic()).toBeLessThan(10_000);
   });
 
+  const bookmark = '{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1000"}}}\n';
+  test.each([
+    ['ends a watch-list before its end', { kind: 'end', afterBytes: 0 }],
+    ['sends a bookmark before the end of a watch-list', { kind: 'prefix', text: bookmark }],
+  ] as const)('that %s is listed in pages instead', async (_what, fault) => {
+    await start({ server: { objects: many(1), serves: [] } });
+    await harness.until('the refusal', () => harness.state === 'waiting');
+    harness.double.faults.add({ plural: 'services', verb: 'watch', fault });
+    harness.double.serves = ['v1/services', 'v1/endpoints'];
+    harness.double.watchList = true;
+    await harness.untilAsTimePasses('the list', 100, () => harness.services.completed === 1);
+    expect(listsOf('services')).toBe(1);
+  });
+
   test('that never ends the list of a watch-list is listed in pages instead', async () => {
     await start({ server: { objects: many(1), serves: [] } });
     await harness.until('the refusal', () => harness.state === 'waiting');

@@ -3,7 +3,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
+import { parseDocument } from 'yaml';
 import { ClusterConfigurationError } from './errors.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -127,12 +127,11 @@ async function readKubeconfig(file: string, mayLack: boolean): Promise<Kubeconfi
 }
 
 function parse(file: string, text: string): Fields {
-  const lineCounter = new LineCounter();
-  // Pretty errors quote the text around them, which may be a secret.
-  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  const document = parseDocument(text);
   const [error] = document.errors;
   if (error !== undefined) {
-    const { line } = lineCounter.linePos(error.pos[0]);
+    // The error's own message quotes the text around it, which may be a secret.
+    const line = error.linePos?.[0].line ?? 1;
     const message = `Cannot read kubeconfig ${file}: line ${line} is not YAML (${error.code})`;
     throw new ClusterConfigurationError(message, file);
   }
