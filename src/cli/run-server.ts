@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { formatDuration } from '../config/duration.ts';
 import type { LogPlan, ServerPlan } from '../config/plan.ts';
 import { systemClock } from '../ground/clock.ts';
 import type { Log } from '../ground/log.ts';
@@ -25,16 +26,17 @@ export async function runServer(plan: ServerPlan): Promise<void> {
   // Timers alone keep no process alive, and a server that waits for its cluster may have nothing else.
   const hold = setInterval(() => {}, 2 ** 30);
   try {
-    await runToTheEnd(new Server(plan, surroundings(log)), plan, log);
+    await startAndStop(plan, log);
   } finally {
     clearInterval(hold);
   }
 }
 
-async function runToTheEnd(server: Server, plan: ServerPlan, log: Log): Promise<void> {
+async function startAndStop(plan: ServerPlan, log: Log): Promise<void> {
+  const server = makeServer(plan, log);
   const stopped = new Promise<void>((resolve, reject) => {
     onStopSignal((signal) => {
-      log.info('stopping', { signal, lameduck: plan.lameduck / 1000 });
+      log.info('stopping', { signal, lameduck: formatDuration(plan.lameduck) });
       server.stop().then(resolve, reject);
     });
   });
@@ -42,12 +44,19 @@ async function runToTheEnd(server: Server, plan: ServerPlan, log: Log): Promise<
   try {
     await server.start();
   } catch (error) {
-    sayWhyNot(error, plan.log, log);
     await server.stop();
-    throw new ExitError(1);
+    giveUp(error, plan.log, log);
   }
   await stopped;
   log.info('stopped');
+}
+
+function makeServer(plan: ServerPlan, log: Log): Server {
+  try {
+    return new Server(plan, surroundings(log));
+  } catch (error) {
+    return giveUp(error, plan.log, log);
+  }
 }
 
 function surroundings(log: Log) {
@@ -68,11 +77,17 @@ function findExample(): string {
   return existsSync(built) ? built : fileURLToPath(new URL('../../examples/cluster', import.meta.url));
 }
 
-/** For people in their own words; for collectors as a line like any other. */
-function sayWhyNot(error: unknown, { format }: LogPlan, log: Log): void {
+/**
+ * Says why there is no server: for people in plain words, for collectors as a line like any other.
+ *
+ * @throws ExitError
+ */
+function giveUp(error: unknown, { format }: LogPlan, log: Log): never {
   const reason = error instanceof Error ? error.message : String(error);
   if (format === 'json') log.error('cannot serve', { reason });
   else process.stderr.write(`portolan serve: ${reason}\n`);
+  log.debug('where it came from', { stack: error instanceof Error ? error.stack : undefined });
+  throw new ExitError(1);
 }
 
 function reportOf(server: Server): Readonly<Record<string, string | number | boolean | undefined>> {

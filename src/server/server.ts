@@ -9,7 +9,7 @@ import type { ServerPlan } from '../config/plan.ts';
 import type { Timer } from '../ground/clock.ts';
 import type { Figures } from '../observe/figures.ts';
 import { HealthServer, type Readiness } from '../observe/health.ts';
-import { Metrics } from '../observe/metrics.ts';
+import { Metrics } from '../observe/metrics/render.ts';
 import { ClusterAnswers } from './cluster-answers.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import { type ObjectSource, openObjectSource, type Surroundings } from './object-source.ts';

@@ -33,12 +33,8 @@ export class FolderError extends Error {
   readonly folder: string;
 
   constructor(folder: string, cause: NodeJS.ErrnoException) {
-    super(
-      `cannot read folder: ${folder}: ${cause.code ?? cause.message}. Give a folder that exists and is readable.`,
-      {
-        cause,
-      },
-    );
+    const reason = cause.code ?? cause.message;
+    super(`cannot read folder: ${folder}: ${reason}. Give a folder that exists and is readable.`, { cause });
     this.folder = folder;
   }
 }
@@ -75,10 +71,11 @@ export class FolderFollower {
    * @throws FolderError if it cannot be read
    */
   async start(): Promise<void> {
+    this.#looking = true;
     await this.#watch();
     this.#last = await this.#observe();
     this.#report(this.#last);
-    this.#lookAfter(PERIOD_MILLISECONDS);
+    this.#endLook(PERIOD_MILLISECONDS);
   }
 
   stop(): void {
@@ -106,8 +103,13 @@ export class FolderFollower {
       pause = this.#compare(await this.#observe());
       this.#lost = false;
     } catch (error) {
-      this.#complainOnce(error);
+      this.#complain(error);
     }
+    this.#endLook(pause);
+  }
+
+  /** @param pause milliseconds until the next look, unless something has changed during this one */
+  #endLook(pause: number): void {
     this.#looking = false;
     this.#lookAfter(this.#wokenMeanwhile ? Math.min(pause, SETTLE_MILLISECONDS) : pause);
     this.#wokenMeanwhile = false;
@@ -170,8 +172,11 @@ export class FolderFollower {
     }
   }
 
-  #complainOnce(error: unknown): void {
-    if (!this.#lost) this.#options.log.error('folder lost, its last state stays', { reason: String(error) });
+  #complain(error: unknown): void {
+    const { log } = this.#options;
+    if (!(error instanceof FolderError))
+      log.error('change of folder not taken in', { reason: String(error) });
+    else if (!this.#lost) log.error('folder lost, its last state stays', { reason: error.message });
     this.#lost = true;
   }
 }

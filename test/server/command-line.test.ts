@@ -97,6 +97,18 @@ describe('serve refuses', () => {
     expect(ended?.code).toBe(1);
   });
 
+  it('a domain that leaves no room for services', async () => {
+    const { errors, ended } = await run(
+      'serve',
+      '--example',
+      '--log-format=text',
+      '--domain',
+      `${'a.'.repeat(70)}local`,
+    );
+    expect(errors).toMatch(/^portolan serve: cluster domain too long: a\.a\..*; at most 120 characters\n$/);
+    expect(ended?.code).toBe(1);
+  });
+
   it('a folder that is not there, on one line for collectors', async () => {
     const flags = [
       '--manifests',

@@ -2,8 +2,9 @@
  * Figures in the text format of Prometheus. They are read when they are asked for; nothing is counted here.
  */
 import { Counter, Gauge, Registry } from 'prom-client';
-import type { Figures } from './figures.ts';
-import { METRICS, type Metric } from './metric-list.ts';
+import type { Figures } from '../figures.ts';
+import { METRICS } from './all.ts';
+import type { Metric } from './metric.ts';
 
 export interface Build {
   readonly version: string;

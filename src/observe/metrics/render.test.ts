@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { METRICS_ID } from '../kube/metrics-ids.ts';
-import { TYPE } from '../wire/types.ts';
-import type { Figures } from './figures.ts';
-import { METRICS } from './metric-list.ts';
-import { Metrics } from './metrics.ts';
+import { METRICS_ID } from '../../kube/metrics-ids.ts';
+import { TYPE } from '../../wire/types.ts';
+import type { Figures } from '../figures.ts';
+import { METRICS } from './all.ts';
+import { Metrics } from './render.ts';
 
 const bare: Figures = {
   ready: false,

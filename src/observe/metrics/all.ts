@@ -1,0 +1,19 @@
+/**
+ * All metrics, in the order in which they are shown.
+ */
+import { CLUSTER_METRICS } from './cluster.ts';
+import { FILE_METRICS } from './files.ts';
+import type { Metric } from './metric.ts';
+import { PROCESS_METRICS } from './process.ts';
+import { QUERY_METRICS } from './queries.ts';
+import { SOCKET_METRICS } from './sockets.ts';
+import { TABLE_METRICS } from './table.ts';
+
+export const METRICS: readonly Metric[] = [
+  ...QUERY_METRICS,
+  ...TABLE_METRICS,
+  ...CLUSTER_METRICS,
+  ...SOCKET_METRICS,
+  ...FILE_METRICS,
+  ...PROCESS_METRICS,
+];
