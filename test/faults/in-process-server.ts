@@ -1,0 +1,66 @@
+/**
+ * The server inside the test's own process, so that a test can turn its clock, stop its main thread, or kill its readers.
+ */
+import { onTestFinished } from 'vitest';
+import { planFromFlags, type ServeFlags } from '../../src/config/serve-flags.ts';
+import { type Clock, systemClock } from '../../src/ground/clock.ts';
+import { Server } from '../../src/server/server.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { RecordingLog } from '../support/recording-log.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+export interface InProcessServer {
+  readonly server: Server;
+  readonly log: RecordingLog;
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface InProcessOptions {
+  /** The bundled code of a reader thread. */
+  readonly readerEntry: URL;
+  readonly clock?: Clock;
+  /** Called while the server starts, again and again: turns its clock. */
+  readonly step?: () => void;
+}
+
+/** Serves on a free port of loopback until the test ends, with the cluster listed. */
+export async function serveInProcess(
+  flags: ServeFlags,
+  { readerEntry, clock = systemClock, step = () => {} }: InProcessOptions,
+): Promise<InProcessServer> {
+  const address = '127.0.0.1';
+  const port = await findFreePort(address);
+  const own = {
+    dnsBindAddress: [address],
+    dnsPort: String(port),
+    healthzPort: `${address}:0`,
+    lameduck: '0s',
+  };
+  const checked = planFromFlags({ ...own, ...flags }, { cores: 2, terminal: false });
+  if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
+  const log = new RecordingLog();
+  const server = new Server(checked.value, {
+    environment: {},
+    home: undefined,
+    exampleFolder: 'examples/cluster',
+    clock,
+    log,
+    readerEntry,
+    version: 'test',
+  });
+  // A clock that stands still would keep a stopping server waiting.
+  onTestFinished(() => untilDone(server.stop(), step));
+  await untilDone(server.start(), step);
+  await waitUntil('the cluster to be listed', () => server.readiness().ready, { step });
+  return { server, log, address, port };
+}
+
+async function untilDone(work: Promise<void>, step: () => void): Promise<void> {
+  let done = false;
+  const watched = work.finally(() => {
+    done = true;
+  });
+  await waitUntil('the server to start or stop', () => done, { step });
+  await watched;
+}
