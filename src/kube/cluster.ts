@@ -81,6 +81,8 @@ export class Cluster {
   readonly #whenKnown: (() => void)[] = [];
   #isKnown = false;
   #generation = 0;
+  /** The generation that the zones themselves were made in. */
+  #published = 0;
 
   /** @throws RangeError for a domain too long to have services below it */
   constructor(options: ClusterOptions, table: TableWriter, clock: Clock, log: Log) {
@@ -111,7 +113,7 @@ export class Cluster {
     this.#needed = this.#neededStores(dialect.usesNamespaces, pods);
   }
 
-  /** Grows with every change of a name: what was answered under an older one may be old. */
+  /** Grows with every change of an object: what was answered under an older one may be old. */
   get generation(): number {
     return this.#generation;
   }
@@ -196,7 +198,7 @@ export class Cluster {
     const unit = this.#model.units.unit(key.slice(0, slash), key.slice(slash + 1));
     unit.service = after;
     this.#publication.serviceChanged(unit);
-    this.#queue.schedule();
+    this.#changed();
   }
 
   #endpointsChanged(before: ObjectLine | undefined, after: ObjectLine | undefined): void {
@@ -208,7 +210,7 @@ export class Cluster {
       const unit = this.#unitOfEndpoints(after);
       unit.endpoints = [...unit.endpoints, after];
     }
-    this.#queue.schedule();
+    this.#changed();
   }
 
   /** The unit of the service that the endpoints belong to; it will be derived anew. */
@@ -234,22 +236,29 @@ export class Cluster {
     const unit = this.#model.units.namespace(name);
     unit.hasObject = after !== undefined;
     this.#publication.namespaceChanged(unit);
-    this.#queue.schedule();
+    this.#changed();
   }
 
   #podChanged(before: ObjectLine | undefined, after: ObjectLine | undefined): void {
     if (before !== undefined) this.#model.pods.remove(readLine<PodObject>(before));
     if (after !== undefined) this.#model.pods.add(readLine<PodObject>(after));
+    this.#changed();
+  }
+
+  #changed(): void {
     this.#generation += 1;
+    this.#queue.schedule();
   }
 
   #settled(): void {
-    this.#generation += 1;
     const isListed = [...this.#needed.values()].every((store) => store.state === 'listed');
     const becameKnown = isListed && !this.#isKnown;
     this.#isKnown = isListed;
-    this.#model.renewZones(this.#seconds());
-    this.#publication.publishZones(this.#isKnown);
+    if (becameKnown || this.#generation !== this.#published) {
+      this.#published = this.#generation;
+      this.#model.renewZones(this.#seconds());
+      this.#publication.publishZones(this.#isKnown);
+    }
     if (becameKnown) for (const run of this.#whenKnown.splice(0)) run();
   }
 

@@ -80,13 +80,13 @@ export interface Dialect {
    * A name below a service that is not among its nodes, but answered all the same.
    *
    * @param labels those left of the service's name
-   * @param nodes what was derived of the service
+   * @param nodeOf the service's nodes
    */
   nameBelowService(
     view: ServiceView,
     name: NameKey,
     labels: readonly string[],
-    nodes: readonly ZoneNode[],
+    nodeOf: ReadonlyMap<NameKey, ZoneNode>,
   ): ZoneNode | undefined;
   /** The address that a pod's name has in it; nothing: no such name. */
   podAddress(label: string): string | undefined;

@@ -8,6 +8,7 @@ import { isWithin, splitLabels } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 import { COMPLETE, type NameSource, type ZoneNode } from '../zone/node.ts';
 import type { Zone } from '../zone/zone.ts';
+import { DerivedServices } from './derived-services.ts';
 import { METRICS_ID } from './metrics-ids.ts';
 import type { ClusterModel } from './model.ts';
 import { podNamespaceNode, podNode } from './pod-names.ts';
@@ -16,9 +17,11 @@ export class KubernetesNames implements NameSource {
   readonly hasCuts = false;
   readonly hasWildcards = false;
   readonly #model: ClusterModel;
+  readonly #services: DerivedServices;
 
   constructor(model: ClusterModel) {
     this.#model = model;
+    this.#services = new DerivedServices(model);
   }
 
   /** The zone that a name belongs to. */
@@ -51,8 +54,7 @@ export class KubernetesNames implements NameSource {
       return labels.length === 2 ? podNamespaceNode(this.#model, namespace, name) : undefined;
     if (labels.at(-1) !== 'svc') return undefined;
     if (labels.length === 2) return this.#findNamespace(namespace, name);
-    const view = this.#model.view(namespace, labels.at(-3) ?? '');
-    return this.#model.derive(view).nodes.find((node) => node.name === name);
+    return this.#services.find(namespace, labels.at(-3) ?? '')?.nodeOf.get(name);
   }
 
   #labelsBelow(name: NameKey): readonly string[] | undefined {
@@ -79,10 +81,9 @@ export class KubernetesNames implements NameSource {
     if (top !== 'svc') return undefined;
     if (dialect.hasWildcards && labels.includes('*'))
       return dialect.wildcardName(name, labels.slice(0, -1), this.#model);
-    const view = labels.length > 3 ? this.#model.view(labels.at(-2) ?? '', labels.at(-3) ?? '') : undefined;
-    const { nodes } = this.#model.derive(view);
-    if (view === undefined || nodes.length === 0) return undefined;
-    return dialect.nameBelowService(view, name, labels.slice(0, -3), nodes);
+    if (labels.length < 4) return undefined;
+    const service = this.#services.find(labels.at(-2) ?? '', labels.at(-3) ?? '');
+    return service && dialect.nameBelowService(service.view, name, labels.slice(0, -3), service.nodeOf);
   }
 
   /** Names of the reverse tree above addresses: they have names below them, so they exist (RFC 8020). */

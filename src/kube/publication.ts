@@ -25,6 +25,7 @@ export class Publication {
   readonly #model: ClusterModel;
   readonly #table: TableWriter;
   readonly #publisher: Publisher;
+  readonly #log: Log;
   readonly #zones: readonly PublishedZone[];
   readonly #services = new WaitingList<ServiceUnit>();
   readonly #namespaces = new WaitingList<NamespaceUnit>();
@@ -34,6 +35,7 @@ export class Publication {
     this.#model = model;
     this.#table = table;
     this.#publisher = new Publisher(table, log);
+    this.#log = log;
     this.#zones = model.zones.map((zone) => ({
       apex: zone.apex,
       id: table.defineZone(this.#terms(zone, false)),
@@ -59,19 +61,29 @@ export class Publication {
   step(): boolean {
     const namespace = this.#namespaces.take();
     if (namespace !== undefined) {
-      this.#publishNamespace(namespace);
+      this.#attempt(namespace.name, () => this.#publishNamespace(namespace));
       this.#model.units.dropNamespace(namespace);
       return true;
     }
     const service = this.#services.take();
     if (service !== undefined) {
-      this.#publishService(service);
+      this.#attempt(`${service.namespace.name}/${service.name}`, () => this.#publishService(service));
       this.#model.units.drop(service);
       return true;
     }
     const address = this.#addresses.take();
-    if (address !== undefined) this.#publishAddress(address);
+    if (address !== undefined) this.#attempt(address, () => this.#publishAddress(address));
     return address !== undefined;
+  }
+
+  /** Whatever is wrong with one object, all others are served. */
+  #attempt(what: string, publish: () => void): void {
+    try {
+      publish();
+    } catch (error) {
+      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.#log.error('names not published', { of: what, reason });
+    }
   }
 
   /** Publishes the zones themselves, after the model has renewed them. */

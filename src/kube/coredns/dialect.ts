@@ -104,10 +104,10 @@ export const coreDns: Dialect = {
     below: COMPLETE,
     metricsId: METRICS_ID.namespace,
   }),
-  nameBelowService(view, name, labels, nodes) {
+  nameBelowService(view, name, labels, nodeOf) {
     const { address } = view.service;
     if (address.kind === 'externalName') return externalPortName(view, address.name, name, labels);
-    return shortPortName(name, labels, view.name, nodes);
+    return shortPortName(name, labels, view.name, nodeOf);
   },
   podAddress: addressOfPod,
   podServices: (name, addresses, ttl) => serviceSets([{ name, port: 0, addresses }], 1, ttl),

@@ -18,12 +18,12 @@ export function shortPortName(
   name: NameKey,
   labels: readonly string[],
   service: NameKey,
-  nodes: readonly ZoneNode[],
+  nodeOf: ReadonlyMap<NameKey, ZoneNode>,
 ): ZoneNode | undefined {
   const [port, protocol, ...more] = labels;
   if (port === undefined || protocol === undefined || more.length > 0) return undefined;
-  const full = `${underscored(port)}.${underscored(protocol)}.${service}`;
-  const node = nodes.find((candidate) => candidate.name === full);
+  // Only looked up: no such name is made.
+  const node = nodeOf.get(`${underscored(port)}.${underscored(protocol)}.${service}` as NameKey);
   return node && { ...node, name };
 }
 
