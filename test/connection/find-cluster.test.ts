@@ -3,78 +3,13 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/ground/clock.ts';
-import { fixedBytes } from '../../src/kube/connection/byte-source.ts';
+import { describe, expect, test } from 'vitest';
 import { ClusterConfigurationError } from '../../src/kube/connection/errors.ts';
-import {
-  type FindClusterOptions,
-  findCluster,
-  type NoCluster,
-} from '../../src/kube/connection/find-cluster.ts';
-import { HttpConnection } from '../../src/kube/connection/http-connection.ts';
-import type { ApiResponse, Connection } from '../../src/kube/connection/types.ts';
-import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
+import type { ApiServerDouble } from '../api-server/api-server.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { startHttpProxy, startSocksProxy, type TestProxy } from '../support/proxies.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
-
-const authority = readFileSync(tlsFixturePath('authority.crt'));
-
-async function startServer(options: ApiServerOptions = {}): Promise<ApiServerDouble> {
-  const double = await ApiServerDouble.start({ tls: 'mutual', ...options });
-  onTestFinished(() => double.stop());
-  return double;
-}
-
-async function find(options: Partial<FindClusterOptions>): Promise<Connection | NoCluster> {
-  const found = await findCluster({ environment: {}, home: undefined, ...options });
-  if (found.kind === 'connection') onTestFinished(() => found.close());
-  return found;
-}
-
-async function connect(options: Partial<FindClusterOptions>): Promise<Connection> {
-  const found = await find(options);
-  if (found.kind === 'none') throw new Error(`no cluster: ${found.lookedFor.join('; ')}`);
-  return found;
-}
-
-async function ask(connection: Connection, path = '/api/v1/services'): Promise<number> {
-  const response = await connection.request(path);
-  await readAll(response);
-  return response.status;
-}
-
-async function readAll(response: ApiResponse): Promise<string> {
-  let text = '';
-  for await (const piece of response.body) text += Buffer.from(piece).toString();
-  return text;
-}
-
-interface KubeconfigParts {
-  readonly server: string;
-  readonly cluster?: Record<string, unknown>;
-  readonly user?: Record<string, unknown>;
-  readonly context?: string;
-}
-
-/** JSON is YAML. */
-function kubeconfig({ server, cluster, user, context = 'here' }: KubeconfigParts): string {
-  return JSON.stringify({
-    'current-context': context,
-    clusters: [
-      {
-        name: 'c',
-        cluster: { server, 'certificate-authority-data': authority.toString('base64'), ...cluster },
-      },
-    ],
-    users: [{ name: 'u', user: user ?? {} }],
-    contexts: [{ name: context, context: { cluster: 'c', user: 'u' } }],
-  });
-}
-
-const tokens = { tokens: { 'a-secret': 'portolan' } };
+import { ask, authority, connect, find, kubeconfig, startServer, tokens } from './harness.ts';
 
 describe('kubeconfig', () => {
   test.each([
@@ -346,90 +281,5 @@ describe('no cluster', () => {
     expect(await ask(connection)).toBe(200);
     expect(connection.source).toBe('--kube-master-url');
     await expect(connect({ masterUrl: 'ftp://x' })).rejects.toThrow('Cannot use --kube-master-url: ftp://x');
-  });
-});
-
-describe('proxies', () => {
-  async function viaProxy(start: () => Promise<TestProxy>, scheme: string, tls: 'none' | 'mutual') {
-    const proxy = await start();
-    onTestFinished(() => proxy.stop());
-    const server = await startServer({ tls });
-    const folder = await makeTemporaryFolder();
-    const cluster = { 'proxy-url': `${scheme}://user:pass@127.0.0.1:${proxy.port}` };
-    const text = kubeconfig({ server: server.url.replace('127.0.0.1', 'localhost'), cluster });
-    const connection = await connect({ kubecfgFile: await folder.write('config', text) });
-    return { proxy, connection, server };
-  }
-
-  test.each(['none', 'mutual'] as const)(
-    'HTTP with CONNECT, TLS %s, one tunnel for many requests',
-    async (tls) => {
-      const { proxy, connection, server } = await viaProxy(startHttpProxy, 'http', tls);
-      expect(await ask(connection)).toBe(200);
-      expect(await ask(connection)).toBe(200);
-      expect(proxy.targets).toEqual([`localhost:${server.port}`]);
-      expect(proxy.authorizations).toEqual([`Basic ${Buffer.from('user:pass').toString('base64')}`]);
-      expect(`${connection.server} ${connection.source}`).not.toContain('pass');
-    },
-  );
-
-  test('SOCKS5, with the name resolved by the proxy', async () => {
-    const proxy = await startSocksProxy();
-    onTestFinished(() => proxy.stop());
-    const server = await startServer();
-    const folder = await makeTemporaryFolder();
-    const cluster = { 'proxy-url': `socks5://127.0.0.1:${proxy.port}` };
-    const text = kubeconfig({ server: `https://localhost:${server.port}`, cluster });
-    const connection = await connect({ kubecfgFile: await folder.write('config', text) });
-    expect(await ask(connection)).toBe(200);
-    expect(proxy.targets).toEqual([`localhost:${server.port}`]);
-  });
-});
-
-describe('requests', () => {
-  test('a server that does not answer in time is an error, by our own clock', async () => {
-    const server = await startServer({ tls: 'none' });
-    server.faults.add({ fault: { kind: 'stall' } });
-    const clock = new ManualClock();
-    const connection = await connect({ masterUrl: server.url, clock });
-    const answer = connection.request('/api/v1/services', { timeout: 5_000 });
-    const failed = expect(answer).rejects.toThrow(`${server.url}: no answer within 5 s`);
-    while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-    clock.advance(5_000);
-    await failed;
-  });
-
-  test('no credentials go over plain HTTP, whoever asks', async () => {
-    const server = await startServer({ tls: 'none' });
-    const user = { token: fixedBytes(Buffer.from('a-secret')), headers: { 'impersonate-user': 'x' } };
-    const settings = { server: new URL(server.url), source: 'test', verify: true, user };
-    const connection = new HttpConnection(settings, systemClock);
-    onTestFinished(() => connection.close());
-    await ask(connection);
-    expect(server.requests.at(-1)?.headers).not.toHaveProperty('authorization');
-    expect(server.requests.at(-1)?.headers).not.toHaveProperty('impersonate-user');
-  });
-
-  test('nobody listening is an error that names the server', async () => {
-    const server = await startServer({ tls: 'none' });
-    await server.stop();
-    const connection = await connect({ masterUrl: server.url });
-    await expect(ask(connection)).rejects.toThrow(new RegExp(`^${server.url}: connect ECONNREFUSED`));
-  });
-
-  test('a kept connection that the server closed meanwhile is opened again', async () => {
-    const server = await startServer({ tls: 'none' });
-    const connection = await connect({ masterUrl: server.url });
-    for (let round = 0; round < 20; round += 1) {
-      expect(await ask(connection)).toBe(200);
-      await server.restart();
-    }
-  });
-
-  test('an address with a path is kept', async () => {
-    const server = await startServer({ tls: 'none' });
-    const connection = await connect({ masterUrl: `${server.url}/k8s/clusters/c-1/` });
-    expect(await ask(connection)).toBe(404);
-    expect(server.requests.at(-1)?.path).toBe('/k8s/clusters/c-1/api/v1/services');
   });
 });

@@ -1,0 +1,96 @@
+/**
+ * Talking to the API server, straight and through proxies.
+ */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/ground/clock.ts';
+import { fixedBytes } from '../../src/kube/connection/byte-source.ts';
+import { HttpConnection } from '../../src/kube/connection/http-connection.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { startHttpProxy, startSocksProxy, type TestProxy } from '../support/proxies.ts';
+import { makeTemporaryFolder } from '../support/temporary-folder.ts';
+import { ask, connect, kubeconfig, startServer } from './harness.ts';
+
+describe('proxies', () => {
+  async function viaProxy(start: () => Promise<TestProxy>, scheme: string, tls: 'none' | 'mutual') {
+    const proxy = await start();
+    onTestFinished(() => proxy.stop());
+    const server = await startServer({ tls });
+    const folder = await makeTemporaryFolder();
+    const cluster = { 'proxy-url': `${scheme}://user:pass@127.0.0.1:${proxy.port}` };
+    const text = kubeconfig({ server: server.url.replace('127.0.0.1', 'localhost'), cluster });
+    const connection = await connect({ kubecfgFile: await folder.write('config', text) });
+    return { proxy, connection, server };
+  }
+
+  test.each(['none', 'mutual'] as const)(
+    'HTTP with CONNECT, TLS %s, one tunnel for many requests',
+    async (tls) => {
+      const { proxy, connection, server } = await viaProxy(startHttpProxy, 'http', tls);
+      expect(await ask(connection)).toBe(200);
+      expect(await ask(connection)).toBe(200);
+      expect(proxy.targets).toEqual([`localhost:${server.port}`]);
+      expect(proxy.authorizations).toEqual([`Basic ${Buffer.from('user:pass').toString('base64')}`]);
+      expect(`${connection.server} ${connection.source}`).not.toContain('pass');
+    },
+  );
+
+  test('SOCKS5, with the name resolved by the proxy', async () => {
+    const proxy = await startSocksProxy();
+    onTestFinished(() => proxy.stop());
+    const server = await startServer();
+    const folder = await makeTemporaryFolder();
+    const cluster = { 'proxy-url': `socks5://127.0.0.1:${proxy.port}` };
+    const text = kubeconfig({ server: `https://localhost:${server.port}`, cluster });
+    const connection = await connect({ kubecfgFile: await folder.write('config', text) });
+    expect(await ask(connection)).toBe(200);
+    expect(proxy.targets).toEqual([`localhost:${server.port}`]);
+  });
+});
+
+describe('requests', () => {
+  test('a server that does not answer in time is an error, by our own clock', async () => {
+    const server = await startServer({ tls: 'none' });
+    server.faults.add({ fault: { kind: 'stall' } });
+    const clock = new ManualClock();
+    const connection = await connect({ masterUrl: server.url, clock });
+    const answer = connection.request('/api/v1/services', { timeout: 5_000 });
+    const failed = expect(answer).rejects.toThrow(`${server.url}: no answer within 5 s`);
+    while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(5_000);
+    await failed;
+  });
+
+  test('no credentials go over plain HTTP, whoever asks', async () => {
+    const server = await startServer({ tls: 'none' });
+    const user = { token: fixedBytes(Buffer.from('a-secret')), headers: { 'impersonate-user': 'x' } };
+    const settings = { server: new URL(server.url), source: 'test', verify: true, user };
+    const connection = new HttpConnection(settings, systemClock);
+    onTestFinished(() => connection.close());
+    await ask(connection);
+    expect(server.requests.at(-1)?.headers).not.toHaveProperty('authorization');
+    expect(server.requests.at(-1)?.headers).not.toHaveProperty('impersonate-user');
+  });
+
+  test('nobody listening is an error that names the server', async () => {
+    const server = await startServer({ tls: 'none' });
+    await server.stop();
+    const connection = await connect({ masterUrl: server.url });
+    await expect(ask(connection)).rejects.toThrow(new RegExp(`^${server.url}: connect ECONNREFUSED`));
+  });
+
+  test('a kept connection that the server closed meanwhile is opened again', async () => {
+    const server = await startServer({ tls: 'none' });
+    const connection = await connect({ masterUrl: server.url });
+    for (let round = 0; round < 20; round += 1) {
+      expect(await ask(connection)).toBe(200);
+      await server.restart();
+    }
+  });
+
+  test('an address with a path is kept', async () => {
+    const server = await startServer({ tls: 'none' });
+    const connection = await connect({ masterUrl: `${server.url}/k8s/clusters/c-1/` });
+    expect(await ask(connection)).toBe(404);
+    expect(server.requests.at(-1)?.path).toBe('/k8s/clusters/c-1/api/v1/services');
+  });
+});
