@@ -55,10 +55,9 @@ function addCnames(use: Use, value: string): void {
   if (seconds !== undefined) pieces.pop();
   const ttl = seconds === undefined ? undefined : readNumber(use, String(seconds), SECONDS);
   const target = readNameFor(use, pieces.pop() ?? '');
-  if (target === undefined) return;
   for (const piece of pieces) {
     const alias = readNameFor(use, piece);
-    if (alias === undefined) continue;
+    if (alias === undefined || target === undefined) continue;
     const { cnames } = use.draft.records;
     if (cnames.some((cname) => cname.alias === alias))
       use.refuse('the alias of two CNAME records', 'Leave one out: a name has one canonical name.', alias);

@@ -64,7 +64,7 @@ export class HostsFileReader {
     }
     this.#unfinished = this.#isSkipping ? '' : text.slice(start);
     if (this.#unfinished.length <= MOST_IN_LINE) return;
-    this.#report('overlong', this.#unfinished.slice(0, 100));
+    this.#reportOverlong(this.#unfinished);
     this.#unfinished = '';
     this.#isSkipping = true;
   }
@@ -75,7 +75,8 @@ export class HostsFileReader {
   }
 
   #finishLine(text: string): void {
-    if (!this.#isSkipping) this.#readLine(text);
+    if (text.length > MOST_IN_LINE && !this.#isSkipping) this.#reportOverlong(text);
+    else if (!this.#isSkipping) this.#readLine(text);
     this.#isSkipping = false;
     this.#line += 1;
   }
@@ -111,6 +112,10 @@ export class HostsFileReader {
     const reading = readName(word);
     if (reading.kind === 'name') names.push({ name: reading.name, isPlain: !word.includes('.') });
     else this.#report(reading.kind === 'bad' ? 'name' : 'unaskable', word);
+  }
+
+  #reportOverlong(text: string): void {
+    this.#report('overlong', `${text.slice(0, 100)}...`);
   }
 
   #report(kind: HostsOddity['kind'], value: string): void {

@@ -65,7 +65,10 @@ function needsIdna(body: string): boolean {
   return /[A-Z\x80-\xff]/.test(body);
 }
 
-/** Label by label: what IDNA does not forbid stays as it is, underscores and spaces included. */
+/**
+ * Label by label. Those of ASCII keep all their characters, those that are encoded have letters, digits, hyphens and
+ * underscores only.
+ */
 function toIdna(body: string): string | undefined {
   const labels = textOfOctets(body)
     .toLowerCase()
@@ -74,7 +77,7 @@ function toIdna(body: string): string | undefined {
       if (label.startsWith('-') || label.endsWith('-')) return undefined;
       const isPlain = /^[ -~]*$/.test(label);
       if (isPlain && !label.startsWith('xn--')) return label.slice(2, 4) === '--' ? undefined : label;
-      const ascii = domainToASCII(label);
+      const ascii = /[ -,./:-^`{-~]/.test(label) ? '' : domainToASCII(label);
       return ascii === '' || ascii.length > MAX_LABEL_OCTETS ? undefined : ascii;
     });
   return labels.includes(undefined) ? undefined : labels.join('.');

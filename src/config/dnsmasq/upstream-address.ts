@@ -14,6 +14,8 @@ export type UpstreamReading =
 
 /** The port of DNS, used where none is given. */
 const DNS_PORT = 53;
+/** What the names of hosts are made of (RFC 1123 section 2.1), and underscores, which resolvers let pass. */
+const HOST_NAME = /^(?:[a-z0-9_][a-z0-9_-]*\.)+$/;
 
 /** @param text without veiled characters */
 export function readUpstreamAddress(text: string): UpstreamReading {
@@ -44,10 +46,10 @@ function readHost(text: string): UpstreamAddress['host'] | undefined {
   const address = readAddress(addressText);
   if (address !== undefined)
     return { kind: 'address', address, zone: isIpv6(address) ? textIfAny(zone) : undefined };
-  // The system's resolver would take short forms of addresses such as `127.1`; a name must not look like one.
-  if (addressText === '' || /^[\d.]*$/.test(addressText) || addressText.includes(':')) return undefined;
   const reading = readName(addressText);
-  return reading.kind === 'name' ? { kind: 'name', name: reading.name } : undefined;
+  if (reading.kind !== 'name' || !HOST_NAME.test(reading.name)) return undefined;
+  // The system's resolver would take short forms of addresses such as `127.1`; a name must not look like one.
+  return /^[\d.]*$/.test(reading.name) ? undefined : { kind: 'name', name: reading.name };
 }
 
 /** One word is a source address or an interface; two are an interface and an address. */

@@ -1,0 +1,120 @@
+/**
+ * Every option that the real dnsmasq lists is known here, in its forms, and stands where it was decided to stand.
+ */
+import { describe, expect, it } from 'vitest';
+import type { Standing } from '../../src/config/dnsmasq/option.ts';
+import { allOptions, findOption } from '../../src/config/dnsmasq/option-table.ts';
+import { describeWithTool, itWithTool } from '../support/tools.ts';
+import { askDnsmasq } from './real-dnsmasq.ts';
+
+/** What Portolan does, or takes because its effect is there anyway. */
+const TAKEN = `
+  resolv-file server local rev-server address strict-order all-servers no-resolv no-poll query-port min-port max-port
+  port-limit dns-loop-detect dns-forward-max domain-needed bogus-priv bogus-nxdomain ignore-address alias filterwin2k
+  filter-AAAA filter-A filter-rr stop-dns-rebind rebind-localhost-ok rebind-domain-ok
+  cache-size no-negcache neg-ttl max-ttl max-cache-ttl min-cache-ttl local-ttl use-stale-cache fast-dns-retry cache-rr
+  clear-on-reload no-round-robin
+  no-hosts addn-hosts hostsdir expand-hosts domain host-record cname txt-record srv-host ptr-record mx-host mx-target
+  localmx selfmx naptr-record caa-record dns-rr localise-queries
+  port listen-address interface except-interface bind-interfaces bind-dynamic edns-packet-max max-tcp-connections
+  local-service
+  keep-in-foreground no-daemon user group pid-file log-facility log-queries log-async log-debug no-ident
+  test version help conf-file conf-dir servers-file strip-mac strip-subnet`;
+
+const REFUSED = `
+  auth-server auth-zone auth-ttl auth-soa auth-sec-servers auth-peer enable-dbus enable-ubus conntrack
+  connmark-allowlist-enable connmark-allowlist nftset ipset add-mac add-subnet add-cpe-id umbrella dumpfile dumpmask
+  conf-script synth-domain interface-name dynamic-host
+  dnssec trust-anchor dnssec-debug dnssec-check-unsigned dnssec-no-timecheck dnssec-timestamp dnssec-limits proxy-dnssec
+  enable-ra ra-param quiet-ra dhcp-luascript
+  enable-tftp tftp-root tftp-unique-root tftp-secure tftp-no-fail tftp-max tftp-mtu tftp-no-blocksize tftp-lowercase
+  tftp-port-range tftp-single-port quiet-tftp
+  read-ethers no-dhcp-interface no-dhcpv4-interface no-dhcpv6-interface bootp-dynamic bridge-interface shared-network
+  no-ping script-arp leasefile-ro script-on-renewal tag-if pxe-prompt pxe-service log-dhcp quiet-dhcp quiet-dhcp6`;
+
+function standingOf(name: string): Standing['kind'] | undefined {
+  return findOption(name)?.standing.kind;
+}
+
+const wordsOf = (list: string) => list.trim().split(/\s+/);
+
+interface Listed {
+  readonly short: string | undefined;
+  readonly name: string;
+  readonly takesValue: boolean;
+}
+
+/** The form stands in the first 55 columns, cut there if it is longer. */
+function listedOptions(help: string): readonly Listed[] {
+  return help.split('\n').flatMap((line) => {
+    const parts = /^(?:-(.), | {4})--([A-Za-z0-9-]+)(\S*)/.exec(line.slice(0, 55));
+    return parts === null ? [] : [{ short: parts[1], name: parts[2] ?? '', takesValue: parts[3] !== '' }];
+  });
+}
+
+describe('the classes', () => {
+  it.each(wordsOf(TAKEN))('%s is taken', (name) => {
+    expect(standingOf(name)).toMatch(/^(works|no-effect|reading)$/);
+  });
+
+  it.each(wordsOf(REFUSED))('%s is refused', (name) => {
+    expect(standingOf(name)).toBe('refused');
+  });
+
+  it('refuses all options of DHCP', () => {
+    const taken = allOptions.filter(
+      ({ name, standing }) => /^dhcp-/.test(name) && standing.kind !== 'refused',
+    );
+    expect(taken.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('has no option beyond these but those of DHCP', () => {
+    const known = new Set([...wordsOf(TAKEN), ...wordsOf(REFUSED)]);
+    const others = allOptions.map(({ name }) => name).filter((name) => !known.has(name));
+    expect(others.filter((name) => !name.startsWith('dhcp-'))).toEqual([]);
+  });
+
+  it('knows each long and each short form once', () => {
+    const names = allOptions.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    const shorts = allOptions.flatMap(({ short }) => short ?? []);
+    expect(names).toHaveLength(new Set(names).size);
+    expect(shorts).toHaveLength(new Set(shorts).size);
+  });
+});
+
+describeWithTool('dnsmasq', "dnsmasq's own list", () => {
+  const listed = listedOptions(askDnsmasq(['--help']).said);
+
+  it('is read whole', () => {
+    expect(listed.length).toBeGreaterThan(170);
+  });
+
+  it('has no option that is not known here', () => {
+    expect(listed.filter(({ name }) => findOption(name) === undefined)).toEqual([]);
+  });
+
+  it('has the same short forms', () => {
+    const ours = listed.map(({ name }) => ({ name, short: findOption(name)?.short }));
+    expect(ours).toEqual(listed.map(({ name, short }) => ({ name, short })));
+  });
+
+  it('gives values to the same options', () => {
+    // The list does not show that these may have one.
+    const silent = new Set(['log-queries', 'local-service', 'dnssec-check-unsigned']);
+    const takesValue = (name: string) => findOption(name)?.takes !== 'nothing' && !silent.has(name);
+    const ours = listed.map(({ name }) => ({ name, takesValue: takesValue(name) }));
+    expect(ours).toEqual(listed.map(({ name, takesValue: theirs }) => ({ name, takesValue: theirs })));
+  });
+});
+
+describe('forms', () => {
+  /** A word that no option takes for a value of the right kind, so that both ways of failing differ from success. */
+  itWithTool('dnsmasq', 'are optional where dnsmasq takes them without a value', () => {
+    for (const { name, takes } of allOptions) {
+      if (takes === 'nothing' || ['conf-script', 'help', 'version'].includes(name)) continue;
+      const { said } = askDnsmasq(['--test', '--conf-file=-'], `${name}\n`);
+      const needsValue = said.includes('missing parameter');
+      expect({ name, needsValue }).toEqual({ name, needsValue: takes === 'value' });
+    }
+  });
+});
