@@ -1,0 +1,30 @@
+/**
+ * The entry of a reader thread like any other, but that it dies of a question whose name begins with the label `die`.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { type ReaderData, ReaderLoop } from '../../src/listen/reader-loop.ts';
+import { threadMessages } from '../../src/listen/thread-messages.ts';
+import { TableReader } from '../../src/table/reader.ts';
+import { firstLabelOf } from '../listen/scripted-answers.ts';
+
+class MortalAnswers extends TableReader {
+  override answer(
+    packet: Uint8Array,
+    start: number,
+    length: number,
+    capacity: number,
+    limit: number,
+  ): number {
+    if (firstLabelOf(packet, start) === 'die') process.exit(3);
+    return super.answer(packet, start, length, capacity, limit);
+  }
+}
+
+if (parentPort === null) throw new Error('not a thread');
+
+// Started by UdpReader alone.
+const data = workerData as ReaderData;
+const messages = threadMessages(parentPort);
+const loop = new ReaderLoop(data, new MortalAnswers(data.table, data.reader, data.udpLimit), messages);
+messages.ready();
+loop.run();

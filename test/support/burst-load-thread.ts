@@ -1,0 +1,103 @@
+/**
+ * The entry of the thread of `BurstLoad`.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { workerData } from 'node:worker_threads';
+import { encodeMessage } from '../../src/wire/message.ts';
+import { rcodeName } from '../../src/wire/mnemonics.ts';
+import { makeQuery } from './ask.ts';
+import { type BurstData, COUNT } from './burst-load.ts';
+
+// Started by `BurstLoad` alone.
+const { address, port, questions, sockets, burst, every, counts: memory } = workerData as BurstData;
+const counts = new Int32Array(memory);
+const LOST_AFTER_MILLISECONDS = 3000;
+const HEADER_OCTETS = 12;
+
+const asked = questions.map(({ name, answer }) => ({
+  query: Buffer.from(encodeMessage(makeQuery(name, 'A'))),
+  answer,
+}));
+
+interface Pending {
+  readonly question: number;
+  readonly sentAt: number;
+}
+
+class Asker {
+  readonly socket: Socket;
+  readonly #pending = new Map<number, Pending>();
+  #id = 0;
+
+  constructor() {
+    this.socket = createSocket('udp4');
+    this.socket.on('message', (message) => this.#hear(message));
+    this.socket.on('error', () => Atomics.add(counts, COUNT.REFUSED, 1));
+  }
+
+  get unanswered(): number {
+    return this.#pending.size;
+  }
+
+  open(): Promise<void> {
+    return new Promise((resolve) => this.socket.connect(port, address, resolve));
+  }
+
+  ask(question: number): void {
+    const query = asked[question]?.query;
+    if (query === undefined) return;
+    this.#id = (this.#id + 1) & 0xffff;
+    const packet = Buffer.from(query);
+    packet.writeUInt16BE(this.#id, 0);
+    this.#pending.set(this.#id, { question, sentAt: performance.now() });
+    Atomics.add(counts, COUNT.ASKED, 1);
+    this.socket.send(packet);
+  }
+
+  /** Those that have waited too long are the first. */
+  countLost(now: number): void {
+    for (const [id, { sentAt }] of this.#pending) {
+      if (now - sentAt < LOST_AFTER_MILLISECONDS) return;
+      this.#pending.delete(id);
+      Atomics.add(counts, COUNT.LOST, 1);
+    }
+  }
+
+  #hear(message: Buffer): void {
+    const id = message.readUInt16BE(0);
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (pending === undefined || !isRight(message, pending.question)) {
+      Atomics.add(counts, COUNT.WRONG, 1);
+      return;
+    }
+    const microseconds = Math.round((performance.now() - pending.sentAt) * 1000);
+    if (microseconds > Atomics.load(counts, COUNT.SLOWEST))
+      Atomics.store(counts, COUNT.SLOWEST, microseconds);
+    Atomics.add(counts, COUNT.ANSWERED, 1);
+  }
+}
+
+function isRight(message: Buffer, question: number): boolean {
+  const { query, answer } = asked[question] ?? {};
+  if (query === undefined || message.length < query.length || (message[2] ?? 0) < 0x80) return false;
+  if (message.compare(query, HEADER_OCTETS, query.length, HEADER_OCTETS, query.length) !== 0) return false;
+  const rcode = (message[3] ?? 0) & 15;
+  if (rcode !== 0 || message.readUInt16BE(6) === 0) return rcodeName(rcode) === answer;
+  return message.subarray(-4).join('.') === answer;
+}
+
+const askers = Array.from({ length: sockets }, () => new Asker());
+await Promise.all(askers.map((asker) => asker.open()));
+let next = 0;
+const timer = setInterval(() => {
+  const now = performance.now();
+  for (const asker of askers) asker.countLost(now);
+  const isStopping = Atomics.load(counts, COUNT.STOP) === 1;
+  if (isStopping && askers.every(({ unanswered }) => unanswered === 0)) {
+    clearInterval(timer);
+    for (const { socket } of askers) socket.close();
+  }
+  for (let index = 0; index < burst && !isStopping; index += 1, next += 1)
+    askers[next % sockets]?.ask(next % asked.length);
+}, every);
