@@ -29,8 +29,8 @@ export class CandidateOrder {
   }
 
   /**
-   * Servers that are down come last: they are asked only when no other gave an answer, and always then. Those that send our
-   * queries back to us are left out.
+   * Servers that are down come last: they are asked only when no other gave an answer, and always then. When all are down they
+   * are asked at once, so that the first to come back is found. Those that send our queries back to us are left out.
    *
    * @param now milliseconds of a clock that never goes back
    */
@@ -40,7 +40,8 @@ export class CandidateOrder {
     const upstreams = ordered.some(isDown)
       ? [...ordered.filter((upstream) => !isDown(upstream)), ...ordered.filter(isDown)]
       : ordered;
-    return { upstreams, atOnce: this.#asksAll(now) ? Math.max(upstreams.length, 1) : 1 };
+    const asksAll = this.#asksAll(now) || upstreams.every(isDown);
+    return { upstreams, atOnce: asksAll ? Math.max(upstreams.length, 1) : 1 };
   }
 
   #order(servers: readonly Upstream[]): readonly Upstream[] {
@@ -79,7 +80,7 @@ export class CandidateOrder {
   }
 }
 
-function isDown({ state }: Upstream): boolean {
+export function isDown({ state }: Upstream): boolean {
   return state.kind === 'down';
 }
 

@@ -7,7 +7,7 @@
  */
 import type { Clock, Timer } from '../ground/clock.ts';
 import { type Message, RCODE } from '../wire/types.ts';
-import type { Candidates } from './candidates.ts';
+import { type Candidates, isDown } from './candidates.ts';
 import type { ForwardTiming } from './plan.ts';
 import { type ForwardQuestion, type QueryMessage, writeQuery } from './transport/query-message.ts';
 import type { Attempt, AttemptEvents, Upstream } from './upstream/upstream.ts';
@@ -28,6 +28,9 @@ export interface ResolutionTerms {
 
 /** Queries for one question, over all servers. */
 const MOST_QUERIES = 10;
+
+/** A server that is down is asked when those that are not were asked so often more. */
+const DOWN_RELUCTANCE = 2;
 
 /** What a question has had of one server. */
 interface Candidate {
@@ -146,7 +149,7 @@ export class Resolution implements AttemptEvents {
       if (candidate.isSpent) continue;
       const delay = candidate.upstream.paceDelay();
       leastDelay = Math.min(leastDelay, delay);
-      if (delay === 0 && (best === undefined || candidate.asked < best.asked)) best = candidate;
+      if (delay === 0 && (best === undefined || reluctance(candidate) < reluctance(best))) best = candidate;
     }
     const isAllSpent = leastDelay === Number.POSITIVE_INFINITY;
     if (isAllSpent) this.#giveUp();
@@ -165,7 +168,7 @@ export class Resolution implements AttemptEvents {
     if (this.#isDone) attempt.release();
     else if (!attempt.isDone) {
       this.#attempts.add(attempt);
-      this.#planHedge(upstream);
+      this.#planNext(upstream);
     }
   }
 
@@ -175,9 +178,17 @@ export class Resolution implements AttemptEvents {
     return this.#withEdns;
   }
 
-  #planHedge(upstream: Upstream): void {
-    const { takeHedge, clock } = this.#terms;
-    if (takeHedge === undefined || this.#atOnce > 1) return;
+  #planNext(upstream: Upstream): void {
+    const { takeHedge, clock, timing } = this.#terms;
+    if (this.#atOnce > 1) return;
+    const hasBetter = this.#candidates.some((other) => !other.isSpent && !isDown(other.upstream));
+    if (isDown(upstream) && hasBetter) {
+      // It was worth a try, not a wait.
+      this.#stepTimer?.cancel();
+      this.#stepTimer = clock.after(timing.firstTimeout, () => this.#askNext());
+      return;
+    }
+    if (takeHedge === undefined) return;
     if (!this.#candidates.some(({ asked, isSpent }) => asked === 0 && !isSpent)) return;
     this.#stepTimer?.cancel();
     this.#stepTimer = clock.after(upstream.roundTrip.hedgeDelay(), () => {
@@ -208,4 +219,8 @@ export class Resolution implements AttemptEvents {
     for (const attempt of this.#attempts) attempt.release();
     this.#attempts.clear();
   }
+}
+
+function reluctance({ asked, upstream }: Candidate): number {
+  return asked + (isDown(upstream) ? DOWN_RELUCTANCE : 0);
 }

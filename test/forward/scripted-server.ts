@@ -13,6 +13,8 @@ export type Behaviour =
   | { readonly kind: 'answers'; readonly rcode: number; readonly after: number }
   /** Answers every so-many-th query only. */
   | { readonly kind: 'loses'; readonly but: number; readonly after: number }
+  /** Loses a part of the queries, and the same part of the replies, by chance. */
+  | { readonly kind: 'lossy'; readonly loss: number; readonly random: () => number; readonly after: number }
   | { readonly kind: 'unreachable'; readonly code: string }
   /** Sends each query back to us. */
   | { readonly kind: 'loops'; readonly after: number }
@@ -20,9 +22,11 @@ export type Behaviour =
   | { readonly kind: 'old'; readonly after: number }
   | { readonly kind: 'truncates'; readonly after: number };
 
+const NO_EXCHANGE: Exchange = { overdue() {}, cancel() {} };
+
 export class ScriptedServer implements Transport {
   readonly dropped = { strange: 0, otherQuestion: 0 };
-  behaviour: Behaviour = { kind: 'silent' };
+  behaviour: Behaviour;
   /** Queries that were sent to it, probes left out; and those. */
   asked = 0;
   probed = 0;
@@ -31,8 +35,9 @@ export class ScriptedServer implements Transport {
   onLoop: (question: Question) => void = () => {};
   readonly #clock: Clock;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, behaviour: Behaviour = { kind: 'silent' }) {
     this.#clock = clock;
+    this.behaviour = behaviour;
   }
 
   ask({ octets, hasEdns }: QueryMessage, events: ExchangeEvents): Exchange {
@@ -48,19 +53,22 @@ export class ScriptedServer implements Transport {
     const { behaviour } = this;
     const later = (milliseconds: number, run: () => void): Exchange => {
       const timer = this.#clock.after(milliseconds, run);
-      return { cancel: () => timer.cancel() };
+      return { overdue() {}, cancel: () => timer.cancel() };
     };
     switch (behaviour.kind) {
       case 'silent':
-        return { cancel() {} };
+        return NO_EXCHANGE;
       case 'answers':
         return later(behaviour.after, () => events.replied(replyTo(query, behaviour.rcode)));
       case 'loses':
-        if ((this.asked + this.probed) % behaviour.but !== 0) return { cancel() {} };
+        if ((this.asked + this.probed) % behaviour.but !== 0) return NO_EXCHANGE;
+        return later(behaviour.after, () => events.replied(replyTo(query, 0)));
+      case 'lossy':
+        if (behaviour.random() < behaviour.loss || behaviour.random() < behaviour.loss) return NO_EXCHANGE;
         return later(behaviour.after, () => events.replied(replyTo(query, 0)));
       case 'unreachable':
         events.failed(behaviour.code);
-        return { cancel() {} };
+        return NO_EXCHANGE;
       case 'loops':
         return later(behaviour.after, () => this.onLoop(question));
       case 'old':

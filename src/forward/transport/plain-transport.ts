@@ -32,10 +32,11 @@ export class PlainTransport implements Transport {
       failed: (code) => events.failed(code),
     });
     return {
-      cancel: (unanswered) => {
+      overdue: () => (later ?? first).overdue(),
+      cancel: () => {
         isCancelled = true;
-        first.cancel(unanswered && later === undefined);
-        later?.cancel(unanswered);
+        first.cancel();
+        later?.cancel();
       },
     };
   }

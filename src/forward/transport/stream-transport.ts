@@ -2,8 +2,8 @@
  * Queries over TCP (RFC 7766) or TLS (RFC 7858), on connections that are kept open and shared.
  *
  * A server may close a quiet connection just when a query is on its way. A query that loses its connection so is asked once
- * more on a new one (RFC 7766 section 6.2.4). A connection on which a query found no answer and that has been silent since
- * gets no more queries: it may be half open, and TCP would tell only after minutes.
+ * more on a new one (RFC 7766 section 6.2.4). A connection on which a query is overdue and that has been silent since gets no
+ * more queries: it may be half open, and TCP would tell only after minutes.
  */
 import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls } from 'node:tls';
@@ -57,7 +57,7 @@ export class StreamTransport implements Transport {
     const askedAt = this.#options.clock.monotonic();
     const entry: Entry = { query, events, askedAt, isRepeated: false, connection: undefined, id: 0 };
     this.#send(entry);
-    return { cancel: (unanswered) => this.#cancel(entry, unanswered) };
+    return { overdue: () => this.#overdue(entry), cancel: () => this.#cancel(entry) };
   }
 
   close(): void {
@@ -77,13 +77,16 @@ export class StreamTransport implements Transport {
     entry.id = id;
   }
 
-  #cancel(entry: Entry, unanswered: boolean): void {
+  #overdue({ connection, askedAt }: Entry): void {
+    if (connection !== undefined && connection.lastHeard < askedAt) this.#abandon(connection);
+  }
+
+  #cancel(entry: Entry): void {
     const { connection } = entry;
     entry.isRepeated = true;
     entry.connection = undefined;
-    if (connection === undefined) return;
-    if (unanswered && connection.lastHeard < entry.askedAt) this.#abandon(connection);
-    connection.forget(entry.id, entry);
+    connection?.forget(entry.id, entry);
+    if (connection !== undefined && connection.load === 0) this.#leaving.delete(connection);
   }
 
   #abandon(connection: StreamConnection<Entry>): void {

@@ -20,8 +20,10 @@ export interface ExchangeEvents {
 }
 
 export interface Exchange {
-  /** Stops waiting. @param unanswered whether the server was given its time and did not reply */
-  cancel(unanswered: boolean): void;
+  /** The server has not replied in its time. The wait goes on, but what is asked next had better take another way. */
+  overdue(): void;
+  /** Stops waiting. */
+  cancel(): void;
 }
 
 export interface Transport {

@@ -45,7 +45,7 @@ interface Seat {
   retired: boolean;
 }
 
-const NO_EXCHANGE: Exchange = { cancel() {} };
+const NO_EXCHANGE: Exchange = { overdue() {}, cancel() {} };
 
 export class UdpTransport implements Transport {
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0 };
@@ -81,6 +81,8 @@ export class UdpTransport implements Transport {
     seat.uses += 1;
     seat.socket.send(added.packet);
     return {
+      // The next query's socket is drawn anew anyway.
+      overdue() {},
       cancel: () => {
         seat.outstanding.remove(added.id, entry);
         this.#closeIfDone(seat);

@@ -4,7 +4,7 @@
 import type { ForwardTiming } from '../plan.ts';
 
 /** After each timeout patience doubles, at most so often, until a reply shows the true time again. */
-const MOST_DOUBLINGS = 5;
+const MOST_DOUBLINGS = 3;
 /** A server with two deviations of delay is slower than usual. */
 const USUAL_DEVIATIONS = 2;
 /** Milliseconds below which asking a second server is never worth it. */

@@ -28,7 +28,7 @@ export type UpstreamEvent =
   | 'loop-ended';
 
 /** A lossy path loses a few in a row by chance; a dead server all of them. */
-const FAILURES_UNTIL_DOWN = 4;
+const FAILURES_UNTIL_DOWN = 6;
 
 export const UNTRIED: UpstreamState = { kind: 'untried' };
 const WELL: UpstreamState = { kind: 'well' };

@@ -206,16 +206,13 @@ export class Attempt {
   /** The question needs it no longer. What it shows of the server is still waited for, until it is overdue. */
   release(): void {
     this.#events = undefined;
-    if (this.#isOverdue && !this.#isDone) {
-      this.#exchange?.cancel(true);
-      this.#end();
-    }
+    if (this.#isOverdue && !this.#isDone) this.stop();
   }
 
   /** Ends it at once. */
   stop(): void {
     this.#events = undefined;
-    if (!this.#isDone) this.#exchange?.cancel(false);
+    if (!this.#isDone) this.#exchange?.cancel();
     this.#end();
   }
 
@@ -238,6 +235,7 @@ export class Attempt {
 
   #overdue(): void {
     this.#isOverdue = true;
+    this.#exchange?.overdue();
     this.upstream.failed(undefined);
     const events = this.#events;
     if (events === undefined) this.release();

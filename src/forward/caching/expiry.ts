@@ -1,0 +1,77 @@
+/**
+ * What may be done with a kept answer around the end of its life: fetched anew before, or served stale after it (RFC 8767).
+ */
+import type { AnswerBody, CachedEntry } from '../../table/types.ts';
+import { RCODE, TYPE } from '../../wire/types.ts';
+
+export interface StaleRules {
+  /** Seconds after its end for which an answer may be served; undefined: any time (dnsmasq's `--use-stale-cache=0`). */
+  readonly mostSeconds: number | undefined;
+  /** The TTL that clients are told, in seconds. */
+  readonly shownTtl: number;
+}
+
+/** RFC 8767 section 5: a TTL of 30 seconds, and at most a day. */
+export const RFC_8767: StaleRules = { mostSeconds: 86_400, shownTtl: 30 };
+
+/** How long before its end a popular answer is fetched anew. */
+const PREFETCH_SHARE = 0.1;
+/** Seconds of life below which fetching early would mean fetching all the time. */
+const LEAST_PREFETCH_LIFETIME = 10;
+
+/**
+ * Whether to fetch an answer anew before clients have to wait for it: a positive one that is asked for and has at most a tenth
+ * of its life left.
+ *
+ * @param now seconds since the epoch
+ */
+export function isWorthPrefetching(entry: CachedEntry, now: number): boolean {
+  const left = entry.expires - now;
+  return (
+    entry.used &&
+    entry.lifetime >= LEAST_PREFETCH_LIFETIME &&
+    left > 0 &&
+    left <= entry.lifetime * PREFETCH_SHARE &&
+    isPositive(entry)
+  );
+}
+
+/**
+ * The body to serve an expired answer with, when no server gives a new one: all its TTLs are `shownTtl`. Nothing if the answer
+ * is not to be served any more, is negative or a failure, or has not expired.
+ *
+ * @param now seconds since the epoch
+ */
+export function staleBody(entry: CachedEntry, now: number, rules: StaleRules): AnswerBody | undefined {
+  const since = now - entry.expires;
+  if (since < 0 || since > (rules.mostSeconds ?? since) || !isPositive(entry)) return undefined;
+  const bytes = new Uint8Array(entry.body.bytes);
+  const view = new DataView(bytes.buffer);
+  for (const offset of entry.ttlOffsets) view.setUint32(offset, rules.shownTtl);
+  return { ...entry.body, bytes };
+}
+
+/** Whether it holds records of the type that it is an answer for: a chain of CNAMEs that leads nowhere does not. */
+function isPositive({ body, type }: CachedEntry): boolean {
+  if (body.rcode !== RCODE.NOERROR) return false;
+  const view = new DataView(body.bytes.buffer, body.bytes.byteOffset, body.bytes.length);
+  let at = 0;
+  for (let count = 0; count < body.answerCount; count += 1) {
+    at = behindName(body.bytes, at);
+    const found = view.getUint16(at);
+    if (found === type || type === TYPE.ANY) return true;
+    at += 10 + view.getUint16(at + 8);
+  }
+  return false;
+}
+
+/** Where a name ends that we wrote: labels, then the root's or a pointer. */
+function behindName(octets: Uint8Array, start: number): number {
+  let at = start;
+  for (;;) {
+    const length = octets[at] ?? 0;
+    if (length === 0) return at + 1;
+    if (length >= 0xc0) return at + 2;
+    at += length + 1;
+  }
+}

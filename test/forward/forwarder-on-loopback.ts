@@ -1,0 +1,49 @@
+/**
+ * A forwarder over real sockets for tests, and questions for it.
+ */
+import { Forwarder, type ForwardQuestion, type ForwardReply } from '../../src/forward/forwarder.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/plan.ts';
+import { parseUpstream } from '../../src/forward/upstream-address.ts';
+import { systemClock } from '../../src/ground/clock.ts';
+import { silentLog } from '../../src/ground/log.ts';
+import { parseName } from '../../src/wire/name.ts';
+import { CLASS, TYPE } from '../../src/wire/types.ts';
+
+export function planFor(servers: readonly string[], changes: Partial<ForwardPlan> = {}): ForwardPlan {
+  const rules = [defaultRule(servers.map((server) => parseUpstream(server)))];
+  return { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules, ...changes };
+}
+
+export function forwarderTo(servers: readonly string[], changes: Partial<ForwardPlan> = {}): Forwarder {
+  return new Forwarder(planFor(servers, changes), {
+    clock: systemClock,
+    log: silentLog,
+    resolveName: () => Promise.reject(new Error('no names here')),
+  });
+}
+
+export function questionFor(name: string, changes: Partial<ForwardQuestion> = {}): ForwardQuestion {
+  return {
+    name: parseName(name),
+    type: TYPE.A,
+    class: CLASS.IN,
+    dnssecOk: false,
+    checkingDisabled: false,
+    recursionDesired: true,
+    ...changes,
+  };
+}
+
+export function ask(
+  forwarder: Forwarder,
+  name: string,
+  changes: Partial<ForwardQuestion> = {},
+): Promise<ForwardReply> {
+  return forwarder.resolve(questionFor(name, changes), { address: '10.0.0.1' });
+}
+
+/** The addresses of a reply; why there are none, if it failed. */
+export function addressesOf(reply: ForwardReply): readonly string[] {
+  if (reply.kind === 'failed') return [reply.reason];
+  return reply.message.answers.flatMap(({ data }) => (data.kind === 'A' ? [data.address] : []));
+}

@@ -1,0 +1,226 @@
+/**
+ * Upstream servers that lie, and others who try to speak in their place (RFC 5452).
+ */
+import { createSocket } from 'node:dgram';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Forwarder } from '../../src/forward/forwarder.ts';
+import { parseName } from '../../src/wire/name.ts';
+import type { Message, ResourceRecord } from '../../src/wire/types.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
+import { addressOf, LoopbackUpstream, type React, reply, replyMessage } from './loopback-upstream.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function upstreamThat(react: React): Promise<{ upstream: LoopbackUpstream; forwarder: Forwarder }> {
+  const upstream = await LoopbackUpstream.start(react);
+  const forwarder = forwarderTo([upstream.address]);
+  cleanups.push(
+    () => upstream.stop(),
+    () => forwarder.stop(),
+  );
+  return { upstream, forwarder };
+}
+
+const dropped = (forwarder: Forwarder) => forwarder.statistics().upstreams[0]?.dropped;
+
+/** Replies with what a forger would like us to take, then with the truth. */
+function lieThenTell(lie: (query: Message) => Uint8Array): React {
+  return ({ query, send }) => {
+    send(lie(query));
+    setTimeout(() => send(reply(query)), 20);
+  };
+}
+
+const evil = (query: Message): Partial<Message> => ({ answers: [addressOf(query, '203.0.113.66')] });
+
+describe('a reply is taken only if it answers the query', () => {
+  it('not with another id', async () => {
+    const { forwarder } = await upstreamThat(
+      lieThenTell((query) =>
+        reply(query, { ...evil(query), header: { ...replyMessage(query).header, id: query.header.id ^ 1 } }),
+      ),
+    );
+    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    expect(dropped(forwarder)).toEqual({ strange: 1, otherQuestion: 0 });
+  });
+
+  it('not with another name, type or class in its question, nor with none or two', async () => {
+    const changed: readonly ((query: Message) => Message['questions'])[] = [
+      ({ questions }) => questions.map((question) => ({ ...question, name: parseName('www.examplf.') })),
+      ({ questions }) => questions.map((question) => ({ ...question, type: 28 })),
+      ({ questions }) => questions.map((question) => ({ ...question, class: 3 })),
+      () => [],
+      ({ questions }) => [...questions, ...questions],
+    ];
+    for (const questions of changed) {
+      const { forwarder } = await upstreamThat(
+        lieThenTell((query) => reply(query, { ...evil(query), questions: questions(query) })),
+      );
+      expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+      const { strange = 0, otherQuestion = 0 } = dropped(forwarder) ?? {};
+      expect(strange + otherQuestion).toBe(1);
+    }
+  });
+
+  it('not if it is a query, too short, or of another opcode', async () => {
+    const broken: readonly ((query: Message) => Uint8Array)[] = [
+      (query) => reply(query, { ...evil(query), header: { ...query.header, response: false } }),
+      (query) => reply(query, { ...evil(query), header: { ...replyMessage(query).header, opcode: 4 } }),
+      (query) => reply(query, evil(query)).subarray(0, 11),
+      () => new Uint8Array(0),
+    ];
+    for (const lie of broken) {
+      const { forwarder } = await upstreamThat(lieThenTell(lie));
+      expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+      expect(dropped(forwarder)?.strange).toBe(1);
+    }
+  });
+
+  it('not from another port or address, whatever it knows', async () => {
+    const forger = createSocket('udp4');
+    forger.bind(0, '127.0.0.2');
+    cleanups.push(() => forger.close());
+    const neighbour = createSocket('udp4');
+    neighbour.bind(0, '127.0.0.1');
+    cleanups.push(() => neighbour.close());
+    const { forwarder } = await upstreamThat(({ query, port, send }) => {
+      // Id, port and question are right; only the sender is not the one that was asked.
+      const lie = reply(query, evil(query));
+      forger.send(lie, port, '127.0.0.1', () =>
+        neighbour.send(lie, port, '127.0.0.1', () => setTimeout(() => send(reply(query)), 20)),
+      );
+    });
+    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    // The kernel drops them before we see them.
+    expect(dropped(forwarder)).toEqual({ strange: 0, otherQuestion: 0 });
+  });
+
+  it('not twice', async () => {
+    const { forwarder } = await upstreamThat(({ query, send }) => {
+      send(reply(query));
+      send(reply(query, evil(query)));
+    });
+    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    await waitUntil('the second reply is dropped', () => dropped(forwarder)?.strange === 1);
+  });
+
+  it('although its question comes back in other capitals', async () => {
+    const { forwarder } = await upstreamThat(({ query, send }) => {
+      const questions = query.questions.map((question) => ({ ...question, name: parseName('wWw.ExAmPlE.') }));
+      send(reply(query, { questions }));
+    });
+    expect(addressesOf(await ask(forwarder, 'WWW.example.'))).toEqual(['192.0.2.1']);
+  });
+
+  it('and a stranger with all ids of the world finds nothing open', async () => {
+    const { upstream, forwarder } = await upstreamThat(({ query, send }) => send(reply(query)));
+    await ask(forwarder, 'www.example.');
+    const port = upstream.queries[0]?.port ?? 0;
+    for (let id = 0; id < 2000; id += 1)
+      upstream.udp.send(Uint8Array.of(id >> 8, id, 0x80, 0), port, '127.0.0.1');
+    expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
+  });
+});
+
+describe('ports and ids cannot be foreseen', () => {
+  it('uses many ports and no id twice in sight', async () => {
+    const { upstream, forwarder } = await upstreamThat(({ query, send }) => send(reply(query)));
+    for (let turn = 0; turn < 200; turn += 1) await ask(forwarder, `n${turn}.example.`);
+    const ports = new Set(upstream.queries.map(({ port }) => port));
+    const ids = upstream.queries.map(({ query }) => query.header.id);
+    expect(ports.size).toBeGreaterThan(8);
+    expect(new Set(ids).size).toBeGreaterThan(190);
+    const steps = ids.slice(1).map((id, index) => Math.abs(id - (ids[index] ?? 0)));
+    expect(steps.filter((step) => step <= 16).length).toBeLessThan(10);
+  });
+});
+
+describe('what does not belong to the question', () => {
+  const extra = (name: string, address: string): ResourceRecord => ({
+    name: parseName(name),
+    class: 1,
+    ttl: 3600,
+    data: { kind: 'A', address },
+  });
+
+  it('is dropped from every section', async () => {
+    const { forwarder } = await upstreamThat(({ query, send }) =>
+      send(
+        reply(query, {
+          answers: [extra('bank.example.', '203.0.113.66'), addressOf(query, '192.0.2.1')],
+          authorities: [
+            {
+              name: parseName('com.'),
+              class: 1,
+              ttl: 3600,
+              data: { kind: 'NS', target: parseName('evil.com.') },
+            },
+          ],
+          additionals: [extra('evil.com.', '203.0.113.66')],
+        }),
+      ),
+    );
+    const result = await ask(forwarder, 'www.example.');
+    expect(addressesOf(result)).toEqual(['192.0.2.1']);
+    expect(result.kind === 'reply' && [result.message.authorities, result.message.additionals]).toEqual([
+      [],
+      [],
+    ]);
+    expect(forwarder.statistics().droppedRecords).toBe(3);
+  });
+
+  it('does not grow with endless CNAMEs', async () => {
+    const alias = (from: number): ResourceRecord => ({
+      name: parseName(from === 0 ? 'www.example.' : `n${from}.example.`),
+      class: 1,
+      ttl: 60,
+      data: { kind: 'CNAME', target: parseName(`n${from + 1}.example.`) },
+    });
+    const { forwarder } = await upstreamThat(({ query, over, send }) => {
+      const answers = Array.from({ length: 1500 }, (_, from) => alias(from));
+      if (over === 'stream') send(reply(query, { answers }));
+      else send(reply(query, { answers: [], header: { ...replyMessage(query).header, truncated: true } }));
+    });
+    const result = await ask(forwarder, 'www.example.');
+    expect(result.kind === 'reply' && result.message.answers.length).toBe(17);
+  });
+});
+
+describe('malformed replies', () => {
+  it('end the attempt, and the next server is asked', async () => {
+    const { upstream } = await upstreamThat(({ query, send }) => send(reply(query).subarray(0, -3)));
+    const good = await LoopbackUpstream.start(({ query, send }) => send(reply(query)));
+    const forwarder = forwarderTo([upstream.address, good.address]);
+    cleanups.push(
+      () => good.stop(),
+      () => forwarder.stop(),
+    );
+    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    expect(forwarder.statistics().upstreams[0]?.networkErrors).toBe(1);
+  });
+
+  it('as large as they may be and full of pointers are read in bounded time', async () => {
+    const { forwarder } = await upstreamThat(({ query, over, send }) => {
+      const header = { ...replyMessage(query).header, truncated: true };
+      if (over === 'udp') return send(reply(query, { answers: [], header }));
+      send(compressionBomb(query));
+    });
+    const start = performance.now();
+    const result = await ask(forwarder, 'www.example.');
+    expect(result.kind === 'reply' && result.message.answers.length).toBe(0);
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});
+
+/** Some 4,000 records, each a few octets that stand for a name of 255. */
+function compressionBomb(query: Message): Uint8Array {
+  const long = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(61)}.`;
+  const answers = Array.from({ length: 4600 }, (): ResourceRecord => {
+    return { name: parseName(long), class: 1, ttl: 60, data: { kind: 'NS', target: parseName(long) } };
+  });
+  return reply(query, { answers });
+}

@@ -1,0 +1,195 @@
+/**
+ * TCP and TLS to upstream servers: when they are used, kept open, shared, lost and taken up again.
+ */
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Forwarder } from '../../src/forward/forwarder.ts';
+import type { ForwardPlan } from '../../src/forward/plan.ts';
+import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
+import {
+  addressOf,
+  LoopbackUpstream,
+  type React,
+  type Received,
+  reply,
+  replyMessage,
+} from './loopback-upstream.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const TRUST: Partial<ForwardPlan> = {
+  tls: { authorities: [readFileSync(tlsFixturePath('authority.crt'), 'utf8')] },
+};
+
+async function start(
+  react: React,
+  { scheme = '', name = '', plan = {} }: { scheme?: string; name?: string; plan?: Partial<ForwardPlan> } = {},
+): Promise<{ upstream: LoopbackUpstream; forwarder: Forwarder }> {
+  const upstream = await LoopbackUpstream.start(
+    react,
+    scheme === 'tls://' ? readTlsFixture('server') : undefined,
+  );
+  const forwarder = forwarderTo([`${scheme}${upstream.address}${name}`], plan);
+  cleanups.push(
+    () => upstream.stop(),
+    () => forwarder.stop(),
+  );
+  return { upstream, forwarder };
+}
+
+const answer: React = ({ query, send }) => send(reply(query));
+const truncate = ({ query, send }: Received) =>
+  send(reply(query, { answers: [], header: { ...replyMessage(query).header, truncated: true } }));
+
+describe('TCP', () => {
+  it('is used for what UDP cannot carry, up to 64 KiB', async () => {
+    const { upstream, forwarder } = await start((received) => {
+      const { query, over, send } = received;
+      if (over === 'udp') return truncate(received);
+      const answers = Array.from({ length: 4000 }, (_, index) =>
+        addressOf(query, `10.1.${index >> 8}.${index & 255}`),
+      );
+      send(reply(query, { answers }));
+    });
+    const result = await ask(forwarder, 'large.example.');
+    expect(addressesOf(result).length).toBe(4000);
+    expect(upstream.queries.map(({ over }) => over)).toEqual(['udp', 'stream']);
+  });
+
+  it('is used for replies larger than what we take, which arrive cut', async () => {
+    const { upstream, forwarder } = await start(({ query, send }) => {
+      const answers = Array.from({ length: 200 }, (_, index) => addressOf(query, `10.1.0.${index}`));
+      send(reply(query, { answers }));
+    });
+    expect(addressesOf(await ask(forwarder, 'large.example.')).length).toBe(200);
+    expect(upstream.queries.map(({ over }) => over)).toEqual(['udp', 'stream']);
+  });
+
+  it('is not needed where the truncated reply is all there is', async () => {
+    const { forwarder } = await start((received) => {
+      if (received.over === 'stream') received.connection?.destroy();
+      else truncate(received);
+    });
+    const result = await ask(forwarder, 'large.example.');
+    expect(result.kind === 'reply' && result.message.header.truncated).toBe(true);
+  });
+
+  it('keeps its connection open and answers in any order on it', async () => {
+    const held: Received[] = [];
+    const { upstream, forwarder } = await start(
+      (received) => {
+        held.push(received);
+        if (held.length < 20) return;
+        for (const { query, send } of held.splice(0).reverse()) send(reply(query));
+      },
+      { scheme: 'tcp://' },
+    );
+    for (let round = 0; round < 3; round += 1) {
+      const names = Array.from({ length: 20 }, (_, index) => `n${index}.r${round}.example.`);
+      const replies = await Promise.all(names.map((name) => ask(forwarder, name)));
+      expect(replies.map(addressesOf)).toEqual(names.map(() => ['192.0.2.1']));
+      for (const [index, result] of replies.entries())
+        expect(result.kind === 'reply' && result.message.questions[0]?.name).toBe(names[index]);
+    }
+    expect(upstream.connections).toBe(1);
+    expect(upstream.queries.every(({ over }) => over === 'stream')).toBe(true);
+  });
+
+  it('asks once more when the server closes a quiet connection just then', async () => {
+    const { upstream, forwarder } = await start(answer, { scheme: 'tcp://' });
+    expect(addressesOf(await ask(forwarder, 'one.example.'))).toEqual(['192.0.2.1']);
+    let cuts = 0;
+    upstream.react = (received) => {
+      cuts += 1;
+      if (cuts === 1) received.connection?.destroy();
+      else answer(received);
+    };
+    expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
+    expect(upstream.connections).toBe(2);
+    // But not for ever.
+    upstream.react = ({ connection }) => connection?.destroy();
+    expect(addressesOf(await ask(forwarder, 'three.example.'))).toEqual(['network']);
+  });
+
+  it('is refused at once where nobody listens', async () => {
+    const { upstream, forwarder } = await start(answer, { scheme: 'tcp://' });
+    await upstream.stop();
+    cleanups.shift();
+    const result = await ask(forwarder, 'one.example.');
+    expect(result).toMatchObject({ kind: 'failed', reason: 'network' });
+    expect(result.kind === 'failed' && result.detail).toContain('ECONNREFUSED');
+  });
+
+  it('gives up a connection that has gone silent, and asks on another', async () => {
+    const { upstream, forwarder } = await start(answer, { scheme: 'tcp://' });
+    await ask(forwarder, 'one.example.');
+    const silent = upstream.queries[0]?.connection;
+    upstream.react = (received) => {
+      if (received.connection !== silent) answer(received);
+    };
+    expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
+    expect(upstream.connections).toBe(2);
+    expect(upstream.queries.length).toBe(3);
+  });
+
+  it('does not listen for ever to a server that talks nonsense', async () => {
+    const { upstream, forwarder } = await start(
+      ({ query, send }) => {
+        for (let turn = 0; turn < 1000; turn += 1)
+          send(reply(query, { header: { ...query.header, id: turn } }));
+      },
+      { scheme: 'tcp://' },
+    );
+    await ask(forwarder, 'one.example.');
+    const [statistics] = forwarder.statistics().upstreams;
+    expect(statistics?.dropped.strange).toBeGreaterThan(90);
+    expect(upstream.queries.length).toBeLessThan(5);
+  });
+});
+
+describe('TLS', () => {
+  it('asks on one connection, kept open', async () => {
+    const { upstream, forwarder } = await start(answer, {
+      scheme: 'tls://',
+      name: '#localhost',
+      plan: TRUST,
+    });
+    for (const name of ['one.example.', 'two.example.', 'three.example.'])
+      expect(addressesOf(await ask(forwarder, name))).toEqual(['192.0.2.1']);
+    expect(upstream.connections).toBe(1);
+    expect(forwarder.statistics().upstreams[0]?.upstream).toBe(`tls://${upstream.address}#localhost`);
+  });
+
+  it('resumes its session on the next connection', async () => {
+    const { upstream, forwarder } = await start(answer, {
+      scheme: 'tls://',
+      name: '#localhost',
+      plan: TRUST,
+    });
+    await ask(forwarder, 'one.example.');
+    upstream.cut();
+    await waitUntil('the next connection is a new one', () => upstream.connections === 1);
+    expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['192.0.2.1']);
+    expect([upstream.connections, upstream.resumed]).toEqual([2, 1]);
+  });
+
+  it('takes the certificate for the address itself where no name is given', async () => {
+    const { forwarder } = await start(answer, { scheme: 'tls://', plan: TRUST });
+    expect(addressesOf(await ask(forwarder, 'one.example.'))).toEqual(['192.0.2.1']);
+  });
+
+  it('asks nobody whose certificate is for another name, or from nobody we trust', async () => {
+    const other = await start(answer, { scheme: 'tls://', name: '#dns.example', plan: TRUST });
+    const result = await ask(other.forwarder, 'one.example.');
+    expect(result.kind === 'failed' && result.detail).toContain('ERR_TLS_CERT_ALTNAME_INVALID');
+    expect(other.upstream.queries).toEqual([]);
+    const untrusted = await start(answer, { scheme: 'tls://', name: '#localhost' });
+    expect(addressesOf(await ask(untrusted.forwarder, 'one.example.'))).toEqual(['network']);
+    expect(untrusted.upstream.queries).toEqual([]);
+  });
+});
