@@ -31,7 +31,7 @@ export type EndpointsFrom = ClusterWatchOptions['endpointsFrom'];
 export interface SourceStatus {
   /** Everything was listed at least once. */
   readonly synced: boolean;
-  /** Milliseconds since the data was last proven current; undefined until it is synced. */
+  /** Milliseconds since the data was last proven current; undefined until it is synced, and where there is no proof. */
   readonly age: number | undefined;
   /** What is missing or cannot be followed now, in words; empty when all is well. */
   readonly reasons: readonly string[];
@@ -146,8 +146,8 @@ class FolderOfManifests implements ObjectSource {
     const synced = this.#listed;
     return {
       synced,
-      // What the folder holds is looked at all the time.
-      age: synced ? 0 : undefined,
+      // Nobody but the folder knows better, and it is what is served.
+      age: undefined,
       reasons: synced ? [] : [`manifests: still reading ${this.name}`],
       watches: [],
       manifests: this.#source?.status(),
