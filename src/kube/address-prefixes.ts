@@ -55,10 +55,13 @@ export class AddressPrefixes {
   }
 }
 
-/** Text of which a prefix is a prefix of the address: `10.244.1.10.`, or the 32 digits of an IPv6 address. */
+const IPV4 = '4 ';
+const IPV6 = '6 ';
+
+/** Text of which a prefix is a prefix of the address: `4 10.244.1.10.`, or `6` and the 32 digits of an IPv6 address. */
 function textOf(address: string): string {
-  if (!isIpv6(address)) return `${address}.`;
-  return Buffer.from(parseAddress(address) ?? []).toString('hex');
+  if (!isIpv6(address)) return `${IPV4}${address}.`;
+  return IPV6 + Buffer.from(parseAddress(address) ?? []).toString('hex');
 }
 
 const OCTET = /^(?:0|[1-9]\d{0,2})$/;
@@ -67,9 +70,9 @@ const DIGIT = /^[0-9a-f]$/;
 function prefixOf(name: NameKey): string | undefined {
   const labels = splitLabels(name);
   const digits = labels.slice(0, -2).reverse();
-  if (labels.at(-2) === 'in-addr')
-    return digits.every((digit) => OCTET.test(digit)) ? `${digits.join('.')}.` : undefined;
-  return digits.every((digit) => DIGIT.test(digit)) ? digits.join('') : undefined;
+  const isIpv4 = labels.at(-2) === 'in-addr';
+  if (!digits.every((digit) => (isIpv4 ? OCTET : DIGIT).test(digit))) return undefined;
+  return isIpv4 ? IPV4 + digits.map((digit) => `${digit}.`).join('') : IPV6 + digits.join('');
 }
 
 /** The first place whose text is not before `prefix`. */
