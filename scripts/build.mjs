@@ -1,14 +1,19 @@
-// Builds dist/: the one entry and the code of the UDP reader threads, each bundled into one file.
-// Runtime dependencies stay outside the bundles: koffi is native, client-node is optional.
-import { readFileSync } from 'node:fs';
+// Builds dist/: the one entry, the code of the UDP reader threads, and the pieces that they load when they need them.
+// Split, so that signal handlers stand before anything large is read. Runtime dependencies stay outside: koffi is
+// native, client-node is optional.
+import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 
 const { version, dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+rmSync('dist', { recursive: true, force: true });
 
 await build({
   entryPoints: { portolan: 'src/cli/portolan.ts', reader: 'src/listen/reader-thread.ts' },
   outdir: 'dist',
   bundle: true,
+  splitting: true,
+  chunkNames: 'pieces/[name]-[hash]',
   platform: 'node',
   target: 'node20',
   format: 'esm',
@@ -16,5 +21,6 @@ await build({
   legalComments: 'none',
   define: { PORTOLAN_VERSION: JSON.stringify(version) },
   external: [...Object.keys(dependencies), ...Object.keys(optionalDependencies)],
-  banner: { js: '#!/usr/bin/env node' },
 });
+
+chmodSync('dist/portolan.js', 0o755);

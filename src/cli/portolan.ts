@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /**
  * The program's entry. Handlers of signals stand before anything else is loaded, hence the second, late import.
  */
