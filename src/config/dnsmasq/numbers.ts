@@ -15,6 +15,7 @@ export interface Bounds {
 }
 
 export const PORT: Bounds = { least: 0, most: 65_535, of: 'a port' };
+export const SIXTEEN_BITS: Bounds = { least: 0, most: 0xffff, of: 'a number' };
 export const SECONDS: Bounds = { least: 0, most: 0x7fff_ffff, of: 'a number of seconds' };
 
 /** @returns the number, from 0, or nothing if there are other characters than digits */

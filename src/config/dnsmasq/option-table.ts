@@ -14,6 +14,7 @@ import { readingOptions } from './reading-options.ts';
 import { recordOptions } from './record-options.ts';
 import { idleOptions, refusedOptions } from './refused-options.ts';
 import { routeOptions } from './route-options.ts';
+import { serviceOptions } from './service-options.ts';
 
 export const allOptions: readonly Option[] = [
   ...readingOptions,
@@ -25,6 +26,7 @@ export const allOptions: readonly Option[] = [
   ...hostsOptions,
   ...hostRecordOptions,
   ...recordOptions,
+  ...serviceOptions,
   ...processOptions,
   ...idleOptions,
   ...refusedOptions,

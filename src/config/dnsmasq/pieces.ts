@@ -9,15 +9,20 @@ export function cut(text: string, separator: string): readonly [string, string |
   return [withoutEndSpaces(text.slice(0, at)), withoutLeadSpaces(text.slice(at + 1))];
 }
 
-/** All pieces, at least one; an empty text is one empty piece. */
-export function cutAll(text: string, separator = ','): readonly string[] {
+/**
+ * All pieces, at least one; an empty text is one empty piece.
+ *
+ * @param most the last of so many pieces is all that is left, separators included
+ */
+export function cutAll(text: string, separator = ',', most = Number.POSITIVE_INFINITY): readonly string[] {
   const pieces: string[] = [];
-  for (let rest: string | undefined = text; rest !== undefined; ) {
+  let rest: string | undefined = text;
+  while (rest !== undefined && pieces.length < most - 1) {
     const [piece, behind]: readonly [string, string | undefined] = cut(rest, separator);
     pieces.push(piece);
     rest = behind;
   }
-  return pieces;
+  return rest === undefined ? pieces : [...pieces, rest];
 }
 
 export function withoutEndSpaces(text: string): string {
