@@ -7,7 +7,6 @@ import { type LoadClientNode, loadClientNode } from './client-node-credentials.t
 import { HttpConnection } from './http-connection.ts';
 import { readInCluster, serviceAccountFolder } from './in-cluster.ts';
 import { type ClusterChoice, readCluster, readEnvironmentProxy } from './kubeconfig-cluster.ts';
-import { readKubeconfigs } from './kubeconfig-file.ts';
 import type { Environment } from './proxy.ts';
 import { readServerAddress } from './server-address.ts';
 import type { ClusterSettings } from './settings.ts';
@@ -46,7 +45,10 @@ async function findSettings(options: FindClusterOptions, clock: Clock): Promise<
   const { kubecfgFile, context, masterUrl, environment } = options;
   const load = options.loadClientNode ?? loadClientNode;
   const choice: ClusterChoice = { context, masterUrl, environment, clock, loadClientNode: load };
-  if (kubecfgFile !== undefined) return readCluster(await readKubeconfigs([kubecfgFile], false), choice);
+  if (kubecfgFile !== undefined) {
+    const { readKubeconfigs } = await loadKubeconfigReader();
+    return readCluster(await readKubeconfigs([kubecfgFile], false), choice);
+  }
   if (masterUrl !== undefined && context === undefined) return alone(masterUrl, environment);
   const lookedFor: string[] = [];
   if (context === undefined) {
@@ -55,10 +57,14 @@ async function findSettings(options: FindClusterOptions, clock: Clock): Promise<
     lookedFor.push(found);
   }
   const { files, words } = kubeconfigPlaces(options);
+  const { readKubeconfigs } = await loadKubeconfigReader();
   const kubeconfig = await readKubeconfigs(files, true);
   if (kubeconfig.files.length > 0) return readCluster(kubeconfig, choice);
   return { kind: 'none', lookedFor: [...lookedFor, ...words] };
 }
+
+/** Loaded late: a pod needs no kubeconfig, and the reader of YAML takes 7 MB. */
+const loadKubeconfigReader = () => import('./kubeconfig-file.ts');
 
 function alone(masterUrl: string, environment: Environment): ClusterSettings {
   const server = readServerAddress(masterUrl, 'Cannot use --kube-master-url');
