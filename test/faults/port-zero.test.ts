@@ -1,0 +1,51 @@
+/**
+ * Queries from port 0 among those of many good clients, over the whole program: a forged packet costs nobody an answer.
+ */
+import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { encodeMessage } from '../../src/wire/message.ts';
+import { makeQuery } from '../support/ask.ts';
+import { bundleThread } from '../support/bundle-thread.ts';
+import { BurstLoad } from '../support/burst-load.ts';
+import { mayForge, PortZeroSender } from '../support/port-zero-sender.ts';
+import { endAllPrograms, look, servePortolan } from '../support/portolan.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+let loadEntry: URL;
+beforeAll(async () => {
+  loadEntry = await bundleThread('test/support/burst-load-thread.ts');
+});
+afterEach(endAllPrograms);
+
+const FORGED = 5_000;
+/** One that a reader answers, one that the main thread does. */
+const TABLE = { name: 'cart.shop.svc.cluster.local', answer: '10.96.20.10' };
+const CHAIN = { name: 'www.example.com', answer: 'REFUSED' };
+
+it.runIf(mayForge)('queries from port 0 cost no other client its answer (needs raw sockets)', async () => {
+  const serving = await servePortolan(['--example']);
+  await serving.program.heard('cluster listed');
+  const { address, port } = serving;
+  const questions = [TABLE, TABLE, TABLE, CHAIN];
+  const load = new BurstLoad(loadEntry, { address, port, questions, sockets: 16, burst: 32, every: 4 });
+  const sender = new PortZeroSender();
+  onTestFinished(() => sender.close());
+  const queries = [TABLE, CHAIN].map(({ name }) => encodeMessage(makeQuery(name, 'A')));
+  let forged = 0;
+  const step = () => {
+    for (let index = 0; index < 5 && forged < FORGED; index += 1, forged += 1)
+      sender.send(port, queries[forged & 1] ?? new Uint8Array());
+  };
+  await waitUntil('all forged packets', () => forged === FORGED && load.answered > 5_000, {
+    step,
+    deadline: 20_000,
+  });
+  await load.stop();
+  expect(load).toMatchObject({ lost: 0, wrong: 0, refused: 0, answered: load.asked });
+
+  const { text } = await look(serving, '/metrics');
+  const metric = (name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
+  // Every one was received, answered, and could not be sent.
+  expect(metric('portolan_udp_packets_total')).toBe(load.asked + FORGED);
+  expect(metric('portolan_udp_unsent_total\\{reason="refused"\\}')).toBe(FORGED);
+  expect(metric('portolan_internal_errors_total')).toBe(0);
+});
