@@ -103,6 +103,7 @@ export function encodeCached(buffer: BlockBuffer, answer: CachedAnswer, hash: nu
   words[CACHED.EXPIRES >> 2] = now + answer.lifetime;
   words[CACHED.FLAGS >> 2] = flags | (answer.metricsId << 8) | (answer.ttlOffsets.length << 16);
   words[CACHED.BODY >> 2] = bodyStart;
+  words[CACHED.FRESH_UNTIL >> 2] = answer.freshUntil ?? now + answer.lifetime;
   octets.set(answer.name, CACHED.NAME);
   new Uint16Array(octets.buffer, offsetsStart, answer.ttlOffsets.length).set(answer.ttlOffsets);
   writeBody(buffer, bodyStart, answer.body);

@@ -105,14 +105,43 @@ export class AnswerCache {
 
   /** The entry of a question, expired or not. */
   read(question: CachedQuestion): CachedEntry | undefined {
+    const slot = this.#slotOfQuestion(question);
+    if (slot < 0) return undefined;
+    return decodeCached(this.#views, this.#slots.blockAt(slot), this.#slots.hasRecency(slot));
+  }
+
+  drop(question: CachedQuestion): boolean {
+    const slot = this.#slotOfQuestion(question);
+    if (slot >= 0) this.#remove(this.#slots.blockAt(slot));
+    return slot >= 0;
+  }
+
+  #slotOfQuestion(question: CachedQuestion): number {
+    const { name, type, class: dnsClass } = question;
     const flags = cachedFlags(question.dnssecOk, question.checkingDisabled);
-    const running = hashName(question.name, this.#seed);
-    const slot = this.#findSlot(
-      question,
-      finishQuestion(running, question.type, question.class, flags),
-      flags,
-    );
-    return slot < 0 ? undefined : decodeCached(this.#views, this.#slots.blockAt(slot), false);
+    return this.#findSlot(question, finishQuestion(hashName(name, this.#seed), type, dnsClass, flags), flags);
+  }
+
+  /** @param from a position of the log, or 0 */
+  scan(
+    from: number,
+    most: number,
+    isDue: (stored: number, expires: number) => boolean,
+  ): { found: CachedEntry[]; next: number } {
+    const { words } = this.#views;
+    const found: CachedEntry[] = [];
+    let position = Math.max(from, this.#tail);
+    for (let looked = 0; looked < most && position < this.#head; looked++) {
+      const block = this.#at(position);
+      const size = this.#sizeOf(block);
+      position += size === 0 ? this.#size - (position % this.#size) : alignUnit(size);
+      if (size === 0) continue;
+      if (!isDue(words[(block + CACHED.STORED) >> 2] ?? 0, words[(block + CACHED.EXPIRES) >> 2] ?? 0))
+        continue;
+      const slot = this.#slotOf(block);
+      if (slot >= 0 && this.#slots.hasRecency(slot)) found.push(decodeCached(this.#views, block, true));
+    }
+    return { found, next: position < this.#head ? position : 0 };
   }
 
   /** All entries, each with whether a reader used it since eviction last passed it. */
@@ -144,6 +173,8 @@ export class AnswerCache {
     if (slot >= 0) {
       this.#cachedOctets -= this.#sizeOf(this.#slots.blockAt(slot));
       this.#slots.replace(slot, block);
+      // Whether the new one is used is another question.
+      this.#slots.takeRecency(slot);
     } else if (this.#insert(hash, block)) this.#cached++;
     else return false;
     this.#cachedOctets += this.#buffer.length;

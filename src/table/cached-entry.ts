@@ -47,6 +47,7 @@ export function decodeCached(views: TableViews, block: number, used: boolean): C
     stored: at(CACHED.STORED),
     expires: at(CACHED.EXPIRES),
     lifetime: at(CACHED.EXPIRES) - at(CACHED.STORED),
+    freshUntil: at(CACHED.FRESH_UNTIL),
     used,
   };
 }

@@ -26,7 +26,8 @@
  *         start to its body                             20  second of expiry
  *     ..  the name, padded with zeros to a word         24  flags | metrics id << 8 | number of TTLs << 16
  *     ..  the bodies                                    28  the body's octets from the block's start
- *                                                       32  the name, padded; the TTLs' offsets (16 bits); the body
+ *                                                       32  second at which its TTL ended, or will
+ *                                                       36  the name, padded; the TTLs' offsets (16 bits); the body
  *
  * A body:
  *
@@ -94,7 +95,8 @@ export const CACHED = {
   EXPIRES: 20,
   FLAGS: 24,
   BODY: 28,
-  NAME: 32,
+  FRESH_UNTIL: 32,
+  NAME: 36,
 } as const;
 export const CACHED_FLAG = { DNSSEC_OK: 1, CHECKING_DISABLED: 2, RECURSION_AVAILABLE: 4 } as const;
 export const BODY = { RCODE: 0, ANSWERS: 4, ADDITIONALS: 8, ROTATION: 12, LENGTH: 16, RECORDS: 20 } as const;

@@ -321,11 +321,50 @@ describe('cached answers', () => {
   it('can be read back as they were put, expired or not', () => {
     const answer = cachedAddress('www.example.com', '192.0.2.1', 60);
     table.cache(answer, now);
-    const entry = { ...answer, stored: now / 1000, expires: now / 1000 + 60, used: false };
+    const expires = now / 1000 + 60;
+    const entry = { ...answer, stored: now / 1000, expires, freshUntil: expires, used: false };
     expect(table.readCached(answer)).toEqual(entry);
     expect(table.readCached({ ...answer, dnssecOk: true })).toBeUndefined();
     expect(verdict('www.example.com', 'A')).toBeGreaterThan(0);
     expect([...table.cachedEntries()]).toEqual([{ ...entry, used: true }]);
+  });
+
+  it('remember when a stale one was fresh', () => {
+    const freshUntil = now / 1000 - 100;
+    const answer = { ...cachedAddress('www.example.com', '192.0.2.1', 5), freshUntil };
+    table.cache(answer, now);
+    expect(table.readCached(answer)).toMatchObject({ freshUntil, expires: now / 1000 + 5 });
+    expect(verdict('www.example.com', 'A')).toBeGreaterThan(0);
+  });
+
+  it('can be dropped one by one', () => {
+    const [one, other] = [
+      cachedAddress('a.example.com', '192.0.2.1', 60),
+      cachedAddress('b.example.com', '192.0.2.2', 60),
+    ];
+    table.cache(one, now);
+    table.cache(other, now);
+    expect([table.dropCached(one), table.dropCached(one)]).toEqual([true, false]);
+    expect(verdict('a.example.com', 'A')).toBe(VERDICT.ASK);
+    expect(verdict('b.example.com', 'A')).toBeGreaterThan(0);
+    expect(table.statistics()).toMatchObject({ cached: 1 });
+  });
+
+  it('are looked through in parts, and only those that were used since they were stored', () => {
+    for (let index = 0; index < 100; index++)
+      table.cache(cachedAddress(`n${index}.example.com`, '192.0.2.1', 60 + index), now);
+    for (let index = 0; index < 50; index++) verdict(`n${index}.example.com`, 'A');
+    // Stored anew, and not asked for since.
+    table.cache(cachedAddress('n7.example.com', '192.0.2.1', 67), now);
+    const lifetimes: number[] = [];
+    let calls = 0;
+    for (let next = -1; next !== 0; calls++) {
+      const part = table.scanCached(Math.max(next, 0), 30, (stored, expires) => expires - stored < 70);
+      lifetimes.push(...part.found.map(({ lifetime }) => lifetime));
+      next = part.next;
+    }
+    expect(lifetimes).toEqual([60, 61, 62, 63, 64, 65, 66, 68, 69]);
+    expect(calls).toBe(4);
   });
 
   it('are refused, never written over, while a reader stays in its batch', () => {

@@ -90,6 +90,8 @@ export interface CachedAnswer extends CachedQuestion {
   readonly ttlOffsets: readonly number[];
   /** Seconds until it expires, from 1. */
   readonly lifetime: number;
+  /** Of a stale answer (RFC 8767): when its TTL ended, in seconds since the epoch. Default: it ends with its lifetime. */
+  readonly freshUntil?: number;
   readonly metricsId: number;
 }
 
@@ -98,7 +100,8 @@ export interface CachedEntry extends CachedAnswer {
   /** Seconds since the epoch. */
   readonly stored: number;
   readonly expires: number;
-  /** Whether a reader used it lately: since eviction last came by. */
+  readonly freshUntil: number;
+  /** Whether a reader used it lately: since it was stored, and since eviction last came by. */
   readonly used: boolean;
 }
 

@@ -163,6 +163,27 @@ export class TableWriter {
     return this.#cache.entries();
   }
 
+  /**
+   * Looks through cached answers in the order in which they were stored, a part at a time.
+   *
+   * @param from where the last call ended, 0 at first
+   * @param most answers to look at
+   * @param isDue says by the seconds of storing and expiry which ones are wanted
+   * @returns those wanted that a reader used, and where to go on; 0 at the end
+   */
+  scanCached(
+    from: number,
+    most: number,
+    isDue: (stored: number, expires: number) => boolean,
+  ): { readonly found: readonly CachedEntry[]; readonly next: number } {
+    return this.#cache.scan(from, most, isDue);
+  }
+
+  /** Drops the cached answer to a question. @returns whether there was one */
+  dropCached(question: CachedQuestion): boolean {
+    return this.#cache.drop(question);
+  }
+
   /** Drops the cached answers of this name and all names below it. @returns how many */
   dropCachedWithin(name: WireName): number {
     return this.#cache.dropWithin(name);
