@@ -8,7 +8,7 @@ import type { AnswerBody, NameNode, ZoneId } from '../table/types.ts';
 import { MessageWriter } from '../wire/message-writer.ts';
 import { encodeName } from '../wire/name.ts';
 import { CLASS, type NameKey, RCODE, TYPE, type WireName } from '../wire/types.ts';
-import { isPlainTargets, MOST_OCTETS, writeAddresses, writeTargets } from './direct-body.ts';
+import { isPlainTargets, MOST_OCTETS, reuseMemory, writeAddresses, writeTargets } from './direct-body.ts';
 import { isWhole, type ZoneNode } from './node.ts';
 import type { RecordSet } from './record-set.ts';
 
@@ -17,9 +17,11 @@ const writer = new MessageWriter();
 /**
  * Compiles a node. Sets whose additional records stand elsewhere are left out: they are asked of the handler chain.
  *
- * What exceeds the largest message is left out too, from the end.
+ * What exceeds the largest message is left out too, from the end. The result is good until the next call: its octets
+ * are written over then.
  */
 export function compileNode(node: ZoneNode, zone: ZoneId): NameNode {
+  reuseMemory();
   const name = encodeName(node.name);
   const answers = new Map<number, AnswerBody>();
   for (const set of node.sets) {

@@ -30,16 +30,36 @@ const SERVICE_OCTETS = 6;
 /** A pointer holds 14 bits (RFC 1035 section 4.1.4). */
 const FARTHEST_POINTER = 0x3fff;
 
-/** Filled by one body at a time. */
-const octets = new Uint8Array(65_535);
+/** More than any body takes. */
+const LARGEST = 65_536;
+let octets = new Uint8Array(8 * LARGEST);
+/** Where the next body begins. */
+let next = 0;
+
+/**
+ * Begins the bodies of another node, over those of the one before. To give each body memory of its own would cost more
+ * than to write it.
+ */
+export function reuseMemory(): void {
+  next = 0;
+}
+
+function beginBody(): number {
+  if (next + LARGEST <= octets.length) return next;
+  // The bodies before stay where they are.
+  octets = new Uint8Array(8 * LARGEST);
+  next = 0;
+  return next;
+}
 
 /** @param name the owner's */
 export function writeAddresses(name: WireName, set: RecordSet): AnswerBody {
   const stride = FIXED_OCTETS + (set.type === TYPE.A ? 4 : 16);
   const count = Math.min(set.data.length, Math.floor(roomBehind(name) / stride));
-  let at = 0;
+  const start = beginBody();
+  let at = start;
   for (let index = 0; index < count; index += 1) at = writeAddress(at, HEADER_OCTETS, set, set.data[index]);
-  return finish(at, count, 0, count > 1 ? { start: 0, stride, count } : undefined);
+  return finish(start, at, count, 0, count > 1 ? { start: 0, stride, count } : undefined);
 }
 
 /** The octets that records may have after a question for this name. */
@@ -57,16 +77,18 @@ export function isPlainTargets(set: RecordSet): boolean {
  * @returns nothing if it does not fit where pointers reach: that is for the general way
  */
 export function writeTargets(owner: NameKey, name: WireName, set: RecordSet): AnswerBody | undefined {
-  const firstOctet = HEADER_OCTETS + name.length + QUESTION_OCTETS;
+  const start = beginBody();
+  /** From places in the memory to places in the message. */
+  const shift = HEADER_OCTETS + name.length + QUESTION_OCTETS - start;
   const places = new Map<AbsoluteName, number>([[owner, HEADER_OCTETS]]);
-  let at = 0;
+  let at = start;
   for (const data of set.data) {
     if (data.kind !== 'SRV' && data.kind !== 'PTR') return undefined;
     const target = data.target === owner ? name : encodeName(data.target);
-    const start = writeFixed(at, HEADER_OCTETS, set.type, set.ttl, serviceOctets(data) + target.length);
-    at = writeService(start, data);
-    if (firstOctet + at > FARTHEST_POINTER) return undefined;
-    if (data.target !== owner) places.set(data.target, firstOctet + at);
+    at = writeFixed(at, HEADER_OCTETS, set.type, set.ttl, serviceOctets(data) + target.length);
+    at = writeService(at, data);
+    if (shift + at > FARTHEST_POINTER) return undefined;
+    if (data.target !== owner) places.set(data.target, shift + at);
     octets.set(target, at);
     at += target.length;
   }
@@ -76,12 +98,12 @@ export function writeTargets(owner: NameKey, name: WireName, set: RecordSet): An
     const place = places.get(target);
     if (place === undefined || !isAddresses(addresses)) return undefined;
     for (const data of addresses.data) {
-      if (at + FIXED_OCTETS + 16 > roomBehind(name)) return undefined;
+      if (at - start + FIXED_OCTETS + 16 > roomBehind(name)) return undefined;
       at = writeAddress(at, place, addresses, data);
       additionalCount += 1;
     }
   }
-  return finish(at, set.data.length, additionalCount, undefined);
+  return finish(start, at, set.data.length, additionalCount, undefined);
 }
 
 const isAddresses = ({ type }: NamedSet['set']): boolean => type === TYPE.A || type === TYPE.AAAA;
@@ -124,18 +146,20 @@ function writeUint16(at: number, value: number): void {
 }
 
 function finish(
+  start: number,
   end: number,
   answerCount: number,
   additionalCount: number,
   rotation: Rotation | undefined,
 ): AnswerBody {
+  next = end;
   return {
     rcode: RCODE.NOERROR,
     authoritative: true,
     answerCount,
     authorityCount: 0,
     additionalCount,
-    bytes: octets.slice(0, end),
+    bytes: octets.subarray(start, end),
     rotation,
   };
 }
