@@ -4,7 +4,7 @@
  * What is left out are the known differences. Portolan refuses what dnsmasq misreads: numbers that it wraps around, host
  * names that it would take for short forms of addresses, domains of `rebind-domain-ok` that are no names, control
  * characters that it takes for quoted ones. And it reads right what dnsmasq stumbles over: spaces before the commas of
- * `cname`, hexadecimal of `dns-rr` that is none.
+ * `cname` and around the slashes of domains, hexadecimal of `dns-rr` that is none.
  */
 import fc from 'fast-check';
 import type { Option } from '../../src/config/dnsmasq/option.ts';
@@ -141,7 +141,9 @@ export function isKnownDifference({ name }: Option, value: string): boolean {
   switch (name) {
     case 'server':
     case 'local':
-      return !isPlainServer(value.slice(value.lastIndexOf('/') + 1));
+      return hasSpacedDomains(value) || !isPlainServer(value.slice(value.lastIndexOf('/') + 1));
+    case 'address':
+      return hasSpacedDomains(value);
     case 'rev-server':
       return !isPlainServer(value.slice(value.indexOf(',') + 1));
     case 'rebind-domain-ok':
@@ -163,7 +165,12 @@ export function isKnownDifference({ name }: Option, value: string): boolean {
   }
 }
 
-/** Anything else would be looked up as the name of a host. */
+function hasSpacedDomains(value: string): boolean {
+  return /\s\/|\/\s/.test(value);
+}
+
+/** dnsmasq looks up anything else as the name of a host, and so depends on the network. */
 function isPlainServer(text: string): boolean {
-  return SERVERS.includes(text) || ADDRESSES.includes(text.trim());
+  const isRange = text.includes('-');
+  return SERVERS.includes(text) || (ADDRESSES.includes(text.trim()) && !isRange);
 }

@@ -14,6 +14,7 @@ export interface RunningDnsmasq {
   ask(name: string, type: string): readonly string[];
 }
 
+const CLIENT = 'dig';
 const HERE = [
   '--listen-address=127.0.0.1',
   '--bind-interfaces',
@@ -57,6 +58,6 @@ async function stop(child: ChildProcess): Promise<void> {
 
 function dig(port: number, name: string, type: string): readonly string[] {
   const options = ['@127.0.0.1', '-p', String(port), '+noall', '+answer', '+nosplit', '+time=5', '+tries=1'];
-  const run = spawnSync('dig', [...options, '-q', name, '-t', type], { encoding: 'utf8' });
+  const run = spawnSync(CLIENT, [...options, '-q', name, '-t', type], { encoding: 'utf8' });
   return run.stdout.split('\n').flatMap((line) => (line === '' ? [] : [line.replace(/[ \t]+/g, ' ')]));
 }

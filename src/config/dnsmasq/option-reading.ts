@@ -61,7 +61,7 @@ export class OptionReading {
       return;
     }
     if (standing.kind === 'reading') {
-      this.#steer(option, textOfOctets(value ?? ''), value ?? '', where);
+      this.#steer(option, value ?? '', where);
       return;
     }
     if (option.repeats === 'once' && !this.#mayUse(option, where, origin)) return;
@@ -96,11 +96,10 @@ export class OptionReading {
     return false;
   }
 
-  /** @param value Octets; @param text the same as a path. */
-  #steer(option: Option, text: string, value: string, where: string): void {
+  #steer(option: Option, value: string, where: string): void {
     if (option.name === 'conf-dir') this.#readFolder(value, where);
     else if (option.name !== 'conf-file') this.findings.note(where, 'It has no effect in a file.');
-    else if (text !== '') this.#readFile(text, where, false);
+    else if (value !== '') this.#readFile(textOfOctets(value), where, false);
   }
 
   #readFile(path: string, where: string, mayBeMissing: boolean): void {

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { notesOf, planOf, problemsOf } from '../../../test/dnsmasq-options/plan-of.ts';
+
+describe('the process', () => {
+  it.each([
+    ['keep-in-foreground', { mode: 'foreground' }],
+    ['no-daemon', { mode: 'debug' }],
+    ['no-daemon\nkeep-in-foreground', { mode: 'debug' }],
+    ['user=nobody2', { user: 'nobody2' }],
+    ['user=', { user: undefined }],
+    ['group=dns', { group: { kind: 'named', name: 'dns' } }],
+    ['group', { group: { kind: 'keep' } }],
+    ['pid-file=/run/x', { pidFile: '/run/x' }],
+    ['pid-file', { pidFile: undefined }],
+  ])('%j', (lines, process) => {
+    expect(planOf(lines).process).toMatchObject(process);
+  });
+});
+
+describe('the log', () => {
+  it.each([
+    ['log-facility=-', { to: { kind: 'standard-error' } }],
+    ['log-facility=/var/log/x', { to: { kind: 'file', path: '/var/log/x' } }],
+    ['log-facility=LOCAL3', { to: { kind: 'syslog', facility: 'local3' } }],
+    ['no-daemon', { to: { kind: 'syslog', facility: 'local0' } }],
+    ['log-queries', { queries: 'plain' }],
+    ['log-queries=extra\nlog-queries', { queries: 'extra' }],
+    ['log-debug', { debug: true }],
+  ])('%j', (lines, log) => {
+    expect(planOf(lines).log).toMatchObject(log);
+  });
+
+  it('goes to a known facility', () => {
+    expect(problemsOf('log-facility=nowhere')).toHaveLength(1);
+  });
+
+  it('tells that dnsmasq 2.90 knows one word only', () => {
+    expect(notesOf('log-queries=proto')).toEqual([
+      'Only `extra` has a meaning; questions are logged as without it.',
+    ]);
+  });
+});
+
+it('answers for itself unless told not to', () => {
+  expect(planOf('').local.identifies).toBe(true);
+  expect(planOf('no-ident').local.identifies).toBe(false);
+});

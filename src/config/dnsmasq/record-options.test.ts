@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { planOf, problemsOf } from '../../../test/dnsmasq-options/plan-of.ts';
+import { presentRecord } from '../../wire/present.ts';
+import { readHexadecimal } from './hexadecimal.ts';
+
+function recordsOf(lines: string): readonly string[] {
+  return planOf(lines, { hostName: 'Box' }).local.records.map(presentRecord);
+}
+
+describe('records', () => {
+  it.each([
+    ['txt-record=a,b, c ,d', 'a. 0 IN TXT "b" " c " "d"'],
+    ['txt-record=a', 'a. 0 IN TXT ""'],
+    ['txt-record=a,"b,c"', 'a. 0 IN TXT "b,c"'],
+    ['ptr-record=a,B', 'a. 0 IN PTR b.'],
+    ['ptr-record=a', 'a. 0 IN PTR .'],
+    ['caa-record=a,128,issue,"ca.example, x"', 'a. 0 IN CAA 128 issue "ca.example, x"'],
+    ['caa-record=a,0,not-alphanumeric,x', 'a. 0 IN CAA \\# 19 00106E6F742D616C7068616E756D6572696378'],
+    ['dns-rr=a,65280,0102', 'a. 0 IN TYPE65280 \\# 2 0102'],
+    ['dns-rr=a,65280', 'a. 0 IN TYPE65280 \\# 0'],
+    ['srv-host=_a._b.c,t,5060,1,2', '_a._b.c. 0 IN SRV 1 2 5060 t.'],
+    ['srv-host=_a._b', '_a._b. 0 IN SRV 0 0 1 .'],
+    ['domain=d\nsrv-host=_a._b', '_a._b.d. 0 IN SRV 0 0 1 .'],
+    ['domain=d\nsrv-host=_a', '_a. 0 IN SRV 0 0 1 .'],
+    ['mx-host=a,b,5', 'a. 0 IN MX 5 b.'],
+    ['mx-host=a', 'a. 0 IN MX 1 box.'],
+    ['naptr-record=a,1,2,u,s,r', 'a. 0 IN NAPTR 1 2 "u" "s" "r" .'],
+    ['local-ttl=9\nptr-record=a,b', 'a. 9 IN PTR b.'],
+  ])('%s', (lines, record) => {
+    expect(recordsOf(lines)).toEqual([record]);
+  });
+
+  it.each([
+    'txt-record=-A,x',
+    'ptr-record=a,-A',
+    'caa-record=a,0,issue',
+    'caa-record=a,256,issue,b',
+    'dns-rr=a',
+    'dns-rr=a,65536',
+    'dns-rr=a,1,xyz',
+    'srv-host=a,b,65536',
+    'srv-host=a,-A',
+    'mx-host=a,b,c',
+    'mx-host=a,-A',
+    'mx-target=-A',
+    'naptr-record=a,1,2,u,s',
+    'naptr-record=a,x,2,u,s,r',
+    `naptr-record=a,1,2,u,s,${'r'.repeat(256)}`,
+  ])('%s is refused', (line) => {
+    expect(problemsOf(line)).toHaveLength(1);
+  });
+});
+
+describe('MX records', () => {
+  it('have the common target', () => {
+    expect(recordsOf('mx-host=a\nmx-host=box,x\nmx-target=Common')).toEqual([
+      'a. 0 IN MX 1 common.',
+      'box. 0 IN MX 1 x.',
+    ]);
+  });
+
+  it('stand for the machine itself where there is a common target', () => {
+    expect(recordsOf('mx-target=t')).toEqual(['box. 0 IN MX 0 t.']);
+    expect(recordsOf('localmx')).toEqual(['box. 0 IN MX 0 box.']);
+    expect(recordsOf('selfmx')).toEqual([]);
+  });
+
+  it.each([
+    ['selfmx', { kind: 'self' }],
+    ['localmx', { kind: 'target', target: 'machine.' }],
+    ['localmx\nmx-target=t', { kind: 'target', target: 't.' }],
+    ['localmx\nselfmx', { kind: 'self' }],
+    ['mx-target=t', { kind: 'none' }],
+  ])('of hosts, with %j', (lines, mxOfHosts) => {
+    expect(planOf(lines).local.mxOfHosts).toEqual(mxOfHosts);
+  });
+});
+
+describe('hexadecimal', () => {
+  it.each([
+    ['01:23-45 67', [1, 0x23, 0x45, 0x67]],
+    ['0123', [1, 0x23]],
+    ['012', [1, 2]],
+    ['1:2', [1, 2]],
+    ['', []],
+    ['::', []],
+    ['0x', undefined],
+    ['01:*', undefined],
+  ])('%j', (text, octets) => {
+    expect(readHexadecimal(text)).toEqual(octets === undefined ? undefined : Uint8Array.from(octets));
+  });
+
+  it('gives back any octets', () => {
+    fc.assert(
+      fc.property(fc.uint8Array(), (octets) => {
+        expect(readHexadecimal(Buffer.from(octets).toString('hex'))).toEqual(octets);
+      }),
+    );
+  });
+});
