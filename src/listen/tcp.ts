@@ -199,6 +199,8 @@ export class TcpListener {
   async #leave(graceMilliseconds: number): Promise<void> {
     for (let turn = 0; turn < LAST_ACCEPTING_TURNS && this.#countWaiting() > 0; turn++) await nextTurn();
     this.#unaccepted = this.#countWaiting();
+    // The kernel resets them; there is no way to hand them on.
+    if (this.#unaccepted > 0) this.#log.warn('connections left unaccepted', { count: this.#unaccepted });
     const closed = this.#servers.map(
       ({ server }) => new Promise<void>((resolve) => server.close(() => resolve())),
     );
