@@ -13,8 +13,8 @@ import { coreDns } from './coredns/dialect.ts';
 import { kubeDns } from './kube-dns/dialect.ts';
 import { ClusterModel } from './model.ts';
 import { KubernetesNames } from './names.ts';
-import { isClusterObject } from './object-check.ts';
-import { type ListState, type ObjectLine, ObjectStore, readLine } from './object-store.ts';
+import { checkLine, type ObjectLine, ObjectLineError, readLine } from './object-line.ts';
+import { type ListState, ObjectStore } from './object-store.ts';
 import type {
   ClusterObject,
   EndpointsObject,
@@ -172,7 +172,7 @@ export class Cluster {
     let number = 0;
     for (const line of lines) {
       number += 1;
-      this.#restoreObject(parseObject(line, number));
+      this.#restoreObject(readSnapshotLine(line, number));
     }
   }
 
@@ -267,12 +267,10 @@ export class Cluster {
   }
 }
 
-function parseObject(line: string, number: number): ClusterObject {
+function readSnapshotLine(line: string, number: number): ClusterObject {
   try {
-    const value: unknown = JSON.parse(line);
-    if (isClusterObject(value)) return value;
+    return checkLine(line);
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
+    throw error instanceof ObjectLineError ? new SnapshotLineError(number, line) : error;
   }
-  throw new SnapshotLineError(number, line);
 }

@@ -7,7 +7,7 @@ import type { Zone } from '../zone/zone.ts';
 import type { DerivedService, Dialect, ServiceDirectory, ServiceView, ZoneView } from './dialect.ts';
 import { canonicalAddresses, mergeEndpoints } from './endpoints.ts';
 import { isLabel, nameBelow } from './labels.ts';
-import { readLine } from './object-store.ts';
+import { readLine } from './object-line.ts';
 import type { EndpointsObject, ServiceObject } from './objects.ts';
 import { PodIndex, type PodMode } from './pods.ts';
 import { ReverseIndex } from './reverse-index.ts';

@@ -7,7 +7,7 @@ const service = { kind: 'Service', namespace: 'a', name: 'b', address: { kind: '
 const endpoints = { kind: 'Endpoints', namespace: 'a', name: 'b', service: 'b', groups: [] };
 
 describe('the check of objects', () => {
-  it('lets every object through, as it comes back from its line', () => {
+  it('lets every object through', () => {
     fc.assert(
       fc.property(arbitraryObjects, (objects) => {
         for (const object of objects) expect(isClusterObject(JSON.parse(JSON.stringify(object)))).toBe(true);

@@ -28,7 +28,7 @@ describe('a store of objects', () => {
     store.listCompleted();
     store.remove('blue/a');
     store.remove('blue/a');
-    expect(seen).toEqual(['blue/a - 59', 'blue/a 59 69', 'listed', 'blue/a 69 -']);
+    expect(seen).toEqual(['blue/a - 19', 'blue/a 19 29', 'listed', 'blue/a 29 -']);
     expect(store.count()).toBe(0);
   });
 
@@ -45,8 +45,8 @@ describe('a store of objects', () => {
     store.upsert(pod('c'));
     seen.length = 0;
     store.listCompleted();
-    expect(seen).toEqual(['blue/a 59 -', 'blue/b 59 -', 'listed']);
-    expect([...store.lines()]).toEqual([JSON.stringify(pod('c'))]);
+    expect(seen).toEqual(['blue/a 19 -', 'blue/b 19 -', 'listed']);
+    expect([...store.lines()]).toEqual(['["P","blue","c",[]]']);
   });
 
   it('is listed from the end of its first list on', () => {

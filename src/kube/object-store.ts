@@ -1,12 +1,10 @@
 /**
- * The objects of one kind, each as one line of JSON: a tenth of what they take as values.
+ * The objects of one kind, each as one line: a tenth of what they take as values.
  *
  * A list that is read anew marks what it meets; at its end what carries an older mark is gone. Equal objects change nothing.
  */
+import { type ObjectLine, writeLine } from './object-line.ts';
 import type { ClusterObject, ObjectKey, ObjectSink } from './objects.ts';
-
-/** An object as it is kept. */
-export type ObjectLine = string;
 
 export type ObjectChanged = (
   key: ObjectKey,
@@ -49,7 +47,7 @@ export class ObjectStore<Kind extends ClusterObject> implements ObjectSink<Kind>
   }
 
   upsert(object: Kind): void {
-    this.#keep(keyOf(object), JSON.stringify(object));
+    this.#keep(keyOf(object), writeLine(object));
   }
 
   listCompleted(): void {
@@ -95,9 +93,4 @@ export class ObjectStore<Kind extends ClusterObject> implements ObjectSink<Kind>
 
 export function keyOf(object: ClusterObject): ObjectKey {
   return object.kind === 'Namespace' ? object.name : `${object.namespace}/${object.name}`;
-}
-
-/** The object of a line. Lines are made by `JSON.stringify` of a checked object, here or before a snapshot was written. */
-export function readLine<Kind extends ClusterObject>(line: ObjectLine): Kind {
-  return JSON.parse(line) as Kind;
 }

@@ -5,7 +5,7 @@
  */
 import { NOTHING, type Standing } from '../zone/publish.ts';
 import type { ReverseName } from './dialect.ts';
-import type { ObjectLine } from './object-store.ts';
+import type { ObjectLine } from './object-line.ts';
 
 /** One service, with the objects of its endpoints. Either may be there without the other. */
 export interface ServiceUnit {
