@@ -35,7 +35,7 @@ export class CandidateOrder {
    * @param now milliseconds of a clock that never goes back
    */
   choose(servers: readonly Upstream[], now: number): Candidates {
-    const able = servers.filter(({ state }) => state.kind !== 'looping');
+    const able = servers.some(isLooping) ? servers.filter((upstream) => !isLooping(upstream)) : servers;
     const ordered = able.length < 2 ? able : this.#order(able);
     const upstreams = ordered.some(isDown)
       ? [...ordered.filter((upstream) => !isDown(upstream)), ...ordered.filter(isDown)]
@@ -78,6 +78,10 @@ export class CandidateOrder {
     this.#exploredAt = now;
     return true;
   }
+}
+
+function isLooping({ state }: Upstream): boolean {
+  return state.kind === 'looping';
 }
 
 export function isDown({ state }: Upstream): boolean {

@@ -10,12 +10,13 @@ import { toKey } from '../wire/name.ts';
 import type { Message, NameKey, Question } from '../wire/types.ts';
 import { Admission, type Ticket } from './admission/admission.ts';
 import { type Connect, connectBySockets } from './connect.ts';
+import { DelayLine } from './delay-line.ts';
 import { HedgeBudget } from './hedge-budget.ts';
 import { NamedServers, type ResolveName } from './named-servers.ts';
 import type { ForwardPlan, UpstreamServer } from './plan.ts';
 import { Probes } from './probes.ts';
-import { Resolution, type ResolutionOutcome } from './resolution.ts';
-import { buildRoutes, type Routes } from './routes.ts';
+import { Resolution, type ResolutionOutcome, type ResolutionTerms } from './resolution.ts';
+import { buildRoutes, type Routes, type ServersRoute } from './routes.ts';
 import { sanitise } from './sanitise.ts';
 import type { ForwardQuestion } from './transport/query-message.ts';
 import { Upstream, type UpstreamStatistics } from './upstream/upstream.ts';
@@ -81,25 +82,44 @@ export interface ForwarderOptions {
 }
 
 /** A question under way, for all who ask it. */
-interface Flight {
+class Flight {
+  readonly question: FlightQuestion;
+  readonly key: string;
+  /** The routes that it was launched under, and its own of them. */
+  readonly routes: Routes;
+  readonly route: ServersRoute;
   readonly reply: Promise<ForwardReply>;
-  readonly land: (reply: ForwardReply) => void;
-  ticket: Ticket | undefined;
+  ticket: Ticket<Flight> | undefined;
   resolution: Resolution | undefined;
+  startedAt = 0;
+  settle: (reply: ForwardReply) => void = () => {};
+
+  constructor(question: FlightQuestion, key: string, routes: Routes, route: ServersRoute) {
+    this.question = question;
+    this.key = key;
+    this.routes = routes;
+    this.route = route;
+    this.reply = new Promise((resolve) => {
+      this.settle = resolve;
+    });
+  }
 }
+
+type FlightQuestion = ForwardQuestion & { readonly name: NameKey };
 
 export class Forwarder {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #connect: Connect;
-  readonly #admission: Admission;
+  readonly #admission: Admission<Flight>;
   readonly #hedges = new HedgeBudget();
   readonly #probes: Probes;
   readonly #names: NamedServers;
   readonly #flights = new Map<string, Flight>();
   readonly #retired = new Set<Upstream>();
   #plan: ForwardPlan;
-  #tryNextOn: ReadonlySet<number>;
+  /** What of the plan each question goes by. */
+  #terms: ResolutionTerms;
   #routes: Routes;
   #coalesced = 0;
   #droppedRecords = 0;
@@ -110,8 +130,11 @@ export class Forwarder {
     this.#random = random ?? Math.random;
     this.#connect = connect ?? connectBySockets;
     this.#plan = plan;
-    this.#tryNextOn = new Set(plan.tryNextOn);
-    this.#admission = new Admission(plan.limits, clock);
+    this.#terms = this.#termsOf(plan);
+    this.#admission = new Admission(plan.limits, clock, {
+      run: (flight) => this.#start(flight),
+      refuse: (flight) => this.#land(flight, OVERLOADED),
+    });
     this.#probes = new Probes({
       clock,
       log,
@@ -134,9 +157,9 @@ export class Forwarder {
       if (known.ticket !== undefined) this.#admission.share(known.ticket, client.address);
       return known.reply;
     }
-    const failure = this.#judge(name);
-    if (failure !== undefined) return Promise.resolve(failure);
-    return this.#launch(key, { ...question, name }, client).reply;
+    const route = this.#judge(name);
+    if (route.kind === 'failed') return Promise.resolve(route);
+    return this.#launch(new Flight({ ...question, name }, key, this.#routes, route), client);
   }
 
   /** Whether a question that came in is a probe of ours that an upstream server sent back; it is taken out then. */
@@ -152,7 +175,7 @@ export class Forwarder {
   /** Follows another plan. What is under way ends as it began; servers in both plans keep what is known of them. */
   change(plan: ForwardPlan): void {
     this.#plan = plan;
-    this.#tryNextOn = new Set(plan.tryNextOn);
+    this.#terms = this.#termsOf(plan);
     this.#admission.limit(plan.limits);
     this.#follow();
     this.#names.follow(this.#routes.names);
@@ -176,81 +199,53 @@ export class Forwarder {
     this.#isStopped = true;
     this.#probes.stop();
     this.#names.follow(new Set());
-    this.#admission.stop();
     for (const flight of [...this.#flights.values()]) {
       flight.resolution?.stop();
-      flight.land({ kind: 'failed', reason: 'stopped', detail: 'the forwarder was stopped' });
+      this.#land(flight, STOPPED);
     }
-    this.#flights.clear();
+    this.#admission.stop();
     for (const upstream of [...this.#routes.upstreams.values(), ...this.#retired]) upstream.close();
     this.#retired.clear();
   }
 
-  /** What can be said of a name without asking anybody. */
-  #judge(name: NameKey): Extract<ForwardReply, { kind: 'failed' }> | undefined {
-    if (this.#isStopped) return { kind: 'failed', reason: 'stopped', detail: 'the forwarder was stopped' };
+  /** Who is to be asked for a name, or why nobody is. */
+  #judge(name: NameKey): ServersRoute | Failure {
+    if (this.#isStopped) return STOPPED;
     const route = this.#routes.rules.find(name);
     if (route === undefined) return failed('no-upstream', 'no server is configured for it');
     if (route.kind === 'local-only') return failed('local-only', 'its domain is answered locally');
     if (route.upstreams.length === 0) return failed('no-upstream', 'no server of its domain has an address');
     if (route.upstreams.every(({ state }) => state.kind === 'looping'))
       return failed('loop', route.upstreams.map(({ text }) => text).join(', '));
-    return undefined;
+    return route;
   }
 
-  #launch(key: string, question: ForwardQuestion & { readonly name: NameKey }, client: Client): Flight {
-    let settle: (reply: ForwardReply) => void = () => {};
-    const reply = new Promise<ForwardReply>((resolve) => {
-      settle = resolve;
-    });
-    const flight: Flight = {
-      reply,
-      land: (landed) => {
-        this.#flights.delete(key);
-        settle(landed);
-      },
-      ticket: undefined,
-      resolution: undefined,
-    };
-    this.#flights.set(key, flight);
-    const ticket = this.#admission.enter(
-      client.address,
-      () => this.#start(flight, question),
-      () => flight.land(failed('overloaded', 'too many questions are under way')),
-    );
+  #launch(flight: Flight, client: Client): Promise<ForwardReply> {
+    this.#flights.set(flight.key, flight);
+    const ticket = this.#admission.enter(client.address, flight);
     flight.ticket = ticket;
-    // It may have ended before its ticket was known.
-    if (this.#flights.get(key) !== flight) this.#admission.leave(ticket);
-    return flight;
+    // It may have landed before its ticket was known.
+    if (this.#flights.get(flight.key) !== flight) this.#admission.leave(ticket);
+    return flight.reply;
   }
 
-  /** The plan may have changed while the question waited. */
-  #start(flight: Flight, question: ForwardQuestion & { readonly name: NameKey }): void {
-    const route = this.#routes.rules.find(question.name);
-    const failure = this.#judge(question.name);
-    if (failure !== undefined || route?.kind !== 'servers') {
-      this.#land(flight, failure ?? failed('no-upstream', 'no server is configured for it'));
+  #start(flight: Flight): void {
+    // The plan may have changed while it waited.
+    const route = flight.routes === this.#routes ? flight.route : this.#judge(flight.question.name);
+    if (route.kind === 'failed') {
+      this.#land(flight, route);
       return;
     }
-    const startedAt = this.#clock.monotonic();
+    flight.startedAt = this.#clock.monotonic();
     this.#hedges.earn();
-    const resolution = new Resolution(
-      question,
-      route.order.choose(route.upstreams, startedAt),
-      {
-        clock: this.#clock,
-        timing: this.#plan.timing,
-        udpSize: this.#plan.udpSize,
-        tryNextOn: this.#tryNextOn,
-        takeHedge: this.#plan.hedging ? () => this.#hedges.take() : undefined,
-      },
-      (outcome) => this.#land(flight, this.#present(question, outcome, startedAt)),
+    const candidates = route.order.choose(route.upstreams, flight.startedAt);
+    flight.resolution = new Resolution(flight.question, candidates, this.#terms, (outcome) =>
+      this.#land(flight, this.#present(flight, outcome)),
     );
-    flight.resolution = resolution;
-    resolution.start();
+    flight.resolution.start();
   }
 
-  #present(question: ForwardQuestion, outcome: ResolutionOutcome, startedAt: number): ForwardReply {
+  #present({ question, startedAt }: Flight, outcome: ResolutionOutcome): ForwardReply {
     if (outcome.kind === 'failed') {
       const detail = outcome.codes.length === 0 ? 'no reply' : outcome.codes.join('; ');
       return failed(outcome.reason, detail);
@@ -262,8 +257,20 @@ export class Forwarder {
   }
 
   #land(flight: Flight, reply: ForwardReply): void {
-    flight.land(reply);
+    this.#flights.delete(flight.key);
+    flight.settle(reply);
     if (flight.ticket !== undefined) this.#admission.leave(flight.ticket);
+  }
+
+  #termsOf(plan: ForwardPlan): ResolutionTerms {
+    return {
+      clock: this.#clock,
+      timing: plan.timing,
+      deadlines: new DelayLine(this.#clock, plan.timing.deadline),
+      udpSize: plan.udpSize,
+      tryNextOn: new Set(plan.tryNextOn),
+      takeHedge: plan.hedging ? () => this.#hedges.take() : undefined,
+    };
   }
 
   /** Makes the routes anew after a change of the plan or of a server's addresses. */
@@ -307,7 +314,12 @@ export class Forwarder {
   }
 }
 
-function failed(reason: FailureReason, detail: string): Extract<ForwardReply, { kind: 'failed' }> {
+type Failure = Extract<ForwardReply, { readonly kind: 'failed' }>;
+
+const STOPPED = failed('stopped', 'the forwarder was stopped');
+const OVERLOADED = failed('overloaded', 'too many questions are under way');
+
+function failed(reason: FailureReason, detail: string): Failure {
   return { kind: 'failed', reason, detail };
 }
 

@@ -148,6 +148,7 @@ export class Probes {
     const edns = upstream.refusesEdns ? undefined : this.#options.udpSize();
     upstream.ask(writeQuery(question, edns), {
       replied() {},
+      slow() {},
       overdue: (attempt) => attempt.release(),
       failed() {},
     });

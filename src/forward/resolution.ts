@@ -8,6 +8,7 @@
 import type { Clock, Timer } from '../ground/clock.ts';
 import { type Message, RCODE } from '../wire/types.ts';
 import { type Candidates, isDown } from './candidates.ts';
+import type { DelayLine } from './delay-line.ts';
 import type { ForwardTiming } from './plan.ts';
 import { type ForwardQuestion, type QueryMessage, writeQuery } from './transport/query-message.ts';
 import type { Attempt, AttemptEvents, Upstream } from './upstream/upstream.ts';
@@ -20,6 +21,8 @@ export type ResolutionOutcome =
 export interface ResolutionTerms {
   readonly clock: Clock;
   readonly timing: ForwardTiming;
+  /** Timers for `timing.deadline`. */
+  readonly deadlines: DelayLine;
   readonly udpSize: number;
   readonly tryNextOn: ReadonlySet<number>;
   /** Whether a second server may be asked early now; counts it if so. Undefined: no hedging. */
@@ -46,7 +49,8 @@ export class Resolution implements AttemptEvents {
   readonly #candidates: readonly Candidate[];
   readonly #done: (outcome: ResolutionOutcome) => void;
   readonly #deadline: number;
-  readonly #attempts = new Set<Attempt>();
+  /** Under way, most often one. */
+  #attempts: readonly Attempt[] = [];
   readonly #codes: string[] = [];
   #atOnce: number;
   #queries = 0;
@@ -74,7 +78,7 @@ export class Resolution implements AttemptEvents {
   }
 
   start(): void {
-    this.#deadlineTimer = this.#terms.clock.after(this.#terms.timing.deadline, () => this.#giveUp());
+    this.#deadlineTimer = this.#terms.deadlines.after(() => this.#giveUp());
     for (; this.#atOnce > 1 && !this.#isDone; this.#atOnce -= 1) this.#askNext();
     if (!this.#isDone) this.#askNext();
   }
@@ -86,7 +90,7 @@ export class Resolution implements AttemptEvents {
 
   replied(attempt: Attempt, message: Message): void {
     if (this.#isDone) return;
-    this.#attempts.delete(attempt);
+    this.#remove(attempt);
     const { upstream } = attempt;
     if (this.#asksWithoutEdns(attempt, message)) return;
     if (message.header.truncated || this.#terms.tryNextOn.has(message.header.rcode)) {
@@ -98,13 +102,19 @@ export class Resolution implements AttemptEvents {
     this.#finish({ kind: 'reply', message, upstream });
   }
 
+  slow(): void {
+    const { takeHedge } = this.#terms;
+    if (this.#isDone || takeHedge === undefined || this.#stepTimer !== undefined) return;
+    if (this.#hasUnasked() && takeHedge()) this.#askNext();
+  }
+
   overdue(): void {
     if (!this.#isDone) this.#askNext();
   }
 
   failed(attempt: Attempt, code: string): void {
     if (this.#isDone) return;
-    this.#attempts.delete(attempt);
+    this.#remove(attempt);
     this.#spend(attempt.upstream);
     this.#codes.push(`${attempt.upstream.text}: ${code}`);
     this.#continue();
@@ -135,14 +145,22 @@ export class Resolution implements AttemptEvents {
 
   /** After an answer that does not count: asks the next, unless another server still has time to reply. */
   #continue(): void {
-    const isWaiting = [...this.#attempts].some((attempt) => !attempt.isOverdue);
-    const hasUnasked = this.#candidates.some(({ asked, isSpent }) => asked === 0 && !isSpent);
-    if (hasUnasked || !isWaiting) this.#askNext();
+    const isWaiting = this.#attempts.some((attempt) => !attempt.isOverdue);
+    if (this.#hasUnasked() || !isWaiting) this.#askNext();
+  }
+
+  #hasUnasked(): boolean {
+    return this.#candidates.some(({ asked, isSpent }) => asked === 0 && !isSpent);
+  }
+
+  #remove(attempt: Attempt): void {
+    this.#attempts = this.#attempts.filter((other) => other !== attempt);
   }
 
   /** Asks the first server that was asked least, as long as there is one worth asking. */
   #askNext(): void {
     this.#stepTimer?.cancel();
+    this.#stepTimer = undefined;
     let best: Candidate | undefined;
     let leastDelay = Number.POSITIVE_INFINITY;
     for (const candidate of this.#candidates) {
@@ -167,8 +185,8 @@ export class Resolution implements AttemptEvents {
     // Its events may have come already.
     if (this.#isDone) attempt.release();
     else if (!attempt.isDone) {
-      this.#attempts.add(attempt);
-      this.#planNext(upstream);
+      this.#attempts = [...this.#attempts, attempt];
+      if (isDown(upstream)) this.#planNext();
     }
   }
 
@@ -178,22 +196,11 @@ export class Resolution implements AttemptEvents {
     return this.#withEdns;
   }
 
-  #planNext(upstream: Upstream): void {
-    const { takeHedge, clock, timing } = this.#terms;
-    if (this.#atOnce > 1) return;
-    const hasBetter = this.#candidates.some((other) => !other.isSpent && !isDown(other.upstream));
-    if (isDown(upstream) && hasBetter) {
-      // It was worth a try, not a wait.
-      this.#stepTimer?.cancel();
-      this.#stepTimer = clock.after(timing.firstTimeout, () => this.#askNext());
-      return;
-    }
-    if (takeHedge === undefined) return;
-    if (!this.#candidates.some(({ asked, isSpent }) => asked === 0 && !isSpent)) return;
+  /** A server that is down was worth a try, but no wait while there is a better one. */
+  #planNext(): void {
+    if (this.#candidates.every(({ isSpent, upstream }) => isSpent || isDown(upstream))) return;
     this.#stepTimer?.cancel();
-    this.#stepTimer = clock.after(upstream.roundTrip.hedgeDelay(), () => {
-      if (takeHedge()) this.#askNext();
-    });
+    this.#stepTimer = this.#terms.clock.after(this.#terms.timing.firstTimeout, () => this.#askNext());
   }
 
   #giveUp(): void {
@@ -217,7 +224,7 @@ export class Resolution implements AttemptEvents {
     this.#deadlineTimer?.cancel();
     this.#stepTimer?.cancel();
     for (const attempt of this.#attempts) attempt.release();
-    this.#attempts.clear();
+    this.#attempts = [];
   }
 }
 

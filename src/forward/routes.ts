@@ -12,9 +12,13 @@ import type { Upstream } from './upstream/upstream.ts';
 import { formatUpstream } from './upstream-address.ts';
 
 /** Where a name goes. */
-export type Route =
-  | { readonly kind: 'local-only' }
-  | { readonly kind: 'servers'; readonly upstreams: readonly Upstream[]; readonly order: CandidateOrder };
+export type Route = { readonly kind: 'local-only' } | ServersRoute;
+
+export interface ServersRoute {
+  readonly kind: 'servers';
+  readonly upstreams: readonly Upstream[];
+  readonly order: CandidateOrder;
+}
 
 export interface RouteSources {
   /** Makes an upstream. @param address its address as text @param domain one that it is asked for */

@@ -33,6 +33,8 @@ export interface SanitisedReply {
 /** Keeps what answers the question. The same message if all of it does. */
 export function sanitise(question: Question, message: Message): SanitisedReply {
   const { answers, authorities, additionals } = message;
+  const hasAnswersOnly = authorities.length === 0 && additionals.length === 0;
+  if (hasAnswersOnly && isPlain(question, answers)) return { message, dropped: 0 };
   const chain = new Set<NameKey>([toKey(question.name)]);
   const keptAnswers = isPlain(question, answers) ? answers : followChain(question, answers, chain);
   const keptAuthorities = authorities.filter(

@@ -9,12 +9,9 @@ import type { Clock, Timer } from '../../ground/clock.ts';
 import type { ForwardLimits } from '../plan.ts';
 import { ClientTally } from './client-tally.ts';
 
-export interface Ticket {
+export interface Ticket<Work> {
   client: string;
-  /** Called at most once, and then `leave` must be when the work is done. */
-  readonly run: () => void;
-  /** Called instead of `run`. */
-  readonly refuse: () => void;
+  readonly work: Work;
   state: 'waiting' | 'running' | 'over';
   /** Of the clock's monotonic time. */
   readonly expiresAt: number;
@@ -27,21 +24,31 @@ export interface AdmissionStatistics {
   readonly refused: number;
 }
 
-export class Admission {
+export interface AdmissionEvents<Work> {
+  /** Called at most once for each work; when it is done, `leave` must be. */
+  run(work: Work): void;
+  /** Called instead of `run`. */
+  refuse(work: Work): void;
+}
+
+export class Admission<Work> {
   readonly #clock: Clock;
+  readonly #events: AdmissionEvents<Work>;
   #limits: ForwardLimits;
-  readonly #running = new ClientTally();
+  /** Questions under way by client; no zeros. */
+  readonly #running = new Map<string, number>();
   readonly #waiting = new ClientTally();
   /** By client, in the order of whose turn it is; within, the oldest first. */
-  readonly #queues = new Map<string, Set<Ticket>>();
+  readonly #queues = new Map<string, Set<Ticket<Work>>>();
   /** All that wait, the oldest first. */
-  readonly #all = new Set<Ticket>();
+  readonly #all = new Set<Ticket<Work>>();
   #runningCount = 0;
   #refused = 0;
   #expiry: Timer | undefined;
 
-  constructor(limits: ForwardLimits, clock: Clock) {
+  constructor(limits: ForwardLimits, clock: Clock, events: AdmissionEvents<Work>) {
     this.#limits = limits;
+    this.#events = events;
     this.#clock = clock;
   }
 
@@ -56,16 +63,16 @@ export class Admission {
   }
 
   /** Asks for admission. `run` or `refuse` may be called before this returns. */
-  enter(client: string, run: () => void, refuse: () => void): Ticket {
+  enter(client: string, work: Work): Ticket<Work> {
     const expiresAt = this.#clock.monotonic() + this.#limits.queueDeadline;
-    const ticket: Ticket = { client, run, refuse, state: 'waiting', expiresAt };
+    const ticket: Ticket<Work> = { client, work, state: 'waiting', expiresAt };
     if (this.#mayRun(client)) this.#start(ticket);
     else this.#queue(ticket);
     return ticket;
   }
 
   /** Another client waits for the same: the question counts for whoever of them is less busy. */
-  share(ticket: Ticket, client: string): void {
+  share(ticket: Ticket<Work>, client: string): void {
     if (ticket.state !== 'waiting' || this.#load(client) >= this.#load(ticket.client)) return;
     this.#unqueue(ticket);
     ticket.client = client;
@@ -74,11 +81,13 @@ export class Admission {
   }
 
   /** The work of a ticket that ran is done. */
-  leave(ticket: Ticket): void {
+  leave(ticket: Ticket<Work>): void {
     if (ticket.state !== 'running') return;
     ticket.state = 'over';
     this.#runningCount -= 1;
-    this.#running.subtract(ticket.client);
+    const left = this.#runningOf(ticket.client) - 1;
+    if (left > 0) this.#running.set(ticket.client, left);
+    else this.#running.delete(ticket.client);
     this.#startNext();
   }
 
@@ -89,24 +98,28 @@ export class Admission {
   }
 
   #load(client: string): number {
-    return this.#running.count(client) + this.#waiting.count(client);
+    return this.#runningOf(client) + this.#waiting.count(client);
   }
 
   #mayRun(client: string): boolean {
     const { inFlight, perClient } = this.#limits;
     const free = inFlight - this.#runningCount;
     if (free <= 0) return false;
-    return free > inFlight >> 2 || this.#running.count(client) < perClient;
+    return free > inFlight >> 2 || this.#runningOf(client) < perClient;
   }
 
-  #start(ticket: Ticket): void {
+  #runningOf(client: string): number {
+    return this.#running.get(client) ?? 0;
+  }
+
+  #start(ticket: Ticket<Work>): void {
     ticket.state = 'running';
     this.#runningCount += 1;
-    this.#running.add(ticket.client);
-    ticket.run();
+    this.#running.set(ticket.client, this.#runningOf(ticket.client) + 1);
+    this.#events.run(ticket.work);
   }
 
-  #queue(ticket: Ticket): void {
+  #queue(ticket: Ticket<Work>): void {
     this.#enqueue(ticket);
     if (this.#all.size <= this.#limits.queued) return;
     const busiest = this.#waiting.busiest();
@@ -116,7 +129,7 @@ export class Admission {
     this.#refuse(oldest);
   }
 
-  #enqueue(ticket: Ticket): void {
+  #enqueue(ticket: Ticket<Work>): void {
     const queue = this.#queues.get(ticket.client);
     if (queue === undefined) this.#queues.set(ticket.client, new Set([ticket]));
     else queue.add(ticket);
@@ -125,7 +138,7 @@ export class Admission {
     this.#expiry ??= this.#clock.after(ticket.expiresAt - this.#clock.monotonic(), () => this.#expire());
   }
 
-  #unqueue(ticket: Ticket): void {
+  #unqueue(ticket: Ticket<Work>): void {
     const queue = this.#queues.get(ticket.client);
     queue?.delete(ticket);
     if (queue?.size === 0) this.#queues.delete(ticket.client);
@@ -133,11 +146,11 @@ export class Admission {
     this.#all.delete(ticket);
   }
 
-  #refuse(ticket: Ticket): void {
+  #refuse(ticket: Ticket<Work>): void {
     this.#unqueue(ticket);
     ticket.state = 'over';
     this.#refused += 1;
-    ticket.refuse();
+    this.#events.refuse(ticket.work);
   }
 
   #expire(): void {
@@ -163,7 +176,7 @@ export class Admission {
     }
   }
 
-  #nextTicket(): Ticket | undefined {
+  #nextTicket(): Ticket<Work> | undefined {
     if (this.#runningCount >= this.#limits.inFlight) return undefined;
     for (const [client, [oldest]] of this.#queues)
       if (oldest !== undefined && this.#mayRun(client)) return oldest;

@@ -18,24 +18,31 @@ const MOST_OCTETS = 65_535 - 11;
 
 const writer = new MessageWriter();
 
+/** A reply that is kept: what everybody is told from now on, in both forms. */
+export interface KeptReply {
+  readonly message: Message;
+  readonly answer: CachedAnswer;
+}
+
 /**
- * The reply as a cached answer; nothing if it must not be kept.
+ * The reply as it is kept; nothing if it must not be.
  *
  * @param message without what does not belong to the question
  * @param metricsId 0 to 255: which counter a hit adds to
  */
-export function toCachedAnswer(
+export function keepReply(
   question: ForwardQuestion,
   message: Message,
   rules: CachingRules,
   metricsId: number,
-): CachedAnswer | undefined {
+): KeptReply | undefined {
   const keeping = judgeKeeping(question, message, rules);
   if (keeping.kind === 'never') return undefined;
-  const written = writeBody(question, message, keeping, rules);
+  const kept = reduce(message, keeping, rules);
+  const written = writeBody(question, kept);
   if (written === undefined) return undefined;
   const { type, class: dnsClass, dnssecOk, checkingDisabled } = question;
-  return {
+  const answer = {
     name: encodeName(toKey(question.name)),
     ...{ type, class: dnsClass, dnssecOk, checkingDisabled },
     recursionAvailable: message.header.recursionAvailable,
@@ -43,6 +50,17 @@ export function toCachedAnswer(
     lifetime: keeping.seconds,
     metricsId,
   };
+  return { message: kept, answer };
+}
+
+/** The reply as a cached answer; nothing if it must not be kept. The parameters are those of `keepReply`. */
+export function toCachedAnswer(
+  question: ForwardQuestion,
+  message: Message,
+  rules: CachingRules,
+  metricsId: number,
+): CachedAnswer | undefined {
+  return keepReply(question, message, rules, metricsId)?.answer;
 }
 
 /** That nobody could answer, as a cached answer of 1 to 5 seconds (RFC 9520); nothing for 0. */
@@ -80,18 +98,30 @@ interface WrittenBody {
   readonly ttlOffsets: readonly number[];
 }
 
-function writeBody(
-  question: ForwardQuestion,
+/** What of a reply is kept, with the TTLs that it is kept with. */
+function reduce(
   message: Message,
   keeping: Exclude<Keeping, { kind: 'never' }>,
   rules: CachingRules,
-): WrittenBody | undefined {
-  const answers = keeping.kind === 'failure' ? [] : message.answers;
-  const authorities = keeping.kind === 'failure' ? [] : message.authorities.filter(belongsTo(keeping));
-  const additionals = keeping.kind === 'positive' ? message.additionals : [];
+): Message {
   const ttlOf = ({ ttl }: ResourceRecord) =>
     keeping.kind === 'negative' ? Math.min(clampTtl(ttl, rules), keeping.seconds) : clampTtl(ttl, rules);
-  const lasts = (record: ResourceRecord) => ttlOf(record) >= keeping.seconds;
+  const clamp = (record: ResourceRecord): ResourceRecord => {
+    const ttl = ttlOf(record);
+    return ttl === record.ttl ? record : { ...record, ttl };
+  };
+  const lasts = (record: ResourceRecord) => record.ttl >= keeping.seconds;
+  return {
+    ...message,
+    answers: keeping.kind === 'failure' ? [] : message.answers.map(clamp),
+    authorities: keeping.kind === 'failure' ? [] : message.authorities.filter(belongsTo(keeping)).map(clamp),
+    additionals: keeping.kind === 'positive' ? message.additionals.map(clamp).filter(lasts) : [],
+  };
+}
+
+/** @returns nothing for what does not fit into a message, or has no wire form */
+function writeBody(question: ForwardQuestion, message: Message): WrittenBody | undefined {
+  const { answers, authorities, additionals } = message;
   writer.start(MOST_OCTETS);
   writer.question({ ...question, name: toKey(question.name) });
   const start = writer.length;
@@ -99,17 +129,14 @@ function writeBody(
   const ends: number[] = [];
   const write = (section: Section, records: readonly ResourceRecord[]): boolean =>
     records.every((record) => {
-      if (!writer.record(section, { ...record, ttl: ttlOf(record) })) return false;
+      if (!writer.record(section, record)) return false;
       ttlOffsets.push(writer.ttlOffset - start);
       ends.push(writer.length - start);
       return true;
     });
-  const kept = { authorities: authorities, additionals: additionals.filter(lasts) };
   try {
     const isWhole =
-      write('answers', answers) &&
-      write('authorities', kept.authorities) &&
-      write('additionals', kept.additionals);
+      write('answers', answers) && write('authorities', authorities) && write('additionals', additionals);
     if (!isWhole) return undefined;
   } catch (error) {
     if (error instanceof RecordDataError) return undefined;
@@ -120,8 +147,8 @@ function writeBody(
       rcode: message.header.rcode,
       authoritative: false,
       answerCount: answers.length,
-      authorityCount: kept.authorities.length,
-      additionalCount: kept.additionals.length,
+      authorityCount: authorities.length,
+      additionalCount: additionals.length,
       bytes: writer.bytesFrom(start),
       rotation: rotationOf(answers, ends),
     },

@@ -43,7 +43,7 @@ export function isWorthPrefetching(entry: CachedEntry, now: number): boolean {
  * @param now seconds since the epoch
  */
 export function staleBody(entry: CachedEntry, now: number, rules: StaleRules): AnswerBody | undefined {
-  const since = now - entry.expires;
+  const since = now - entry.freshUntil;
   if (since < 0 || since > (rules.mostSeconds ?? since) || !isPositive(entry)) return undefined;
   const bytes = new Uint8Array(entry.body.bytes);
   const view = new DataView(bytes.buffer);

@@ -11,6 +11,8 @@ import type { DroppedPackets, ExchangeEvents } from './transport.ts';
 export interface Asked {
   readonly query: QueryMessage;
   readonly events: ExchangeEvents;
+  /** Its message id here, once it is taken in. */
+  id: number;
 }
 
 export class Outstanding<Entry extends Asked> {
@@ -26,17 +28,18 @@ export class Outstanding<Entry extends Asked> {
     return this.#entries.size;
   }
 
-  /** Takes a query in under an id of its own; undefined if there is no free id. */
-  add(entry: Entry): { readonly id: number; readonly packet: Uint8Array } | undefined {
+  /** Takes a query in under an id of its own. @returns the packet to send; undefined if there is no free id */
+  add(entry: Entry): Uint8Array | undefined {
     const id = unusedId(this.#entries);
     if (id === undefined) return undefined;
+    entry.id = id;
     this.#entries.set(id, entry);
-    return { id, packet: withId(entry.query, id) };
+    return withId(entry.query, id);
   }
 
   /** Waits no longer for a query. Its id may be another's by now, which then stays. */
-  remove(id: number, entry: Entry): void {
-    if (this.#entries.get(id) === entry) this.#entries.delete(id);
+  remove(entry: Entry): void {
+    if (this.#entries.get(entry.id) === entry) this.#entries.delete(entry.id);
   }
 
   /** Takes all of them out. */

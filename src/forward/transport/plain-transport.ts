@@ -22,36 +22,62 @@ export class PlainTransport implements Transport {
   }
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
-    let isCancelled = false;
-    let later: Exchange | undefined;
-    const first = this.#udp.ask(query, {
-      replied: (message) => {
-        if (!message.header.truncated) events.replied(message);
-        else if (!isCancelled) later = this.#askAgain(query, message, events);
-      },
-      failed: (code) => events.failed(code),
-    });
-    return {
-      overdue: () => (later ?? first).overdue(),
-      cancel: () => {
-        isCancelled = true;
-        first.cancel();
-        later?.cancel();
-      },
-    };
+    const exchange = new PlainExchange(this, query, events);
+    exchange.first = this.#udp.ask(query, exchange);
+    return exchange;
   }
 
-  /** Where TCP does not get through, what UDP brought is better than nothing. */
-  #askAgain(query: QueryMessage, truncated: Message, events: ExchangeEvents): Exchange {
+  /** @internal for `PlainExchange` */
+  askAgain(query: QueryMessage, events: ExchangeEvents): Exchange {
     this.truncated += 1;
-    return this.#tcp.ask(query, {
-      replied: (message) => events.replied(message),
-      failed: () => events.replied(truncated),
-    });
+    return this.#tcp.ask(query, events);
   }
 
   close(): void {
     this.#udp.close();
     this.#tcp.close();
+  }
+}
+
+class PlainExchange implements Exchange, ExchangeEvents {
+  first: Exchange | undefined;
+  readonly #transport: PlainTransport;
+  readonly #query: QueryMessage;
+  readonly #events: ExchangeEvents;
+  #later: Exchange | undefined;
+  #isCancelled = false;
+
+  constructor(transport: PlainTransport, query: QueryMessage, events: ExchangeEvents) {
+    this.#transport = transport;
+    this.#query = query;
+    this.#events = events;
+  }
+
+  replied(message: Message): void {
+    if (!message.header.truncated) this.#events.replied(message);
+    else if (!this.#isCancelled) this.#askAgain(message);
+  }
+
+  failed(code: string): void {
+    this.#events.failed(code);
+  }
+
+  overdue(): void {
+    (this.#later ?? this.first)?.overdue();
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+    this.first?.cancel();
+    this.#later?.cancel();
+  }
+
+  /** Where TCP does not get through, what UDP brought is better than nothing. */
+  #askAgain(truncated: Message): void {
+    const events = this.#events;
+    this.#later = this.#transport.askAgain(this.#query, {
+      replied: (message) => events.replied(message),
+      failed: () => events.replied(truncated),
+    });
   }
 }

@@ -1,9 +1,8 @@
 /**
  * Queries as they leave, and the test that a reply belongs to one.
  */
-import { headerFlags } from '../../wire/header.ts';
 import { LOWER_CASE } from '../../wire/label.ts';
-import { encodeName } from '../../wire/name.ts';
+import { writeName } from '../../wire/name-wire.ts';
 import { type Question, TYPE } from '../../wire/types.ts';
 
 /** A question with what else must be equal for two of them to have the same answer. */
@@ -27,40 +26,31 @@ const OPT_OCTETS = 11;
 
 /** @param udpSize octets of a reply that we take over UDP, told by EDNS; undefined: no EDNS, for servers that refuse it */
 export function writeQuery(question: ForwardQuestion, udpSize: number | undefined): QueryMessage {
-  const name = encodeName(question.name);
-  const questionEnd = HEADER_OCTETS + name.length + 4;
-  const octets = new Uint8Array(questionEnd + (udpSize === undefined ? 0 : OPT_OCTETS));
-  const view = new DataView(octets.buffer);
-  view.setUint16(2, headerFlags({ ...QUERY_HEADER, ...question }));
-  view.setUint16(4, 1);
-  octets.set(name, HEADER_OCTETS);
-  view.setUint16(questionEnd - 4, question.type);
-  view.setUint16(questionEnd - 2, question.class);
-  if (udpSize !== undefined) {
-    view.setUint16(10, 1);
-    view.setUint16(questionEnd + 1, TYPE.OPT);
-    view.setUint16(questionEnd + 3, udpSize);
-    view.setUint8(questionEnd + 7, question.dnssecOk ? 0x80 : 0);
-  }
-  return { octets, questionEnd, hasEdns: udpSize !== undefined };
+  const nameEnd = writeName(question.name, scratch, HEADER_OCTETS);
+  const questionEnd = nameEnd + 4;
+  scratch[2] = question.recursionDesired ? 0x01 : 0;
+  scratch[3] = question.checkingDisabled ? 0x10 : 0;
+  scratch[5] = 1;
+  scratch[11] = udpSize === undefined ? 0 : 1;
+  scratch[nameEnd] = question.type >> 8;
+  scratch[nameEnd + 1] = question.type;
+  scratch[nameEnd + 2] = question.class >> 8;
+  scratch[nameEnd + 3] = question.class;
+  if (udpSize === undefined) return { octets: scratch.slice(0, questionEnd), questionEnd, hasEdns: false };
+  scratch.fill(0, questionEnd, questionEnd + OPT_OCTETS);
+  scratch[questionEnd + 2] = TYPE.OPT;
+  scratch[questionEnd + 3] = udpSize >> 8;
+  scratch[questionEnd + 4] = udpSize;
+  scratch[questionEnd + 7] = question.dnssecOk ? 0x80 : 0;
+  return { octets: scratch.slice(0, questionEnd + OPT_OCTETS), questionEnd, hasEdns: true };
 }
 
-const QUERY_HEADER = {
-  id: 0,
-  response: false,
-  opcode: 0,
-  authoritative: false,
-  truncated: false,
-  recursionDesired: true,
-  recursionAvailable: false,
-  authenticData: false,
-  checkingDisabled: false,
-  rcode: 0,
-} as const;
+/** Queries are put together here and copied: small typed arrays are cheap as long as nobody looks at their buffer. */
+const scratch = new Uint8Array(512);
 
 /** A copy of the query with an id. */
 export function withId({ octets }: QueryMessage, id: number): Uint8Array {
-  const copy = new Uint8Array(octets);
+  const copy = octets.slice();
   copy[0] = id >> 8;
   copy[1] = id & 0xff;
   return copy;

@@ -74,10 +74,10 @@ export class StreamConnection<Entry extends Asked> {
     return this.#isReady;
   }
 
-  /** @returns the query's id on this connection; undefined if it has no room */
-  ask(entry: Entry): number | undefined {
-    const added = this.#outstanding.add(entry);
-    if (added === undefined) return undefined;
+  /** @returns whether it had room for the query */
+  ask(entry: Entry): boolean {
+    const packet = this.#outstanding.add(entry);
+    if (packet === undefined) return false;
     this.#idle?.cancel();
     this.#idle = undefined;
     if (!this.#isCorked) {
@@ -88,13 +88,13 @@ export class StreamConnection<Entry extends Asked> {
         this.#socket.uncork();
       });
     }
-    this.#socket.write(prefixed(added.packet));
-    return added.id;
+    this.#socket.write(prefixed(packet));
+    return true;
   }
 
   /** Waits no longer for the reply to a query. */
-  forget(id: number, entry: Entry): void {
-    this.#outstanding.remove(id, entry);
+  forget(entry: Entry): void {
+    this.#outstanding.remove(entry);
     this.#settle();
   }
 

@@ -9,6 +9,7 @@ import { connect, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls } from 'node:tls';
 import type { Clock } from '../../ground/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
+import type { Asked } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
 import { StreamConnection } from './stream-connection.ts';
 import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
@@ -27,13 +28,10 @@ export interface TlsPeer {
   readonly authorities: readonly string[] | undefined;
 }
 
-interface Entry {
-  readonly query: QueryMessage;
-  readonly events: ExchangeEvents;
+interface Entry extends Asked {
   readonly askedAt: number;
   isRepeated: boolean;
   connection: StreamConnection<Entry> | undefined;
-  id: number;
 }
 
 const MOST_CONNECTIONS = 4;
@@ -68,13 +66,8 @@ export class StreamTransport implements Transport {
 
   #send(entry: Entry): void {
     const connection = this.#pickConnection();
-    const id = connection.ask(entry);
-    if (id === undefined) {
-      entry.events.failed('no free message id');
-      return;
-    }
-    entry.connection = connection;
-    entry.id = id;
+    if (connection.ask(entry)) entry.connection = connection;
+    else entry.events.failed('no free message id');
   }
 
   #overdue({ connection, askedAt }: Entry): void {
@@ -85,7 +78,7 @@ export class StreamTransport implements Transport {
     const { connection } = entry;
     entry.isRepeated = true;
     entry.connection = undefined;
-    connection?.forget(entry.id, entry);
+    connection?.forget(entry);
     if (connection !== undefined && connection.load === 0) this.#leaving.delete(connection);
   }
 

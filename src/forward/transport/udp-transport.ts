@@ -39,7 +39,7 @@ const PORT_TRIES = 16;
 
 interface Seat {
   readonly socket: QuerySocket;
-  readonly outstanding: Outstanding<Asked>;
+  readonly outstanding: Outstanding<UdpExchange>;
   readonly retireAt: number;
   uses: number;
   retired: boolean;
@@ -72,22 +72,22 @@ export class UdpTransport implements Transport {
       events.failed(codeOf(error));
       return NO_EXCHANGE;
     }
-    const entry: Asked = { query, events };
-    const added = seat.outstanding.add(entry);
-    if (added === undefined) {
+    const exchange = new UdpExchange(query, events, seat, this);
+    const packet = seat.outstanding.add(exchange);
+    if (packet === undefined) {
       events.failed('no free message id');
       return NO_EXCHANGE;
     }
     seat.uses += 1;
-    seat.socket.send(added.packet);
-    return {
-      // The next query's socket is drawn anew anyway.
-      overdue() {},
-      cancel: () => {
-        seat.outstanding.remove(added.id, entry);
-        this.#closeIfDone(seat);
-      },
-    };
+    seat.socket.send(packet);
+    return exchange;
+  }
+
+  /** Called when a query of a seat is done with. @internal for `UdpExchange` */
+  settle(seat: Seat): void {
+    if (!seat.retired || seat.outstanding.size > 0) return;
+    seat.socket.close();
+    this.#leaving.delete(seat);
   }
 
   close(): void {
@@ -141,25 +141,19 @@ export class UdpTransport implements Transport {
     seat.retired = true;
     if (this.#current === seat) this.#current = undefined;
     this.#leaving.add(seat);
-    this.#closeIfDone(seat);
-  }
-
-  #closeIfDone(seat: Seat): void {
-    if (!seat.retired || seat.outstanding.size > 0) return;
-    seat.socket.close();
-    this.#leaving.delete(seat);
+    this.settle(seat);
   }
 
   #openSeat(now: number): Seat {
-    const outstanding = new Outstanding<Asked>(this.dropped);
+    const outstanding = new Outstanding<UdpExchange>(this.dropped);
     const socket = this.#openSocket(
       (octets, start, length, isCut) => {
         outstanding.receive(octets, start, length, isCut);
-        this.#closeIfDone(seat);
+        this.settle(seat);
       },
       (code) => {
         for (const { events } of outstanding.takeAll()) events.failed(code);
-        this.#closeIfDone(seat);
+        this.settle(seat);
       },
     );
     const seat: Seat = {
@@ -198,6 +192,29 @@ export class UdpTransport implements Transport {
         if (turn === PORT_TRIES) throw error;
       }
     }
+  }
+}
+
+class UdpExchange implements Exchange, Asked {
+  readonly query: QueryMessage;
+  readonly events: ExchangeEvents;
+  id = 0;
+  readonly #seat: Seat;
+  readonly #transport: UdpTransport;
+
+  constructor(query: QueryMessage, events: ExchangeEvents, seat: Seat, transport: UdpTransport) {
+    this.query = query;
+    this.events = events;
+    this.#seat = seat;
+    this.#transport = transport;
+  }
+
+  /** The next query's socket is drawn anew anyway. */
+  overdue(): void {}
+
+  cancel(): void {
+    this.#seat.outstanding.remove(this);
+    this.#transport.settle(this.#seat);
   }
 }
 

@@ -5,8 +5,6 @@ import type { ForwardTiming } from '../plan.ts';
 
 /** After each timeout patience doubles, at most so often, until a reply shows the true time again. */
 const MOST_DOUBLINGS = 3;
-/** A server with two deviations of delay is slower than usual. */
-const USUAL_DEVIATIONS = 2;
 /** Milliseconds below which asking a second server is never worth it. */
 const LEAST_HEDGE = 20;
 
@@ -55,8 +53,11 @@ export class RoundTrip {
   /** Whole milliseconds after which a reply is late enough to ask a second server too: never above `timeout`. */
   hedgeDelay(): number {
     const { firstTimeout } = this.#timing;
+    // Beyond two deviations, but half as long again at least: where times hardly vary every second reply is above the mean.
     const usual =
-      this.#smoothed === undefined ? firstTimeout / 2 : this.#smoothed + USUAL_DEVIATIONS * this.#variation;
+      this.#smoothed === undefined
+        ? firstTimeout / 2
+        : this.#smoothed + Math.max(2 * this.#variation, this.#smoothed / 2);
     return Math.min(Math.round(Math.max(usual, LEAST_HEDGE)), this.timeout());
   }
 }

@@ -8,13 +8,15 @@ import type { Clock, Timer } from '../../ground/clock.ts';
 import type { Message } from '../../wire/types.ts';
 import type { ForwardTiming } from '../plan.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
-import type { DroppedPackets, Exchange, Transport } from '../transport/transport.ts';
+import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from '../transport/transport.ts';
 import { Pacing } from './pacing.ts';
 import { RoundTrip } from './round-trip.ts';
 import { nextState, UNTRIED, type UpstreamEvent, type UpstreamState } from './upstream-state.ts';
 
 export interface AttemptEvents {
   replied(attempt: Attempt, message: Message): void;
+  /** The server is slower than usual. */
+  slow(attempt: Attempt): void;
   /** The server has not replied in the time it usually takes. A reply may still come. */
   overdue(attempt: Attempt): void;
   /** No reply will come. */
@@ -170,7 +172,7 @@ export class Upstream {
 }
 
 /** One query under way. */
-export class Attempt {
+export class Attempt implements ExchangeEvents {
   readonly upstream: Upstream;
   readonly query: QueryMessage;
   readonly #askedAt: number;
@@ -196,11 +198,11 @@ export class Attempt {
   }
 
   start(transport: Transport): void {
-    this.#timer = this.upstream.clock.after(this.upstream.roundTrip.timeout(), () => this.#overdue());
-    this.#exchange = transport.ask(this.query, {
-      replied: (message) => this.#replied(message),
-      failed: (code) => this.#failed(code),
-    });
+    const { clock, roundTrip } = this.upstream;
+    const slowAfter = roundTrip.hedgeDelay();
+    const left = roundTrip.timeout() - slowAfter;
+    this.#timer = clock.after(slowAfter, () => this.#slow(left));
+    this.#exchange = transport.ask(this.query, this);
   }
 
   /** The question needs it no longer. What it shows of the server is still waited for, until it is overdue. */
@@ -216,7 +218,8 @@ export class Attempt {
     this.#end();
   }
 
-  #replied(message: Message): void {
+  /** @internal for the transport */
+  replied(message: Message): void {
     if (this.#isDone) return;
     const events = this.#events;
     this.#finish();
@@ -224,13 +227,20 @@ export class Attempt {
     events?.replied(this, message);
   }
 
-  #failed(code: string): void {
+  /** @internal for the transport */
+  failed(code: string): void {
     if (this.#isDone) return;
     const events = this.#events;
     // An overdue attempt is counted already.
     if (!this.#isOverdue) this.upstream.failed(code);
     this.#end();
     events?.failed(this, code);
+  }
+
+  #slow(left: number): void {
+    if (left > 0) this.#timer = this.upstream.clock.after(left, () => this.#overdue());
+    this.#events?.slow(this);
+    if (left <= 0 && !this.#isDone) this.#overdue();
   }
 
   #overdue(): void {
