@@ -88,11 +88,13 @@ export class Publication {
 
   /** Publishes the zones themselves, after the model has renewed them. */
   publishZones(known: boolean): void {
-    for (const [index, zone] of this.#model.zones.entries()) {
-      const published = this.#zones[index];
-      if (published !== undefined) this.#table.changeZone(published.id, this.#terms(zone, known));
-    }
-    this.#publishOwnNodes();
+    this.#attempt('the zones', () => {
+      for (const [index, zone] of this.#model.zones.entries()) {
+        const published = this.#zones[index];
+        if (published !== undefined) this.#table.changeZone(published.id, this.#terms(zone, known));
+      }
+      this.#publishOwnNodes();
+    });
     this.#table.collect();
   }
 

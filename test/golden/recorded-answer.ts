@@ -26,6 +26,11 @@ export function readRecorded(file: 'coredns.json' | 'kube-dns.json'): readonly R
   return answers.map((answer) => ({ aa: false, answer: [], authority: [], additional: [], ...answer }));
 }
 
+/** What was asked. */
+export function readQuestions(): readonly Pick<RecordedAnswer, 'name' | 'type'>[] {
+  return JSON.parse(readFileSync(new URL('questions.json', import.meta.url), 'utf8'));
+}
+
 export function recordMessage(message: Message): RecordedAnswer {
   const [asked] = message.questions;
   return {
