@@ -7,7 +7,7 @@
  *     192.0.2.1@10.0.0.1#4000  192.0.2.1@eth1@10.0.0.1      sent from an address (and port), or from an interface's address
  */
 import { formatAddress, parseAddress } from '../wire/address.ts';
-import { NameError, parseName, ROOT } from '../wire/name.ts';
+import { NameError, parseName } from '../wire/name.ts';
 import type { AbsoluteName } from '../wire/types.ts';
 
 /** A name is resolved through ourselves, before it can be asked. */
@@ -57,6 +57,8 @@ const SCHEMES: ReadonlyMap<string, UpstreamAddress['transport']> = new Map([
 ]);
 /** `host`, `host:port`, `[host]:port`, `host#port`, the host perhaps IPv6 without brackets. */
 const SERVER = /^(?:\[([^\]]*)\]|([^[\]#]*?))(?:[#:]([^#:]*))?$/;
+/** What names of hosts are made of (RFC 1123 section 2.1), and the underscores that some have. */
+const HOST_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 /** What the kernel takes as the name of an interface. */
 const DEVICE = /^[^\s/%:]{1,15}$/;
 
@@ -111,15 +113,15 @@ function parseHost(text: string, host: string): UpstreamHost {
   const address = parseScopedAddress(host);
   if (address !== undefined) return { kind: 'address', address };
   // Digits and dots that are no address are a slip, not a name.
-  if (host.includes(':') || host.includes('%') || /^[\d.]+$/.test(host))
+  if (host.includes(':') || host.includes('%') || /^[\d.]*\d[\d.]*$/.test(host))
     throw new UpstreamAddressError(text, 'an address that is none');
+  if (!HOST_NAME.test(host)) throw new UpstreamAddressError(text, 'neither an address nor a name');
   try {
-    const name = parseName(host);
-    if (name !== ROOT) return { kind: 'name', name };
+    return { kind: 'name', name: parseName(host) };
   } catch (error) {
-    if (!(error instanceof NameError)) throw error;
+    if (error instanceof NameError) throw new UpstreamAddressError(text, 'neither an address nor a name');
+    throw error;
   }
-  throw new UpstreamAddressError(text, 'neither an address nor a name');
 }
 
 /** The canonical text of an address, the interface of a link-local one kept; undefined for what is none. */

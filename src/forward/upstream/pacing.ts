@@ -4,6 +4,8 @@
  * A bucket of tokens that holds what a tenth of a second brings, so that bursts stay as short.
  */
 const BURST_SECONDS = 0.1;
+/** What sums of fractions may be off by, in milliseconds. */
+const ROUNDING = 1e-6;
 
 export class Pacing {
   readonly #perMillisecond: number;
@@ -22,7 +24,7 @@ export class Pacing {
   /** Milliseconds until a query may be sent, 0 for now. */
   wait(now: number): number {
     this.#fill(now);
-    return this.#tokens >= 1 ? 0 : Math.ceil((1 - this.#tokens) / this.#perMillisecond);
+    return this.#tokens >= 1 - ROUNDING ? 0 : Math.ceil((1 - this.#tokens) / this.#perMillisecond - ROUNDING);
   }
 
   /** Counts a query that is sent, which may be a probe that did not wait. */

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { nextState, probePause, UNTRIED, type UpstreamEvent, type UpstreamState } from './upstream-state.ts';
+
+const run = (events: readonly UpstreamEvent[], from: UpstreamState = UNTRIED) =>
+  events.reduce(nextState, from);
+const times = (count: number, event: UpstreamEvent) => Array.from({ length: count }, () => event);
+
+describe('the state of an upstream server', () => {
+  it('goes down only by many failures in a row', () => {
+    expect(run(times(5, 'failed'))).toEqual({ kind: 'failing', failures: 5 });
+    expect(run(times(6, 'failed'))).toEqual({ kind: 'down', probes: 0 });
+    expect(run([...times(5, 'failed'), 'replied', ...times(5, 'failed')]).kind).toBe('failing');
+  });
+
+  it('is well after any reply, unless it loops', () => {
+    expect(run([...times(9, 'failed'), 'replied']).kind).toBe('well');
+    expect(run(['looped', 'replied']).kind).toBe('looping');
+    expect(run(['looped', 'failed', 'failed']).kind).toBe('looping');
+    expect(run(['looped', 'loop-ended'])).toBe(UNTRIED);
+  });
+
+  it('is the same object where an event changes nothing', () => {
+    const well = run(['replied']);
+    expect(nextState(well, 'replied')).toBe(well);
+    expect(nextState(well, 'loop-ended')).toBe(well);
+  });
+
+  it('is probed with growing pauses in two states, and never in others', () => {
+    const event = fc.constantFrom<UpstreamEvent>('replied', 'failed', 'looped', 'probed', 'loop-ended');
+    fc.assert(
+      fc.property(
+        fc.array(event, { maxLength: 60 }),
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        (events, random) => {
+          const state = run(events);
+          const pause = probePause(state, random);
+          expect(pause !== undefined).toBe(state.kind === 'down' || state.kind === 'looping');
+          if (pause === undefined) return;
+          expect(pause).toBeGreaterThanOrEqual(375);
+          expect(pause).toBeLessThanOrEqual(375_000);
+          expect(probePause(nextState(state, 'probed'), random)).toBeGreaterThanOrEqual(pause);
+        },
+      ),
+    );
+  });
+});
