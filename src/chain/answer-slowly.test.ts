@@ -2,15 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addresses, alias, CLIENT, denial, QUERY_HEADER, SOA } from '../../test/support/queries.ts';
 import { RecordingLog } from '../../test/support/recording-log.ts';
-import type { CachedAnswer } from '../table/types.ts';
 import { decodeMessage, encodeMessage } from '../wire/message.ts';
 import { parseName } from '../wire/name.ts';
-import { presentRecord } from '../wire/present.ts';
 import { CLASS, type Edns, type Message, RCODE, TYPE } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
 import { createAnswerSlowly } from './answer-slowly.ts';
 import { type Chain, composeChain } from './chain.ts';
-import type { Generations, Memory } from './memo.ts';
 import type { Client } from './query.ts';
 
 const edns: Edns = { version: 0, udpSize: 4096, dnssecOk: true, extendedRcode: 0, options: [] };
@@ -27,13 +24,9 @@ function packet(name: string, changes: Partial<Message> = {}): Uint8Array {
 async function respond(
   chain: Chain,
   query: Uint8Array,
-  {
-    log = new RecordingLog(),
-    client = CLIENT,
-    memory,
-  }: { log?: RecordingLog; client?: Client; memory?: Memory } = {},
+  { log = new RecordingLog(), client = CLIENT }: { log?: RecordingLog; client?: Client } = {},
 ): Promise<Message | undefined> {
-  const options = { recursionAvailable: true, log, ...(memory === undefined ? {} : { memory }) };
+  const options = { recursionAvailable: true, log };
   const response = await createAnswerSlowly(chain, options)(query, client);
   return response && decodeMessage(response);
 }
@@ -148,90 +141,5 @@ describe('a chain', () => {
     expect((await respond(chain, packet('a.')))?.header.rcode).toBe(RCODE.NOERROR);
     expect((await respond(chain, packet('b.')))?.header.rcode).toBe(RCODE.REFUSED);
     expect(asked).toEqual(['first', 'second', 'first', 'second']);
-  });
-});
-
-class TestMemory implements Memory {
-  readonly metricsId = 9;
-  readonly kept: CachedAnswer[] = [];
-  current: Generations = { zone: 1, routing: 1 };
-
-  generations(): Generations {
-    return this.current;
-  }
-
-  memoise(answer: CachedAnswer): void {
-    this.kept.push(answer);
-  }
-}
-
-/** The answer with a lifetime of one minute. */
-function lasting(answer: Answer): Answer {
-  return answer.kind === 'records' || answer.kind === 'nxdomain' ? { ...answer, lifetime: 60 } : answer;
-}
-
-describe('the memo rule', () => {
-  it('remembers an answer with a lifetime, as the table has it', async () => {
-    const memory = new TestMemory();
-    const answer = lasting(addresses('Web.', '10.0.0.1', '10.0.0.2', '10.0.0.3'));
-    const response = await respond(() => answer, packet('Web.', { edns }), { memory });
-    const [kept] = memory.kept;
-    expect(kept).toMatchObject({ type: TYPE.A, class: CLASS.IN, dnssecOk: true, lifetime: 60, metricsId: 9 });
-    expect(kept?.body).toMatchObject({ answerCount: 3, rotation: { start: 0, stride: 16, count: 3 } });
-    expect(kept?.ttlOffsets).toEqual([6, 22, 38]);
-    expect(Buffer.from(kept?.name ?? []).toString('latin1')).toBe('\u0003web\u0000');
-    expect(response?.answers.map(presentRecord)).toContain('Web. 30 IN A 10.0.0.1');
-  });
-
-  it('remembers aliases before the addresses that rotate, and denials', async () => {
-    const memory = new TestMemory();
-    const [cname, end] = [alias('a.', 'b.'), addresses('b.', '10.0.0.1', '10.0.0.2')];
-    const records = [cname, end].flatMap((part) => ('records' in part ? part.records : []));
-    await respond(
-      () => lasting({ kind: 'records', records, additionals: [], authoritative: false }),
-      packet('a.'),
-      {
-        memory,
-      },
-    );
-    await respond(() => lasting(denial('nxdomain')), packet('a.'), { memory });
-    expect(memory.kept[0]?.body.rotation).toEqual({ start: 15, stride: 16, count: 2 });
-    expect(memory.kept[1]?.body).toMatchObject({
-      rcode: RCODE.NXDOMAIN,
-      authorityCount: 1,
-      rotation: undefined,
-    });
-  });
-
-  it('remembers nothing without a lifetime, nor what depends on the client', async () => {
-    const memory = new TestMemory();
-    const answer = lasting(addresses('a.', '10.0.0.1'));
-    await respond(() => addresses('a.', '10.0.0.1'), packet('a.'), { memory });
-    await respond(
-      (query) => (query.client.address === CLIENT.address ? answer : denial('nodata')),
-      packet('a.'),
-      {
-        memory,
-      },
-    );
-    const elsewhere: Chain = (query) => {
-      const other = query.about({ ...query.question, name: parseName('b.') });
-      return other.client.port === 0 ? denial('nodata') : answer;
-    };
-    await respond(elsewhere, packet('a.'), { memory });
-    expect(memory.kept).toEqual([]);
-  });
-
-  it.each([
-    { zone: 2, routing: 1 },
-    { zone: 1, routing: 2 },
-  ])('remembers nothing that began under other generations than now: %j', async (now) => {
-    const memory = new TestMemory();
-    const chain: Chain = async () => {
-      memory.current = now;
-      return lasting(addresses('a.', '10.0.0.1'));
-    };
-    await respond(chain, packet('a.'), { memory });
-    expect(memory.kept).toEqual([]);
   });
 });

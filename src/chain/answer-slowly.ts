@@ -5,9 +5,7 @@ import type { Log } from '../ground/log.ts';
 import { encodeMessage } from '../wire/message.ts';
 import { DEFAULT_UDP_SIZE, type Query as ParsedQuery, parseQuery, respond, udpLimit } from '../wire/query.ts';
 import { type Message, RCODE } from '../wire/types.ts';
-import type { Answer } from './answer.ts';
 import type { Chain } from './chain.ts';
-import { isMemorable, type Memory, toCachedAnswer } from './memo.ts';
 import { type Client, Query } from './query.ts';
 import { replyOf } from './response.ts';
 
@@ -16,8 +14,6 @@ export interface SlowAnswerOptions {
   readonly recursionAvailable: boolean;
   /** What UDP responses may have at most, in octets, and what our OPT records say. Default: 1232. */
   readonly udpSize?: number;
-  /** Without it nothing is remembered. */
-  readonly memory?: Memory;
   readonly log: Log;
 }
 
@@ -49,26 +45,13 @@ async function answerPacket(
   const encode = (message: Message) => encodeMessage(message, limit === undefined ? {} : { limit });
   if (parsed.kind === 'error') return encode(respond(parsed, { rcode: parsed.rcode, udpSize }));
   try {
-    const query = new Query(parsed.question, parsed, client);
-    const answer = await answerQuery(chain, options, query);
+    const answer = await chain(new Query(parsed.question, parsed, client));
     if (answer.kind === 'drop') return undefined;
     return encode(respond(parsed, { ...replyOf(answer), recursionAvailable, udpSize }));
   } catch (error) {
     logFailure(options.log, parsed, error);
     return encode(respond(parsed, { rcode: RCODE.SERVFAIL, recursionAvailable, udpSize }));
   }
-}
-
-async function answerQuery(chain: Chain, options: SlowAnswerOptions, query: Query): Promise<Answer> {
-  const { memory, recursionAvailable } = options;
-  const before = memory?.generations();
-  const answer = await chain(query);
-  if (memory === undefined || before === undefined || answer.kind === 'drop') return answer;
-  if (isMemorable(query, answer, before, memory.generations())) {
-    const { metricsId } = memory;
-    memory.memoise(toCachedAnswer(query, answer, replyOf(answer), { recursionAvailable, metricsId }));
-  }
-  return answer;
 }
 
 function logFailure(log: Log, { question }: ParsedQuery, error: unknown): void {

@@ -1,6 +1,7 @@
 /**
  * What handlers say to a query. Records are whole, with the owner names to send.
  */
+import type { CachedAnswer } from '../table/types.ts';
 import type { AbsoluteName, ResourceRecord } from '../wire/types.ts';
 
 export type Answer =
@@ -27,8 +28,15 @@ export type Answer =
       readonly nameservers: readonly ResourceRecord[];
       readonly additionals: readonly ResourceRecord[];
     }
-  /** Nothing but a response code. `refused` is also what the end of the chain says. */
-  | { readonly kind: 'refused' | 'servfail' | 'notimp' | 'formerr' }
+  | Forwarded
+  /**
+   * Nothing but a response code. `refused` is also what the end of the chain says; `overloaded` is REFUSED too, for want
+   * of room.
+   */
+  | {
+      readonly kind: 'refused' | 'servfail' | 'notimp' | 'formerr' | 'overloaded';
+      readonly lifetime?: Lifetime;
+    }
   /** No response at all. */
   | { readonly kind: 'drop' };
 
@@ -40,6 +48,19 @@ export interface Denial {
   readonly soa: ResourceRecord | undefined;
   readonly authoritative: boolean;
   readonly lifetime?: Lifetime;
+}
+
+/** What a server that was asked has said. Its records lead from the question to the answer, aliases included. */
+export interface Forwarded {
+  readonly kind: 'forwarded';
+  /** The whole response code. */
+  readonly rcode: number;
+  readonly truncated: boolean;
+  readonly answers: readonly ResourceRecord[];
+  readonly authorities: readonly ResourceRecord[];
+  readonly additionals: readonly ResourceRecord[];
+  /** The same, as it is to be remembered; nothing if everybody has to ask anew. */
+  readonly memory: CachedAnswer | undefined;
 }
 
 /**

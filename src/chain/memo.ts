@@ -1,37 +1,29 @@
 /**
  * Remembering answers in the table: the memo rule.
  *
- * An answer is remembered if a handler gave it a lifetime, nobody looked at the client on the way, and what it was made
- * from, zone and routing, is still what it was when the question came.
+ * An answer is remembered if a handler gave it a lifetime, nobody looked at the client on the way, the client asked for
+ * recursion, and what the answer was made from is still what it was when the question came.
  */
-import type { AnswerBody, CachedAnswer, Rotation } from '../table/types.ts';
+import type { AnswerBody, CachedAnswer, CachedQuestion, Rotation } from '../table/types.ts';
 import { MessageWriter } from '../wire/message-writer.ts';
 import { encodeName } from '../wire/name.ts';
 import type { Reply } from '../wire/query.ts';
 import { type Question, RCODE, type ResourceRecord } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
 import type { Query } from './query.ts';
+import { replyOf } from './response.ts';
 
-/** Numbers that grow with every change: of names in our zones, and of where questions go. */
-export interface Generations {
-  readonly zone: number;
-  readonly routing: number;
-}
-
-export interface Memory {
-  generations(): Generations;
-  /** Remembers an answer until it expires. */
-  memoise(answer: CachedAnswer): void;
-  /** The counter that hits of remembered answers add to, 0 to 255. */
-  readonly metricsId: number;
-}
-
-export function isMemorable(query: Query, answer: Answer, before: Generations, now: Generations): boolean {
-  if (query.clientWasRead || before.zone !== now.zone || before.routing !== now.routing) return false;
-  return lifetimeOf(answer) > 0;
+/**
+ * @param before a number that grows with every change of where questions go and what is done to answers, when the
+ *   question came. Names of our own zones do not count: they are never remembered.
+ * @param now the same number, now
+ */
+export function isMemorable(query: Query, answer: Answer, before: number, now: number): boolean {
+  return lifetimeOf(answer) > 0 && before === now && query.recursionDesired && !query.clientWasRead;
 }
 
 function lifetimeOf(answer: Answer): number {
+  if (answer.kind === 'forwarded') return answer.memory?.lifetime ?? 0;
   return 'lifetime' in answer ? (answer.lifetime ?? 0) : 0;
 }
 
@@ -39,27 +31,32 @@ const writer = new MessageWriter();
 /** Octets of a record before its data when its owner is a pointer: pointer, type, class, TTL, length. */
 const FIXED_OCTETS = 12;
 
-/** The answer to a query as the table caches it. Records that do not fit into a message are left out. */
-export function toCachedAnswer(
-  query: Query,
-  answer: Answer,
-  reply: Reply,
-  options: { readonly recursionAvailable: boolean; readonly metricsId: number },
-): CachedAnswer {
-  const { question, key, edns, checkingDisabled } = query;
-  const { body, ttlOffsets } = writeBody({ ...question, name: key }, reply);
+/** What the answer to a query is remembered by. */
+export function cachedQuestionOf({ question, key, edns, checkingDisabled }: Query): CachedQuestion {
   return {
     name: encodeName(key),
     type: question.type,
     class: question.class,
     dnssecOk: edns?.dnssecOk ?? false,
     checkingDisabled,
-    recursionAvailable: options.recursionAvailable,
-    body,
-    ttlOffsets,
-    lifetime: lifetimeOf(answer),
-    metricsId: options.metricsId,
   };
+}
+
+/**
+ * The answer to a query as the table caches it. Records that do not fit into a message are left out.
+ *
+ * @param metricsId the counter that hits add to, 0 to 255
+ */
+export function toCachedAnswer(
+  query: Query,
+  answer: Exclude<Answer, { kind: 'drop' }>,
+  recursionAvailable: boolean,
+  metricsId: number,
+): CachedAnswer {
+  if (answer.kind === 'forwarded' && answer.memory !== undefined) return answer.memory;
+  const { body, ttlOffsets } = writeBody({ ...query.question, name: query.key }, replyOf(answer));
+  const lifetime = lifetimeOf(answer);
+  return { ...cachedQuestionOf(query), recursionAvailable, body, ttlOffsets, lifetime, metricsId };
 }
 
 function writeBody(question: Question, reply: Reply): { body: AnswerBody; ttlOffsets: readonly number[] } {

@@ -41,6 +41,11 @@ export class Query {
     return this.#client;
   }
 
+  /** Whom the work for this query counts for. What the answer is must not depend on it. */
+  get account(): string {
+    return this.#client.address;
+  }
+
   /** Whether a handler has looked at the client, for this question or one that it led to. */
   get clientWasRead(): boolean {
     return this.#mark.clientWasRead;

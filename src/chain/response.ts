@@ -10,6 +10,7 @@ const RCODE_OF = {
   servfail: RCODE.SERVFAIL,
   notimp: RCODE.NOTIMP,
   formerr: RCODE.FORMERR,
+  overloaded: RCODE.REFUSED,
 } as const;
 
 /** What the response says. Aliases that nobody has followed are sent as they are. */
@@ -26,6 +27,10 @@ export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
     case 'nodata':
     case 'nxdomain':
       return denial(answer);
+    case 'forwarded': {
+      const { rcode, truncated, answers, authorities, additionals } = answer;
+      return { rcode, truncated, answers, authorities, additionals };
+    }
     case 'delegation':
       return { authorities: answer.nameservers, additionals: answer.additionals };
     default:

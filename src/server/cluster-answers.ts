@@ -2,7 +2,6 @@
  * Everything between the objects of a cluster and an answer: the table, the cluster's names in it, the handler chain.
  */
 import { createAnswerSlowly } from '../chain/answer-slowly.ts';
-import type { Memory } from '../chain/memo.ts';
 import type { ServerPlan } from '../config/plan.ts';
 import type { Clock, Timer } from '../ground/clock.ts';
 import type { Log } from '../ground/log.ts';
@@ -42,7 +41,6 @@ export class ClusterAnswers {
     const answerSlowly = createAnswerSlowly(createClusterChain(this.cluster, dialect, log, clock), {
       // The cache in front of kube-dns offers recursion, CoreDNS without a forwarder does not.
       recursionAvailable: dialect === 'kube-dns',
-      memory: this.#memory(clock),
       log,
     });
     this.answerSlowly = countAnswers(answerSlowly, new Uint32Array(this.table.memory), listen.udpReaders);
@@ -86,15 +84,6 @@ export class ClusterAnswers {
   stop(): void {
     this.#timer?.cancel();
     this.cluster.stop();
-  }
-
-  #memory(clock: Clock): Memory {
-    return {
-      // Where questions go is fixed: nothing is forwarded.
-      generations: () => ({ zone: this.cluster.generation, routing: 0 }),
-      memoise: (answer) => void this.table.cache(answer, clock.now()),
-      metricsId: 0,
-    };
   }
 
   /** Readers count in 32 bits: their counts are taken before they come round, whether or not anybody asks. */

@@ -77,6 +77,8 @@ export interface Reply {
   readonly authoritative?: boolean;
   readonly recursionAvailable?: boolean;
   readonly authenticData?: boolean;
+  /** Whether it is known to be a part of the whole; a response that does not fit says so by itself. */
+  readonly truncated?: boolean;
   readonly answers?: readonly ResourceRecord[];
   readonly authorities?: readonly ResourceRecord[];
   readonly additionals?: readonly ResourceRecord[];
@@ -99,7 +101,7 @@ export function respond(asked: Asked, reply: Reply = {}): Message {
       response: true,
       opcode: asked.header.opcode,
       authoritative: reply.authoritative ?? false,
-      truncated: false,
+      truncated: reply.truncated ?? false,
       recursionDesired: asked.header.recursionDesired,
       recursionAvailable: reply.recursionAvailable ?? false,
       authenticData: reply.authenticData ?? false,

@@ -1,0 +1,170 @@
+/**
+ * The end of a chain that remembers: what those behind it answer goes into the table, where readers find it.
+ *
+ * Around the end of an answer's life it follows RFC 8767. An expired positive answer is not forgotten. Whoever asks for it
+ * makes those behind ask for a new one; if they fail, or need longer than a client should wait, the stale one is told, and
+ * put into the table for a moment, so that readers tell it to all others. One such refresh is under way per question.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Chain } from '../../chain/chain.ts';
+import { cachedQuestionOf, isMemorable, toCachedAnswer } from '../../chain/memo.ts';
+import type { Query } from '../../chain/query.ts';
+import { type StaleRules, staleBody } from '../../forward/caching/expiry.ts';
+import type { Clock } from '../../ground/clock.ts';
+import type { AnswerBody, CachedEntry } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { RCODE } from '../../wire/types.ts';
+import { replyFromBody, replyFromEntry } from './cached-reply.ts';
+import { RESOLVER_METRICS_ID } from './metrics-ids.ts';
+
+export interface StaleTerms extends StaleRules {
+  /** Milliseconds that a client waits for a new answer while there is a stale one; 0: it never waits. */
+  readonly patience: number;
+}
+
+export type AnswerStore = Pick<TableWriter, 'cache' | 'readCached' | 'dropCached'>;
+
+export interface RememberingOptions {
+  /** Those behind. */
+  readonly ask: Chain;
+  readonly store: AnswerStore;
+  readonly clock: Clock;
+  /** Whether remembered answers carry the RA bit. */
+  readonly recursionAvailable: boolean;
+  /** Undefined: nothing is served stale. May change. */
+  readonly stale: () => StaleTerms | undefined;
+  /** Grows with every change of what answers are made from. */
+  readonly generation: () => number;
+}
+
+export interface RememberingCounts {
+  /** Questions answered from the cache, by handlers; readers count their own. */
+  readonly hits: number;
+  readonly misses: number;
+  /** Answers served stale because no new one came in time. Those that readers repeat are not among them. */
+  readonly stale: number;
+}
+
+/**
+ * Seconds for which a failure to get a new answer is believed. RFC 8767 section 5 recommends 30 so that failing servers
+ * are spared; one question per name and 5 s spares them too, and a server that is back is noticed sooner.
+ */
+const RECHECK_SECONDS = 5;
+
+/** What there is of an older answer when a new one is asked for: one that may still be served, one that may not. */
+type Older = 'none' | 'useless' | 'useful';
+
+interface Stale {
+  readonly entry: CachedEntry;
+  readonly body: AnswerBody;
+  readonly terms: StaleTerms;
+}
+
+export class Remembering {
+  readonly #options: RememberingOptions;
+  readonly #refreshes = new Map<string, Promise<Answer>>();
+  #hits = 0;
+  #misses = 0;
+  #stale = 0;
+
+  constructor(options: RememberingOptions) {
+    this.#options = options;
+  }
+
+  answer(query: Query): Answer | Promise<Answer> {
+    const { store, clock, stale } = this.#options;
+    const entry = store.readCached(cachedQuestionOf(query));
+    const now = Math.floor(clock.now() / 1000);
+    if (entry !== undefined && entry.expires > now) {
+      this.#hits += 1;
+      return replyFromEntry(entry, now);
+    }
+    this.#misses += 1;
+    if (entry === undefined) return this.#fetch(query, 'none');
+    const terms = stale();
+    const body = terms && staleBody(entry, now, terms);
+    if (terms === undefined || body === undefined) return this.#fetch(query, 'useless');
+    return this.#refreshOnce(query, { entry, body, terms });
+  }
+
+  /** Asks anew for what is remembered. A failure leaves it as it is. */
+  async refresh(query: Query): Promise<void> {
+    await this.#fetch(query, 'useful');
+  }
+
+  count(): RememberingCounts {
+    return { hits: this.#hits, misses: this.#misses, stale: this.#stale };
+  }
+
+  async #fetch(query: Query, older: Older): Promise<Answer> {
+    const { ask, generation } = this.#options;
+    const before = generation();
+    const answer = await ask(query);
+    if (answer.kind !== 'drop') this.#remember(query, answer, before, older);
+    return answer;
+  }
+
+  #remember(query: Query, answer: Exclude<Answer, { kind: 'drop' }>, before: number, older: Older): void {
+    const { store, clock, recursionAvailable, generation } = this.#options;
+    if (older === 'useful' && isFailure(answer)) return;
+    if (isMemorable(query, answer, before, generation())) {
+      const { answered } = RESOLVER_METRICS_ID;
+      store.cache(toCachedAnswer(query, answer, recursionAvailable, answered), clock.now());
+    } else if (older !== 'none' && !isFailure(answer)) {
+      // Whatever is true now, the older answer is not (RFC 8767 section 4).
+      store.dropCached(cachedQuestionOf(query));
+    }
+  }
+
+  #refreshOnce(query: Query, stale: Stale): Promise<Answer> {
+    const { type, class: dnsClass } = query.question;
+    const flags = (query.edns?.dnssecOk === true ? 1 : 0) | (query.checkingDisabled ? 2 : 0);
+    const key = `${type} ${dnsClass} ${flags} ${query.key}`;
+    const underWay = this.#refreshes.get(key);
+    if (underWay !== undefined) return underWay;
+    const fetched = this.#fetch(query, 'useful').finally(() => this.#refreshes.delete(key));
+    const refresh = this.#answerOrServeStale(fetched, stale);
+    this.#refreshes.set(key, refresh);
+    return refresh;
+  }
+
+  /** @param fetched ends with the question, which may be long after the client has its answer */
+  #answerOrServeStale(fetched: Promise<Answer>, stale: Stale): Promise<Answer> {
+    const { clock, generation } = this.#options;
+    const before = generation();
+    return new Promise((resolve) => {
+      let isAnswered = false;
+      const settle = (answer: () => Answer | Promise<Answer>) => {
+        if (isAnswered) return;
+        isAnswered = true;
+        timer.cancel();
+        resolve(answer());
+      };
+      // The stale answer may be of servers that are no longer to be asked.
+      const serveStale = () => settle(() => (before === generation() ? this.#keepStale(stale) : fetched));
+      const patience = patienceWith(stale);
+      const timer = clock.after(patience, serveStale);
+      if (patience === 0) serveStale();
+      fetched.then((answer) => (isFailure(answer) ? serveStale() : settle(() => answer)), serveStale);
+    });
+  }
+
+  #keepStale({ entry, body }: Stale): Answer {
+    const { store, clock } = this.#options;
+    this.#stale += 1;
+    const kept = { ...entry, body, lifetime: RECHECK_SECONDS, metricsId: RESOLVER_METRICS_ID.stale };
+    store.cache(kept, clock.now());
+    return replyFromBody(entry, body, 0);
+  }
+}
+
+/** Nobody waits for servers that have just failed. */
+function patienceWith({ entry, terms }: Stale): number {
+  return entry.freshUntil < entry.expires ? 0 : terms.patience;
+}
+
+/** Whether the servers could not say what is true (RFC 8767 section 4: NOERROR and NXDOMAIN alone refresh data). */
+function isFailure(answer: Answer): boolean {
+  if (answer.kind === 'forwarded') return answer.rcode !== RCODE.NOERROR && answer.rcode !== RCODE.NXDOMAIN;
+  return answer.kind === 'servfail' || answer.kind === 'overloaded' || answer.kind === 'refused';
+}
