@@ -9,7 +9,7 @@ import { parseDigits } from './numbers.ts';
 import { textOfOctets, unveil } from './octets.ts';
 import { flag, type Option, repeatable, type Use } from './option.ts';
 import { cut, cutAll } from './pieces.ts';
-import type { AddressRange } from './plan.ts';
+import type { AddressRange, RangeDomain } from './plan.ts';
 import { reverseZones } from './reverse-zones.ts';
 
 export const hostsOptions: readonly Option[] = [
@@ -60,27 +60,25 @@ function readDomain(use: Use, value: string): void {
     return;
   }
   const domain = readNameFor(use, domainText);
-  if (domain === undefined) return;
-  if (rangeText === undefined) use.draft.hosts.domain = domain;
-  else readRange(use, domain, unveil(rangeText));
+  // The range is checked though the domain may be of no use.
+  if (rangeText !== undefined) readRange(use, domain, unveil(rangeText));
+  else if (domain !== undefined) use.draft.hosts.domain = domain;
 }
 
 /** `ADDRESS/PREFIX[,local]`, `ADDRESS[,ADDRESS]`, or the name of an interface. */
-function readRange(use: Use, domain: NameKey, text: string): void {
-  const slash = text.indexOf('/');
-  if (slash >= 0) {
+function readRange(use: Use, domain: NameKey | undefined, text: string): void {
+  if (text.includes('/')) {
     readNetwork(use, domain, text);
     return;
   }
   const [firstText = '', lastText] = cutAll(text);
   const first = readAddress(firstText);
-  const { rangeDomains } = use.draft.hosts;
   if (first === undefined) {
-    rangeDomains.unshift({ domain, of: { kind: 'interface', interface: textOfOctets(firstText) } });
+    addRange(use, domain, { kind: 'interface', interface: textOfOctets(firstText) });
     return;
   }
   const last = lastText === undefined ? first : (isIpv6(first) ? readIpv6 : readIpv4)(lastText);
-  if (last !== undefined) rangeDomains.unshift({ domain, of: { kind: 'range', first, last } });
+  if (last !== undefined) addRange(use, domain, { kind: 'range', first, last });
   else
     use.refuse(
       'not the last address of a range',
@@ -89,7 +87,11 @@ function readRange(use: Use, domain: NameKey, text: string): void {
     );
 }
 
-function readNetwork(use: Use, domain: NameKey, text: string): void {
+function addRange(use: Use, domain: NameKey | undefined, of: RangeDomain['of']): void {
+  if (domain !== undefined) use.draft.hosts.rangeDomains.unshift({ domain, of });
+}
+
+function readNetwork(use: Use, domain: NameKey | undefined, text: string): void {
   const [addressText, behind = ''] = cut(text, '/');
   const [prefixText, flagText] = cut(behind, ',');
   const network = networkOf(addressText, prefixText);
@@ -101,7 +103,7 @@ function readNetwork(use: Use, domain: NameKey, text: string): void {
     use.refuse('unknown', 'Behind a network only `local` may stand.', textOfOctets(flagText));
     return;
   }
-  use.draft.hosts.rangeDomains.unshift({ domain, of: { kind: 'range', ...boundsOf(network) } });
+  addRange(use, domain, { kind: 'range', ...boundsOf(network) });
   if (flagText === 'local') keepLocal(use, domain, network);
 }
 
@@ -113,9 +115,9 @@ function networkOf(addressText: string, prefixText: string): AddressRange | unde
 }
 
 /** Neither names of the domain nor those of the network's addresses are forwarded. */
-function keepLocal(use: Use, domain: NameKey, { address, prefix }: AddressRange): void {
+function keepLocal(use: Use, domain: NameKey | undefined, { address, prefix }: AddressRange): void {
   // A network of all addresses has no zone of its own; dnsmasq leaves it out too.
   const zones = reverseZones(address, prefix) ?? [];
-  for (const name of [...zones, domain])
+  for (const name of domain === undefined ? zones : [...zones, domain])
     use.draft.upstreams.routes.push({ scope: { kind: 'domain', name }, action: { kind: 'local' } });
 }

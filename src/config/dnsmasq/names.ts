@@ -5,7 +5,7 @@
  * their IDNA form in lower case. An empty text is the root.
  */
 import { domainToASCII } from 'node:url';
-import { MAX_LABEL_OCTETS, textOfOctet } from '../../wire/label.ts';
+import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from '../../wire/label.ts';
 import { NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { textOfOctets, unveil } from './octets.ts';
@@ -80,7 +80,8 @@ function toIdna(body: string): string | undefined {
       const ascii = /[ -,./:-^`{-~]/.test(label) ? '' : domainToASCII(label);
       return ascii === '' || ascii.length > MAX_LABEL_OCTETS ? undefined : ascii;
     });
-  return labels.includes(undefined) ? undefined : labels.join('.');
+  const name = labels.join('.');
+  return labels.includes(undefined) || name.length >= MAX_NAME_OCTETS ? undefined : name;
 }
 
 /** @param text a name in presentation form */
