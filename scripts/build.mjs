@@ -13,7 +13,8 @@ await build({
   outdir: 'dist',
   bundle: true,
   splitting: true,
-  chunkNames: 'pieces/[name]-[hash]',
+  // Beside the entry: what is split off looks for `reader.js` and the examples from where it stands.
+  chunkNames: '[name]-[hash]',
   platform: 'node',
   target: 'node20',
   format: 'esm',
