@@ -29,16 +29,18 @@ export interface KeptReply {
  *
  * @param message without what does not belong to the question
  * @param metricsId 0 to 255: which counter a hit adds to
+ * @param show what of it may be told; how long it is kept does not depend on that
  */
 export function keepReply(
   question: ForwardQuestion,
   message: Message,
   rules: CachingRules,
   metricsId: number,
+  show: (message: Message) => Message = (whole) => whole,
 ): KeptReply | undefined {
   const keeping = judgeKeeping(question, message, rules);
   if (keeping.kind === 'never') return undefined;
-  const kept = reduce(message, keeping, rules);
+  const kept = show(reduce(message, keeping, rules));
   const written = writeBody(question, kept);
   if (written === undefined) return undefined;
   const { type, class: dnsClass, dnssecOk, checkingDisabled } = question;
