@@ -31,6 +31,8 @@ export class ResponseWriter {
   readonly #udpSize: number;
   #packet: Uint8Array = new Uint8Array();
   #view: DataView = new DataView(new ArrayBuffer(0));
+  /** The state of copying a large answer. */
+  readonly #cut = { records: 0, runStart: 0, runLength: 0, shift: 0, to: 0, stop: 0 };
   /** State of a xorshift generator: where a rotation starts. Never 0. */
   #random = (Math.floor(Math.random() * 0x7fffffff) | 1) >>> 0;
   /** Where the records of the last response ended in its packet, before OPT. */
@@ -174,55 +176,49 @@ export class ResponseWriter {
     return end + OPT_LENGTH - start;
   }
 
-  /** The way of large answers: record by record while they fit, a rotating run from its random start. */
+  /**
+   * The way of large answers: record by record while they fit, a rotating run from its random start. What follows a
+   * record that had to go is left out too: it would seem to be the whole of its set.
+   */
   #writeCut(start: number, most: number, body: number, recursionAvailable: boolean): number {
-    const word = body >> 2;
-    const counts = this.#words[word + (BODY.ANSWERS >> 2)] ?? 0;
-    const additionals = this.#words[word + (BODY.ADDITIONALS >> 2)] ?? 0;
-    const rotation = this.#words[word + (BODY.ROTATION >> 2)] ?? 0;
-    const sections = [counts & 0xffff, counts >>> 16, additionals & 0xffff];
-    const kept = [0, 0, 0];
-    const records = this.#recordStarts(body, sections, rotation);
-    let to = this.#question.end;
-    const stop = to + this.#room(start, most);
-    let index = 0;
-    for (let section = 0; section < 3; section++) {
-      for (let left = sections[section] ?? 0; left > 0; left--, index += 2) {
-        const length = records[index + 1] ?? 0;
-        if (to + length > stop) break;
-        this.#copy(to, records[index] ?? 0, length);
-        to += length;
-        kept[section] = (kept[section] ?? 0) + 1;
-      }
-      // What follows a record that had to go would seem to be the whole of its set.
-      if ((kept[section] ?? 0) < (sections[section] ?? 0)) break;
-    }
-    this.#writeHeader(start, this.#words[word] ?? 0, recursionAvailable);
+    const words = this.#words;
+    const counts = words[(body + BODY.ANSWERS) >> 2] ?? 0;
+    const additionals = words[(body + BODY.ADDITIONALS) >> 2] ?? 0;
+    const rotation = words[(body + BODY.ROTATION) >> 2] ?? 0;
+    const cut = this.#cut;
+    cut.records = body + BODY.RECORDS;
+    cut.runStart = cut.records + (rotation & 0xffff);
+    cut.runLength = (rotation >>> 16) * (additionals >>> 16);
+    cut.shift = rotation >>> 16 > 1 ? this.#pick(rotation >>> 16) * (additionals >>> 16) : 0;
+    cut.to = this.#question.end;
+    cut.stop = cut.to + this.#room(start, most);
+    const answers = this.#copyWhileFits(counts & 0xffff);
+    const isWhole = answers === (counts & 0xffff);
+    const authorities = isWhole ? this.#copyWhileFits(counts >>> 16) : 0;
+    const rest = isWhole && authorities === counts >>> 16 ? this.#copyWhileFits(additionals & 0xffff) : 0;
+    this.#writeHeader(start, words[body >> 2] ?? 0, recursionAvailable);
     // Over TCP there is nothing larger to ask for.
-    const truncated = (kept[0] ?? 0) < (sections[0] ?? 0) && most < TCP_LIMIT;
+    const truncated = !isWhole && most < TCP_LIMIT;
     if (truncated) this.#view.setUint16(start + 2, this.#view.getUint16(start + 2) | FLAG.TRUNCATED);
-    this.#view.setUint16(start + 6, kept[0] ?? 0);
-    this.#view.setUint16(start + 8, kept[1] ?? 0);
-    return this.#finish(start, to, kept[2] ?? 0);
+    this.#view.setUint16(start + 6, answers);
+    this.#view.setUint16(start + 8, authorities);
+    return this.#finish(start, cut.to, rest);
   }
 
-  /** Start and length of every record in the order to send them. */
-  #recordStarts(body: number, sections: readonly number[], rotation: number): number[] {
-    const first = body + BODY.RECORDS;
-    const records: number[] = [];
-    const total = sections.reduce((sum, count) => sum + count, 0);
-    for (let at = first, left = total; left > 0; left--) {
-      const length = this.#recordLength(at);
-      records.push(at, length);
-      at += length;
+  /** Copies up to `count` records. @returns how many fitted */
+  #copyWhileFits(count: number): number {
+    const cut = this.#cut;
+    for (let copied = 0; copied < count; copied++) {
+      const offset = cut.records - cut.runStart;
+      const isInRun = offset >= 0 && offset < cut.runLength;
+      const from = isInRun ? cut.runStart + ((offset + cut.shift) % cut.runLength) : cut.records;
+      const length = this.#recordLength(from);
+      if (cut.to + length > cut.stop) return copied;
+      this.#copy(cut.to, from, length);
+      cut.to += length;
+      cut.records += length;
     }
-    const count = rotation >>> 16;
-    if (count < 2) return records;
-    const before = records.indexOf(first + (rotation & 0xffff));
-    const run = records.splice(before, count * 2);
-    const shift = this.#pick(run.length / 2) * 2;
-    records.splice(before, 0, ...run.slice(shift), ...run.slice(0, shift));
-    return records;
+    return count;
   }
 
   /** The length of the record at this octet of the table: owner, ten fixed octets, data. */

@@ -17,7 +17,8 @@ export class Slots {
   readonly #reclaimer: Reclaimer;
   /** The first word of the slots. */
   #base = 0;
-  #log2 = 0;
+  /** One less than the number of slots. */
+  #mask = 0;
   #live = 0;
   #removed = 0;
 
@@ -33,12 +34,12 @@ export class Slots {
   }
 
   get capacity(): number {
-    return 2 ** this.#log2;
+    return this.#mask + 1;
   }
 
   /** The slot whose entry has this hash and satisfies `matches`, or -1. */
   find(hash: number, matches: (block: number) => boolean): number {
-    const mask = this.capacity - 1;
+    const mask = this.#mask;
     for (let probe = 0; probe < PROBES; probe++) {
       const slot = (hash + probe) & mask;
       const place = this.#views.atoms[this.#base + slot] ?? EMPTY;
@@ -76,7 +77,7 @@ export class Slots {
   }
 
   remove(slot: number): void {
-    const next = (slot + 1) & (this.capacity - 1);
+    const next = (slot + 1) & this.#mask;
     // No probe goes on past an empty slot, so a slot before one may be empty itself.
     const mark = this.#views.atoms[this.#base + next] === EMPTY ? EMPTY : REMOVED;
     Atomics.store(this.#views.atoms, this.#base + slot, mark);
@@ -113,7 +114,7 @@ export class Slots {
     return this.#views.octets.subarray(start, start + this.capacity);
   }
 
-  #freeSlot(hash: number, base = this.#base, mask = this.capacity - 1): number {
+  #freeSlot(hash: number, base = this.#base, mask = this.#mask): number {
     for (let probe = 0; probe < PROBES; probe++) {
       const slot = (hash + probe) & mask;
       if ((this.#views.atoms[base + slot] ?? EMPTY) <= EMPTY) return slot;
@@ -134,7 +135,7 @@ export class Slots {
     let base = this.#layOut(log2, entries);
     while (base === undefined) base = this.#layOut(++log2, entries);
     this.#base = base;
-    this.#log2 = log2;
+    this.#mask = 2 ** log2 - 1;
     this.#live = entries.length;
     this.#removed = 0;
     Atomics.store(this.#views.atoms, HEADER.INDEX, ((base >> (PAGE_SHIFT - 2)) << 5) | log2);

@@ -17,8 +17,8 @@ const writer = new MessageWriter();
 /**
  * Compiles a node. Sets whose additional records stand elsewhere are left out: they are asked of the handler chain.
  *
- * What exceeds the largest message is left out too, from the end. The result is good until the next call: its octets
- * are written over then.
+ * Of sets other than addresses, what exceeds the largest message is left out too, from the end. The result is good until
+ * the next call: its octets are written over then.
  */
 export function compileNode(node: ZoneNode, zone: ZoneId): NameNode {
   reuseMemory();
@@ -38,8 +38,17 @@ export function compileNode(node: ZoneNode, zone: ZoneId): NameNode {
   };
 }
 
+/** The types of the sets of which no message can carry all, not even over TCP. */
+export function typesTooLarge({ sets }: ZoneNode, { answers }: NameNode): readonly number[] {
+  const isTooLarge = ({ type, data }: RecordSet): boolean => {
+    const body = answers.get(type);
+    return body !== undefined && (body.answerCount < data.length || body.bytes.length > MOST_OCTETS);
+  };
+  return sets.filter(isTooLarge).map(({ type }) => type);
+}
+
 function compileSet(owner: NameKey, name: WireName, set: RecordSet): AnswerBody {
-  if (set.type === TYPE.A || set.type === TYPE.AAAA) return writeAddresses(name, set);
+  if (set.type === TYPE.A || set.type === TYPE.AAAA) return writeAddresses(set);
   const direct = isPlainTargets(set) ? writeTargets(owner, name, set) : undefined;
   return direct ?? compileRecords(owner, set);
 }

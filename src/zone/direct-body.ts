@@ -30,9 +30,9 @@ const SERVICE_OCTETS = 6;
 /** A pointer holds 14 bits (RFC 1035 section 4.1.4). */
 const FARTHEST_POINTER = 0x3fff;
 
-/** More than any body takes. */
+/** More than any body takes that a message can carry. */
 const LARGEST = 65_536;
-let octets = new Uint8Array(8 * LARGEST);
+let octets = new Uint8Array(4 * LARGEST);
 /** Where the next body begins. */
 let next = 0;
 
@@ -44,19 +44,22 @@ export function reuseMemory(): void {
   next = 0;
 }
 
-function beginBody(): number {
-  if (next + LARGEST <= octets.length) return next;
+function beginBody(length = LARGEST): number {
+  if (next + length <= octets.length) return next;
   // The bodies before stay where they are.
-  octets = new Uint8Array(8 * LARGEST);
+  octets = new Uint8Array(Math.max(4 * LARGEST, length));
   next = 0;
   return next;
 }
 
-/** @param name the owner's */
-export function writeAddresses(name: WireName, set: RecordSet): AnswerBody {
+/**
+ * A set of addresses may be larger than a message: readers cut it at a random place each time, so that every address is
+ * seen. A section counts with 16 bits.
+ */
+export function writeAddresses(set: RecordSet): AnswerBody {
   const stride = FIXED_OCTETS + (set.type === TYPE.A ? 4 : 16);
-  const count = Math.min(set.data.length, Math.floor(roomBehind(name) / stride));
-  const start = beginBody();
+  const count = Math.min(set.data.length, 0xffff);
+  const start = beginBody(count * stride);
   let at = start;
   for (let index = 0; index < count; index += 1) at = writeAddress(at, HEADER_OCTETS, set, set.data[index]);
   return finish(start, at, count, 0, count > 1 ? { start: 0, stride, count } : undefined);

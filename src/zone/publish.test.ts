@@ -88,4 +88,21 @@ describe('a publisher', () => {
     publisher.replace(now, ZONE, []);
     expect(table.done.toSorted()).toEqual(['remove a.b.', 'remove b.']);
   });
+
+  it('warns once of a name with more addresses than a message can carry, and lets the table have them all', () => {
+    const { publisher, table, log } = makePublisher();
+    const data = Array.from(
+      { length: 5000 },
+      (_, index) => ({ kind: 'A', address: `10.0.${index >> 8}.${index & 255}` }) as const,
+    );
+    const large = { ...node('many.test.'), sets: [recordSet(TYPE.A, 30, data)] };
+    publisher.replace(NOTHING, ZONE, [large]);
+    publisher.replace(NOTHING, ZONE, [large]);
+    expect(log.records.filter((record) => record.level === 'warn')).toHaveLength(1);
+    expect(JSON.stringify(log.records)).toContain('many.test.');
+    expect(table.done).toHaveLength(2);
+    publisher.replace(NOTHING, ZONE, [node('many.test.', '10.0.0.1')]);
+    publisher.replace(NOTHING, ZONE, [large]);
+    expect(log.records.filter((record) => record.level === 'warn')).toHaveLength(2);
+  });
 });

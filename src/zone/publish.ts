@@ -6,11 +6,12 @@
  */
 import type { Log } from '../ground/log.ts';
 import { TableFullError } from '../table/arena.ts';
-import type { ZoneId } from '../table/types.ts';
+import type { NameNode, ZoneId } from '../table/types.ts';
 import type { NodeRef, TableWriter } from '../table/writer.ts';
+import { typeName } from '../wire/mnemonics.ts';
 import { encodeName } from '../wire/name.ts';
 import type { NameKey, WireName } from '../wire/types.ts';
-import { compileNode } from './compile.ts';
+import { compileNode, typesTooLarge } from './compile.ts';
 import type { ZoneNode } from './node.ts';
 
 /** What of a unit stands in the table: its nodes, those above first. */
@@ -21,6 +22,8 @@ export const NOTHING: Standing = [];
 export class Publisher {
   readonly #table: TableWriter;
   readonly #log: Log;
+  /** Names with more records than a message can carry. */
+  readonly #large = new Set<NameKey>();
 
   constructor(table: TableWriter, log: Log) {
     this.#table = table;
@@ -43,6 +46,7 @@ export class Publisher {
     try {
       for (const [index, node] of nodes.entries()) {
         const compiled = compileNode(node, zone);
+        this.#warnOfLarge(node, compiled);
         now[index] = this.#table.put(compiled);
         after.push(compiled.name);
       }
@@ -66,6 +70,19 @@ export class Publisher {
   /** Removes a node that is a unit of its own. */
   remove(name: NameKey): void {
     this.#table.remove(encodeName(name));
+  }
+
+  /** Told once for a name, and again if it was smaller meanwhile. */
+  #warnOfLarge(node: ZoneNode, compiled: NameNode): void {
+    const types = typesTooLarge(node, compiled).map(typeName).join(', ');
+    if (types === '') this.#large.delete(node.name);
+    else if (!this.#large.has(node.name)) {
+      this.#large.add(node.name);
+      this.#log.warn('more records than a message can carry, answers hold a part of them', {
+        name: node.name,
+        types,
+      });
+    }
   }
 
   #namesOf(standing: Standing): WireName[] {
