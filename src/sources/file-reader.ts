@@ -7,10 +7,10 @@ import { readFile, stat } from 'node:fs/promises';
 
 /** What a file held when it was read. Equal digests are equal readings. */
 export type FileReading =
-  | { readonly kind: 'content'; readonly digest: string; readonly text: string }
+  | { readonly kind: 'content'; readonly digest: string; readonly octets: Buffer }
   | { readonly kind: 'unreadable'; readonly digest: string; readonly reason: string };
 
-/** No list of objects that a person keeps in one file comes near this. */
+/** No list that anybody keeps in one file comes near this. */
 const MOST_OCTETS = 64 * 2 ** 20;
 /** How long a file may change without its times showing it: the coarsest clock of a file system in use. */
 const RACY_MILLISECONDS = 2_000;
@@ -53,7 +53,7 @@ async function readContent(path: string): Promise<FileReading> {
   try {
     const octets = await readFile(path);
     const digest = createHash('sha256').update(octets).digest('base64');
-    return { kind: 'content', digest, text: octets.toString('utf8') };
+    return { kind: 'content', digest, octets };
   } catch (error) {
     return unreadable(error);
   }

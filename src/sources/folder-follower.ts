@@ -14,7 +14,7 @@ import { FileReader, type FileReading } from './file-reader.ts';
 
 /** What became of a file since the last report. */
 export type FileChange =
-  | { readonly kind: 'content'; readonly file: string; readonly text: string }
+  | { readonly kind: 'content'; readonly file: string; readonly octets: Buffer }
   | { readonly kind: 'unreadable'; readonly file: string; readonly reason: string }
   | { readonly kind: 'gone'; readonly file: string };
 
@@ -26,6 +26,10 @@ export interface FollowOptions {
   readonly log: Log;
   /** Called with everything at first, and then with what is different. `file` is the path: folder and name. */
   readonly onChange: (changes: readonly FileChange[]) => void;
+  /** Milliseconds between looks without a notice. Default: 5000. */
+  readonly period?: number;
+  /** Whether a folder that cannot be read at the start counts as empty until it can be. */
+  readonly mayBeMissing?: boolean;
 }
 
 export class FolderError extends Error {
@@ -50,6 +54,7 @@ type Observation = ReadonlyMap<string, FileReading>;
 export class FolderFollower {
   readonly #options: FollowOptions;
   readonly #reader = new FileReader();
+  readonly #period: number;
   #reported: Observation = new Map();
   #last: Observation = new Map();
   #unsettled = 0;
@@ -63,19 +68,25 @@ export class FolderFollower {
 
   constructor(options: FollowOptions) {
     this.#options = options;
+    this.#period = options.period ?? PERIOD_MILLISECONDS;
   }
 
   /**
    * Reports what the folder holds, and follows it from then on.
    *
-   * @throws FolderError if it cannot be read
+   * @throws FolderError if it cannot be read and must not be missing
    */
   async start(): Promise<void> {
     this.#looking = true;
     await this.#watch();
-    this.#last = await this.#observe();
+    this.#last = await this.#observeFirst();
     this.#report(this.#last);
-    this.#endLook(PERIOD_MILLISECONDS);
+    this.#endLook(this.#period);
+  }
+
+  /** Looks now, whether or not there was a notice. */
+  look(): void {
+    this.#wake();
   }
 
   stop(): void {
@@ -97,7 +108,7 @@ export class FolderFollower {
 
   async #look(): Promise<void> {
     this.#looking = true;
-    let pause = PERIOD_MILLISECONDS;
+    let pause = this.#period;
     try {
       await this.#watch();
       pause = this.#compare(await this.#observe());
@@ -117,7 +128,7 @@ export class FolderFollower {
 
   /** @returns milliseconds until the next look */
   #compare(now: Observation): number {
-    if (this.#stopped) return PERIOD_MILLISECONDS;
+    if (this.#stopped) return this.#period;
     const settled = isSame(now, this.#last) || this.#unsettled >= MOST_UNSETTLED;
     this.#last = now;
     if (isSame(now, this.#reported)) this.#unsettled = 0;
@@ -126,7 +137,7 @@ export class FolderFollower {
       this.#unsettled += 1;
       return SETTLE_MILLISECONDS;
     }
-    return PERIOD_MILLISECONDS;
+    return this.#period;
   }
 
   #report(now: Observation): void {
@@ -134,6 +145,17 @@ export class FolderFollower {
     const changes = listChanges(this.#options.folder, this.#reported, now);
     this.#reported = now;
     this.#options.onChange(changes);
+  }
+
+  async #observeFirst(): Promise<Observation> {
+    try {
+      return await this.#observe();
+    } catch (error) {
+      if (this.#options.mayBeMissing !== true || !(error instanceof FolderError)) throw error;
+      this.#options.log.warn('folder not there yet, taken as empty', { reason: error.message });
+      this.#lost = true;
+      return new Map();
+    }
   }
 
   /** @throws FolderError */
@@ -193,7 +215,7 @@ function listChanges(folder: string, before: Observation, now: Observation): rea
     const file = join(folder, name);
     if (before.get(name)?.digest === reading.digest) continue;
     if (reading.kind === 'unreadable') changes.push({ kind: 'unreadable', file, reason: reading.reason });
-    else changes.push({ kind: 'content', file, text: reading.text });
+    else changes.push({ kind: 'content', file, octets: reading.octets });
   }
   for (const name of before.keys())
     if (!now.has(name)) changes.push({ kind: 'gone', file: join(folder, name) });

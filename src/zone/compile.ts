@@ -7,10 +7,10 @@
 import type { AnswerBody, NameNode, ZoneId } from '../table/types.ts';
 import { MessageWriter } from '../wire/message-writer.ts';
 import { encodeName } from '../wire/name.ts';
-import { CLASS, type NameKey, RCODE, TYPE, type WireName } from '../wire/types.ts';
+import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE, type WireName } from '../wire/types.ts';
 import { isPlainTargets, MOST_OCTETS, reuseMemory, writeAddresses, writeTargets } from './direct-body.ts';
 import { isWhole, type ZoneNode } from './node.ts';
-import type { RecordSet } from './record-set.ts';
+import { type RecordSet, recordsOf } from './record-set.ts';
 
 const writer = new MessageWriter();
 
@@ -48,6 +48,7 @@ export function typesTooLarge({ sets }: ZoneNode, { answers }: NameNode): readon
 }
 
 function compileSet(owner: NameKey, name: WireName, set: RecordSet): AnswerBody {
+  if (set.aliases !== undefined) return compileRecords(owner, set);
   if (set.type === TYPE.A || set.type === TYPE.AAAA) return writeAddresses(set);
   const direct = isPlainTargets(set) ? writeTargets(owner, name, set) : undefined;
   return direct ?? compileRecords(owner, set);
@@ -57,13 +58,13 @@ function compileRecords(owner: NameKey, set: RecordSet): AnswerBody {
   writer.start(MOST_OCTETS + 12);
   writer.question({ name: owner, type: set.type, class: CLASS.IN });
   const start = writer.length;
-  const record = { name: owner, class: CLASS.IN, ttl: set.ttl };
+  const records = [...(set.aliases ?? []), ...recordsOf(endOf(set) ?? owner, set)];
   let answerCount = 0;
-  for (const data of set.data) {
-    if (!writer.record('answers', { ...record, data })) break;
+  for (const record of records) {
+    if (!writer.record('answers', record)) break;
     answerCount += 1;
   }
-  const additionalCount = answerCount === set.data.length ? writeAdditionals(set) : 0;
+  const additionalCount = answerCount === records.length ? writeAdditionals(set) : 0;
   return {
     rcode: RCODE.NOERROR,
     authoritative: true,
@@ -73,6 +74,12 @@ function compileRecords(owner: NameKey, set: RecordSet): AnswerBody {
     bytes: writer.bytesFrom(start),
     rotation: undefined,
   };
+}
+
+/** The name that the aliases of a set lead to. */
+function endOf({ aliases }: RecordSet): AbsoluteName | undefined {
+  const data = aliases?.at(-1)?.data;
+  return data?.kind === 'CNAME' ? data.target : undefined;
 }
 
 function writeAdditionals(set: RecordSet): number {

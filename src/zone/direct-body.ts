@@ -62,7 +62,8 @@ export function writeAddresses(set: RecordSet): AnswerBody {
   const start = beginBody(count * stride);
   let at = start;
   for (let index = 0; index < count; index += 1) at = writeAddress(at, HEADER_OCTETS, set, set.data[index]);
-  return finish(start, at, count, 0, count > 1 ? { start: 0, stride, count } : undefined);
+  const rotates = count > 1 && set.keepsOrder !== true;
+  return finish(start, at, count, 0, rotates ? { start: 0, stride, count } : undefined);
 }
 
 /** The octets that records may have after a question for this name. */

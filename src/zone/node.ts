@@ -15,6 +15,8 @@ export interface ZoneNode {
   readonly below: Below;
   /** The counter that a hit adds to, see `AnswerBody`. */
   readonly metricsId: number;
+  /** Others may have records of further types here: they are asked of the handler chain. */
+  readonly isOpen?: true;
 }
 
 /** A CNAME that is only followed for some types. */
@@ -46,5 +48,5 @@ export function setOf(node: ZoneNode, type: number): RecordSet | undefined {
 
 /** Whether every answer of the node is in the node itself; if not, what is missing is asked of the handler chain. */
 export function isWhole(node: ZoneNode): boolean {
-  return node.alias === undefined && node.sets.every((set) => set.additional !== 'elsewhere');
+  return node.isOpen !== true && node.alias === undefined && node.sets.every((set) => set.additional !== 'elsewhere');
 }

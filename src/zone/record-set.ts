@@ -15,6 +15,10 @@ export interface RecordSet {
    * and change without this node, so they are looked up whenever somebody asks.
    */
   readonly additional: readonly NamedSet[] | 'elsewhere';
+  /** Addresses that are told in the order of `data`, and never in another. */
+  readonly keepsOrder?: true;
+  /** The CNAME records, at least one, that lead from the node's name to the owner of `data`. */
+  readonly aliases?: readonly ResourceRecord[];
 }
 
 /** A record set with its owner. */

@@ -75,7 +75,7 @@ export class ManifestSource {
 
   #take(changes: readonly FileChange[]): void {
     for (const change of changes) {
-      if (change.kind === 'content') this.#read(change.file, change.text);
+      if (change.kind === 'content') this.#read(change.file, change.octets.toString('utf8'));
       else if (change.kind === 'unreadable') this.#reject(change.file, { reason: change.reason });
       else this.#forget(change.file);
     }

@@ -1,0 +1,44 @@
+/**
+ * What lines of hosts files say. How they are written is for the front end to know: the rules of dnsmasq differ from others'.
+ */
+import type { NameKey } from '../../wire/types.ts';
+
+export interface HostLine {
+  /** Canonical. */
+  readonly address: string;
+  /** At least one. */
+  readonly names: readonly HostLineName[];
+}
+
+export interface HostLineName {
+  readonly name: NameKey;
+  /** Without any dot: the default domain may be added to it. */
+  readonly isPlain: boolean;
+}
+
+/** Something in a line that is no address or no name, and is left out. */
+export interface HostsOddity {
+  /** From 1. */
+  readonly line: number;
+  readonly kind: string;
+  readonly value: string;
+}
+
+export interface HostsVisitor {
+  /** Called for each line with an address and a name, in the order of the file. */
+  host(line: HostLine): void;
+  oddity(oddity: HostsOddity): void;
+}
+
+/** Takes a file in pieces, one after the other, and then `end`. */
+export interface HostsReader {
+  push(octets: Uint8Array): void;
+  end(): void;
+}
+
+export interface HostsFormat {
+  /** Begins to read a file. */
+  open(visitor: HostsVisitor): HostsReader;
+  /** Whether a file of this name in a folder of hosts files is one of them. */
+  isHostsFile(name: string): boolean;
+}

@@ -1,0 +1,62 @@
+/**
+ * What is known of names without asking anybody, as data: beside hosts files, what front ends read from options.
+ */
+import type { NameKey, ResourceRecord } from '../../wire/types.ts';
+
+export interface LocalNamesPlan {
+  /** Seconds, for the names of hosts files. */
+  readonly ttl: number;
+  /** Whether plain names of hosts files are known with the domain of their address too. */
+  readonly expandsHosts: boolean;
+  readonly domain: NameKey | undefined;
+  /** Domains for some addresses; the first that matches counts. */
+  readonly rangeDomains: readonly RangeDomain[];
+  /** Read before hosts files. */
+  readonly hostRecords: readonly HostRecord[];
+  readonly cnames: readonly Cname[];
+  readonly records: readonly ResourceRecord[];
+  /** The mail exchange of names in hosts files: none, themselves, or one for all. */
+  readonly mxOfHosts:
+    | { readonly kind: 'none' | 'self' }
+    | { readonly kind: 'target'; readonly target: NameKey };
+  /** Whether clients get the addresses of their own network, where a name has some there. */
+  readonly localisesQueries: boolean;
+}
+
+export interface RangeDomain {
+  readonly domain: NameKey;
+  readonly of:
+    | { readonly kind: 'range'; readonly first: string; readonly last: string }
+    | { readonly kind: 'interface'; readonly interface: string };
+}
+
+export interface HostRecord {
+  /** The first gets the PTR. */
+  readonly names: readonly NameKey[];
+  readonly ipv4: string | undefined;
+  readonly ipv6: string | undefined;
+  /** Seconds. */
+  readonly ttl: number;
+}
+
+export interface Cname {
+  readonly alias: NameKey;
+  readonly target: NameKey;
+  /** Seconds. */
+  readonly ttl: number;
+}
+
+/** Nothing but hosts files. @param ttl seconds */
+export function hostsOnly(ttl: number): LocalNamesPlan {
+  return {
+    ttl,
+    expandsHosts: false,
+    domain: undefined,
+    rangeDomains: [],
+    hostRecords: [],
+    cnames: [],
+    records: [],
+    mxOfHosts: { kind: 'none' },
+    localisesQueries: false,
+  };
+}
