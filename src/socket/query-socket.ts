@@ -14,7 +14,15 @@ import { encodeSocketAddress, type SocketAddress } from './addresses.ts';
 import { BATCH_PACKETS, PacketBatch } from './batch.ts';
 import { bindDescriptor, closeDescriptor, openDescriptor, setOption } from './descriptor.ts';
 import { batchesAvailable, libc } from './libc.ts';
-import { MSG_DONTWAIT, SO_REUSEADDR, SO_REUSEPORT, SOCK_DGRAM, SOCK_NONBLOCK, SOL_SOCKET } from './linux.ts';
+import {
+  MSG_DONTWAIT,
+  SO_RCVBUF,
+  SO_REUSEADDR,
+  SO_REUSEPORT,
+  SOCK_DGRAM,
+  SOCK_NONBLOCK,
+  SOL_SOCKET,
+} from './linux.ts';
 import { QueryBatch } from './query-batch.ts';
 import { SocketError } from './socket-error.ts';
 
@@ -53,6 +61,9 @@ export function addressOfInterface(name: string, peer: string): string | undefin
   const family = peer.includes(':') ? 'IPv6' : 'IPv4';
   return networkInterfaces()[name]?.find((entry) => entry.family === family)?.address;
 }
+
+/** Asked for, and cut by the kernel to `net.core.rmem_max`: many replies may come at once. */
+const RECEIVE_BUFFER_OCTETS = 2 ** 20;
 
 let queries: QueryBatch | undefined;
 /** By the size of a packet: memory that is used by one socket at a time. */
@@ -119,6 +130,7 @@ function batchOf(octets: number): PacketBatch {
 
 function connectDescriptor({ peer, source, shared }: QuerySocketOptions): number {
   const fd = openDescriptor(peer, SOCK_DGRAM | SOCK_NONBLOCK);
+  setOption(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_OCTETS);
   if (shared) {
     setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
@@ -132,7 +144,7 @@ function connectDescriptor({ peer, source, shared }: QuerySocketOptions): number
 }
 
 /** `node:dgram` connects in its own time; what is sent before is kept. */
-function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
+export function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
   const { peer, source, replyOctets, onPacket, onError } = options;
   const socket = createSocket({
     type: peer.address.includes(':') ? 'udp6' : 'udp4',

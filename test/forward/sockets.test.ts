@@ -1,0 +1,236 @@
+/**
+ * Upstream servers over real sockets: dead ones, lossy ones, ports and addresses to send from, changes under way.
+ */
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Forwarder } from '../../src/forward/forwarder.ts';
+import type { ForwardPlan } from '../../src/forward/plan.ts';
+import {
+  openDatagramSocket,
+  openQuerySocket,
+  type QuerySocket,
+  type QuerySocketOptions,
+} from '../../src/socket/query-socket.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { addressesOf, ask, forwarderTo, planFor } from './forwarder-on-loopback.ts';
+import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const answer: React = ({ query, send }) => send(reply(query));
+
+async function start(react: React = answer): Promise<LoopbackUpstream> {
+  const upstream = await LoopbackUpstream.start(react);
+  cleanups.push(() => upstream.stop());
+  return upstream;
+}
+
+function forward(servers: readonly string[], changes: Partial<ForwardPlan> = {}): Forwarder {
+  const forwarder = forwarderTo(servers, changes);
+  cleanups.push(() => forwarder.stop());
+  return forwarder;
+}
+
+/** The address of a port that nobody listens on. */
+async function closedPort(): Promise<string> {
+  const upstream = await LoopbackUpstream.start(answer);
+  const { address } = upstream;
+  await upstream.stop();
+  return address;
+}
+
+const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}.example.`);
+const answered = async (forwarder: Forwarder, count: number) => {
+  const replies = await Promise.all(names(count).map((name) => ask(forwarder, name)));
+  return replies.filter((each) => addressesOf(each)[0] === '192.0.2.1').length;
+};
+
+describe('over real sockets', () => {
+  it('one server that is closed costs nothing but a moment', async () => {
+    const good = await start();
+    const forwarder = forward([await closedPort(), good.address]);
+    expect(await answered(forwarder, 200)).toBe(200);
+    const [dead] = forwarder.statistics().upstreams;
+    expect(dead?.state.kind).toBe('down');
+    expect(dead?.networkErrors).toBeGreaterThan(0);
+  });
+
+  it('one server that is silent costs no answer', async () => {
+    const silent = await start(() => {});
+    const good = await start();
+    const forwarder = forward([silent.address, good.address]);
+    expect(await answered(forwarder, 100)).toBe(100);
+    expect(await answered(forwarder, 100)).toBe(100);
+    expect(silent.queries.length).toBeLessThan(120);
+  });
+
+  it('two closed servers are an error at once', async () => {
+    const forwarder = forward([await closedPort(), await closedPort()]);
+    const begin = performance.now();
+    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['network']);
+    expect(performance.now() - begin).toBeLessThan(1000);
+  });
+
+  it('a third of all packets lost loses no answer', async () => {
+    let count = 0;
+    const lossy: React = (received) => {
+      count += 1;
+      if (count % 3 !== 0) answer(received);
+    };
+    const forwarder = forward([(await start(lossy)).address, (await start(lossy)).address]);
+    expect(await answered(forwarder, 200)).toBe(200);
+  });
+
+  it('a server that comes back is found by itself', async () => {
+    const upstream = await start(() => {});
+    const good = await start();
+    const forwarder = forward([upstream.address, good.address]);
+    await answered(forwarder, 20);
+    const state = () => forwarder.statistics().upstreams[0]?.state.kind;
+    await waitUntil('the silent server is down', () => state() === 'down');
+    upstream.react = answer;
+    await waitUntil('a probe finds it', () => state() === 'well');
+  });
+});
+
+describe('where queries come from', () => {
+  it('a range of ports is kept to', async () => {
+    const upstream = await start();
+    const forwarder = forward([upstream.address], {
+      sourcePorts: { kind: 'range', least: 42_000, most: 42_400 },
+    });
+    for (const name of names(100)) await ask(forwarder, name);
+    const ports = new Set(upstream.queries.map(({ port }) => port));
+    expect([...ports].every((port) => port >= 42_000 && port <= 42_400)).toBe(true);
+    expect(ports.size).toBeGreaterThan(5);
+  });
+
+  it('one fixed port serves several servers', async () => {
+    const [one, two] = [await start(), await start()];
+    const port = Number((await closedPort()).split(':')[1]);
+    const forwarder = forward([one.address, two.address], {
+      sourcePorts: { kind: 'fixed', port },
+      policy: 'all',
+    });
+    expect(await answered(forwarder, 50)).toBe(50);
+    await waitUntil('both have heard all', () => one.queries.length + two.queries.length === 100);
+    expect(new Set([...one.queries, ...two.queries].map((query) => query.port))).toEqual(new Set([port]));
+  });
+
+  it('an address, a port or an interface may be given for each server', async () => {
+    const upstream = await start();
+    const port = Number((await closedPort()).split(':')[1]);
+    const from: (readonly [string, number | undefined])[] = [];
+    for (const source of ['@127.0.0.9', `@127.0.0.8#${port}`, '@lo']) {
+      let address = '';
+      upstream.udp.once('message', (_, sender) => {
+        address = sender.address;
+        from.push([address, sender.port === port ? port : undefined]);
+      });
+      await ask(forward([`${upstream.address}${source}`]), 'www.example.');
+    }
+    expect(from).toEqual([
+      ['127.0.0.9', undefined],
+      ['127.0.0.8', port],
+      ['127.0.0.1', undefined],
+    ]);
+  });
+
+  it('an address that is not ours is an error of the network, and says so', async () => {
+    const upstream = await start();
+    const result = await ask(forward([`${upstream.address}@192.0.2.77`]), 'www.example.');
+    expect(result).toMatchObject({ kind: 'failed', reason: 'network' });
+    expect(result.kind === 'failed' && result.detail).toContain('EADDRNOTAVAIL');
+  });
+});
+
+describe('a change of the plan', () => {
+  it('loses nothing that is under way, and closes what is not needed any more', async () => {
+    const held: Received[] = [];
+    const old = await start((received) => void held.push(received));
+    const next = await start();
+    const forwarder = forward([old.address], { hedging: false });
+    const under = ask(forwarder, 'www.example.');
+    await waitUntil('the query is there', () => held.length > 0);
+    forwarder.change(planFor([next.address]));
+    expect(addressesOf(await ask(forwarder, 'new.example.'))).toEqual(['192.0.2.1']);
+    for (const received of held) answer(received);
+    expect(addressesOf(await under)).toEqual(['192.0.2.1']);
+    expect(next.queries.length).toBe(1);
+    expect(forwarder.statistics().upstreams.map(({ upstream }) => upstream)).toEqual([next.address]);
+  });
+
+  it('and the end of all fail what is under way at once', async () => {
+    const silent = await start(() => {});
+    const forwarder = forward([silent.address]);
+    const under = ask(forwarder, 'www.example.');
+    forwarder.stop();
+    expect(addressesOf(await under)).toEqual(['stopped']);
+    expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['stopped']);
+  });
+});
+
+describe.each([
+  ['by batches', openQuerySocket],
+  ['by node:dgram', openDatagramSocket],
+])('a query socket %s', (_, open: (options: QuerySocketOptions) => QuerySocket) => {
+  async function opened(peer: string, changes: Partial<QuerySocketOptions> = {}) {
+    const packets: { readonly octets: number[]; readonly isCut: boolean }[] = [];
+    const errors: string[] = [];
+    const [address = '', port] = peer.split(':');
+    const socket = open({
+      peer: { address, port: Number(port) },
+      source: undefined,
+      shared: false,
+      replyOctets: 512,
+      onPacket: (octets, start, length, isCut) =>
+        packets.push({ octets: [...octets.subarray(start, start + length)], isCut }),
+      onError: (code) => errors.push(code),
+      ...changes,
+    });
+    cleanups.push(() => socket.close());
+    return { socket, packets, errors };
+  }
+
+  const header = (id: number) => Uint8Array.of(id >> 8, id & 255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+
+  it('sends all that is given in one turn, and gives out all that comes', async () => {
+    const upstream = await start(({ query, send }) => send(header(query.header.id)));
+    const { socket, packets } = await opened(upstream.address);
+    for (let id = 0; id < 100; id += 1) socket.send(header(id));
+    await waitUntil('all have come back', () => packets.length === 100);
+    expect(new Set(packets.map(({ octets: [high = 0, low = 0] }) => (high << 8) | low)).size).toBe(100);
+    expect(packets.every(({ octets, isCut }) => octets.length === 12 && !isCut)).toBe(true);
+  });
+
+  it('says which packets were too long', async () => {
+    const upstream = await start(({ send }) => send(new Uint8Array(600)));
+    const { socket, packets } = await opened(upstream.address);
+    for (let id = 0; id < 3; id += 1) socket.send(header(id));
+    await waitUntil('all are there', () => packets.length === 3);
+    expect(packets.every(({ octets, isCut }) => octets.length === 512 && isCut)).toBe(true);
+  });
+
+  it('tells of a closed port, and stays usable', async () => {
+    const { socket, errors } = await opened(await closedPort());
+    socket.send(header(1));
+    await waitUntil('the error is told', () => errors.length === 1);
+    socket.send(header(2));
+    await waitUntil('and again', () => errors.length === 2);
+    expect(new Set(errors)).toEqual(new Set(['ECONNREFUSED']));
+  });
+
+  it('is quiet once it is closed, whatever was to be sent', async () => {
+    const upstream = await start(({ query, send }) => send(header(query.header.id)));
+    const { socket, packets, errors } = await opened(upstream.address);
+    cleanups.pop();
+    socket.send(header(1));
+    socket.close();
+    const other = await opened(upstream.address);
+    other.socket.send(header(2));
+    await waitUntil('the other one has its reply', () => other.packets.length === 1);
+    expect([packets, errors]).toEqual([[], []]);
+  });
+});
