@@ -35,6 +35,10 @@ export interface ClusterOptions {
   readonly ttl: number;
   /** Apexes of reverse zones. Default: `in-addr.arpa.` and `ip6.arpa.`. */
   readonly reverseZones?: readonly NameKey[];
+  /** Whether there is somebody to ask about other names. Default: as the original of the dialect says of itself. */
+  readonly recursionAvailable?: boolean;
+  /** Types of records that nobody is to be told. */
+  readonly hiddenTypes?: ReadonlySet<number>;
   /** The addresses of this machine, for the name server's own name. */
   readonly ownAddresses: readonly string[];
 }
@@ -96,7 +100,7 @@ export class Cluster {
     this.#model = new ClusterModel({ domain, dialect, pods, ttl, ownAddresses, reverseZones });
     this.#model.renewZones(this.#seconds());
     this.names = new KubernetesNames(this.#model);
-    this.#publication = new Publication(this.#model, table, log);
+    this.#publication = new Publication(this.#model, table, log, options);
     this.#queue = new ChangeQueue(
       clock,
       () => this.#publication.step(),

@@ -34,6 +34,12 @@ export class KubernetesNames implements NameSource {
     return zone.apex === this.#model.options.domain || this.#model.options.dialect.ownsReverseZones;
   }
 
+  /** Whether a name is ours, and nobody else's. */
+  owns(name: NameKey): boolean {
+    const zone = this.zoneOf(name);
+    return zone !== undefined && !this.mayBelongToOthers(zone, name);
+  }
+
   /** Whether somebody else may know of a name: one of the reverse tree that no address of ours has. */
   mayBelongToOthers(zone: Zone, name: NameKey): boolean {
     return zone.apex !== this.#model.options.domain && this.findStanding(name) === undefined;

@@ -21,20 +21,29 @@ interface PublishedZone {
   standing: Standing;
 }
 
+export interface PublicationTerms {
+  /** Default: that of the dialect. */
+  readonly recursionAvailable?: boolean;
+  /** Types that are left out. */
+  readonly hiddenTypes?: ReadonlySet<number>;
+}
+
 export class Publication {
   readonly #model: ClusterModel;
   readonly #table: TableWriter;
   readonly #publisher: Publisher;
+  readonly #recursionAvailable: boolean;
   readonly #log: Log;
   readonly #zones: readonly PublishedZone[];
   readonly #services = new WaitingList<ServiceUnit>();
   readonly #namespaces = new WaitingList<NamespaceUnit>();
   readonly #addresses = new WaitingList<string>();
 
-  constructor(model: ClusterModel, table: TableWriter, log: Log) {
+  constructor(model: ClusterModel, table: TableWriter, log: Log, terms: PublicationTerms = {}) {
     this.#model = model;
     this.#table = table;
-    this.#publisher = new Publisher(table, log);
+    this.#recursionAvailable = terms.recursionAvailable ?? model.options.dialect.recursionAvailable;
+    this.#publisher = new Publisher(table, log, terms.hiddenTypes);
     this.#log = log;
     this.#zones = model.zones.map((zone) => ({
       apex: zone.apex,
@@ -99,9 +108,10 @@ export class Publication {
   }
 
   #terms(zone: Zone, known: boolean) {
-    const { recursionAvailable, hasWildcards } = this.#model.options.dialect;
-    const isDomain = zone.apex === this.#model.options.domain;
-    return termsOf(zone, { known, recursionAvailable, askWildcards: hasWildcards && isDomain });
+    const { dialect, domain } = this.#model.options;
+    const recursionAvailable = this.#recursionAvailable;
+    const askWildcards = dialect.hasWildcards && zone.apex === domain;
+    return termsOf(zone, { known, recursionAvailable, askWildcards });
   }
 
   #publishOwnNodes(): void {

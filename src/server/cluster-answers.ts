@@ -38,11 +38,14 @@ export class ClusterAnswers {
     const options = { domain, dialect, pods, ttl, ownAddresses: listOwnAddresses(listen) };
     this.cluster = new Cluster(options, this.table, clock, log);
     this.endpointsFrom = dialect === 'kube-dns' ? 'endpoints' : 'slices-then-endpoints';
-    const answerSlowly = createAnswerSlowly(createClusterChain(this.cluster, dialect, log, clock), {
-      // The cache in front of kube-dns offers recursion, CoreDNS without a forwarder does not.
-      recursionAvailable: dialect === 'kube-dns',
-      log,
-    });
+    const answerSlowly = createAnswerSlowly(
+      createClusterChain({ cluster: this.cluster, dialect, clock, log }),
+      {
+        // The cache in front of kube-dns offers recursion, CoreDNS without a forwarder does not.
+        recursionAvailable: dialect === 'kube-dns',
+        log,
+      },
+    );
     this.answerSlowly = countAnswers(answerSlowly, new Uint32Array(this.table.memory), listen.udpReaders);
     this.#sums = new CounterSums(this.table.memory, readers);
     this.#sumNowAndThen(clock);

@@ -46,7 +46,23 @@ export function setOf(node: ZoneNode, type: number): RecordSet | undefined {
   return node.sets.find((set) => set.type === type);
 }
 
+/** The node without its sets of some types, and without records of these types that would go along with others. */
+export function withoutTypes(node: ZoneNode, types: ReadonlySet<number>): ZoneNode {
+  if (types.size === 0) return node;
+  const sets = node.sets.filter(({ type }) => !types.has(type));
+  return { ...node, sets: sets.map((set) => withoutAdditional(set, types)) };
+}
+
+function withoutAdditional(set: RecordSet, types: ReadonlySet<number>): RecordSet {
+  if (set.additional === 'elsewhere') return set;
+  return { ...set, additional: set.additional.filter((named) => !types.has(named.set.type)) };
+}
+
 /** Whether every answer of the node is in the node itself; if not, what is missing is asked of the handler chain. */
 export function isWhole(node: ZoneNode): boolean {
-  return node.isOpen !== true && node.alias === undefined && node.sets.every((set) => set.additional !== 'elsewhere');
+  return (
+    node.isOpen !== true &&
+    node.alias === undefined &&
+    node.sets.every((set) => set.additional !== 'elsewhere')
+  );
 }

@@ -12,7 +12,7 @@ import { typeName } from '../wire/mnemonics.ts';
 import { encodeName } from '../wire/name.ts';
 import type { NameKey, WireName } from '../wire/types.ts';
 import { compileNode, typesTooLarge } from './compile.ts';
-import type { ZoneNode } from './node.ts';
+import { withoutTypes, type ZoneNode } from './node.ts';
 
 /** What of a unit stands in the table: its nodes, those above first. */
 export type Standing = readonly NodeRef[];
@@ -22,12 +22,15 @@ export const NOTHING: Standing = [];
 export class Publisher {
   readonly #table: TableWriter;
   readonly #log: Log;
+  readonly #hiddenTypes: ReadonlySet<number>;
   /** Names with more records than a message can carry. */
   readonly #large = new Set<NameKey>();
 
-  constructor(table: TableWriter, log: Log) {
+  /** @param hiddenTypes types of records that are left out, as if their names had none */
+  constructor(table: TableWriter, log: Log, hiddenTypes: ReadonlySet<number> = new Set()) {
     this.#table = table;
     this.#log = log;
+    this.#hiddenTypes = hiddenTypes;
   }
 
   /**
@@ -45,7 +48,7 @@ export class Publisher {
     const now: NodeRef[] = new Array(nodes.length);
     try {
       for (const [index, node] of nodes.entries()) {
-        const compiled = compileNode(node, zone);
+        const compiled = compileNode(withoutTypes(node, this.#hiddenTypes), zone);
         this.#warnOfLarge(node, compiled);
         now[index] = this.#table.put(compiled);
         after.push(compiled.name);

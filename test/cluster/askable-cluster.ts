@@ -37,7 +37,7 @@ export class AskableCluster {
     const all: ClusterOptions = { domain, dialect, pods: 'insecure', ttl: 30, ownAddresses, ...options };
     this.cluster = new Cluster(all, this.table, this.clock, silentLog);
     this.#reader = new TableReader(this.table.memory, 0);
-    const chain = createClusterChain(this.cluster, dialect, silentLog, this.clock);
+    const chain = createClusterChain({ cluster: this.cluster, dialect, clock: this.clock, log: silentLog });
     const recursionAvailable = dialect === 'kube-dns';
     this.#answerSlowly = createAnswerSlowly(chain, { recursionAvailable, log: silentLog });
   }
