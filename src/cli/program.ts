@@ -10,6 +10,9 @@ import { addVersionCommand, VERSION } from './version.ts';
 
 /** @returns the exit code, once the command has ended. */
 export async function run(args: readonly string[]): Promise<number> {
+  const [name = '', ...words] = args;
+  const replacement = REPLACEMENTS[name];
+  if (replacement !== undefined) return (await replacement.load())(words);
   try {
     await createProgram().parseAsync(args, { from: 'user' });
     return 0;
@@ -21,6 +24,18 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
+type RunWords = (words: readonly string[]) => Promise<number>;
+
+/** Commands in place of other programs: they read their words, and end with exit codes, as those do. */
+const REPLACEMENTS: Readonly<
+  Record<string, { readonly means: string; readonly load: () => Promise<RunWords> }>
+> = {
+  dnsmasq: {
+    means: "resolve names with dnsmasq's options",
+    load: async () => (await import('./dnsmasq.ts')).runDnsmasq,
+  },
+};
+
 function createProgram(): Command {
   const program = new Command('portolan')
     .description('The DNS server of a Kubernetes cluster.')
@@ -28,6 +43,7 @@ function createProgram(): Command {
     .helpOption('--help', 'print this')
     .exitOverride();
   addServeCommand(program);
+  for (const [name, { means }] of Object.entries(REPLACEMENTS)) program.command(name).description(means);
   addVersionCommand(program);
   return program;
 }

@@ -32,3 +32,13 @@ export function onStopSignal(run: (signal: StopSignal) => void): void {
 export function onReportSignal(run: () => void): void {
   report = run;
 }
+
+/** Calls `run` whenever files are to be read again (SIGHUP). Until then it ends the process, as it does by itself. */
+export function onReloadSignal(run: () => void): void {
+  process.on('SIGHUP', run);
+}
+
+/** Calls `run` whenever the log was rotated (SIGUSR2). */
+export function onReopenSignal(run: () => void): void {
+  process.on('SIGUSR2', run);
+}

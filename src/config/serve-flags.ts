@@ -129,7 +129,7 @@ function readListen(read: ValueReader, flags: ServeFlags, machine: Machine): Lis
 }
 
 /** One reader per core left to the process after the first; the packets of more than four want a flag. */
-function readersFor(cores: number): number {
+export function readersFor(cores: number): number {
   return Math.min(4, Math.max(1, Math.floor(cores) - 1));
 }
 

@@ -57,7 +57,7 @@ export function createChaosHandler(options: ChaosOptions): Handler {
     if (!isAsked || (constant === undefined && counts === undefined)) return { kind: 'notimp' };
     const strings = counts === undefined ? [constant ?? ''] : counts(figures());
     // A TXT record has one string at least.
-    const data = { kind: 'TXT', strings: (strings.length > 0 ? strings : ['']).map(toString) } as const;
+    const data = { kind: 'TXT', strings: (strings.length > 0 ? strings : ['']).map(octetsOf) } as const;
     const record = { name: question.name, class: CLASS.CH, ttl: constant === undefined ? 0 : ttl, data };
     return { kind: 'records', records: [record], additionals: [], authoritative: true };
   };
@@ -78,6 +78,6 @@ const COUNTS: ReadonlyMap<string, (figures: ChaosFigures) => readonly string[]> 
   ],
 ]);
 
-function toString(text: string): Uint8Array {
+function octetsOf(text: string): Uint8Array {
   return Buffer.from(text).subarray(0, MOST_OCTETS);
 }

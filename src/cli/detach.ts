@@ -1,0 +1,60 @@
+/**
+ * Into the background: a child of its own session goes on, and the parent ends with the child's verdict.
+ *
+ * Node cannot fork. So the child is this program once more, with the same words, and is told by its environment that it is the
+ * child. It opens its sockets and files; when it serves it says so, and the parent exits with 0. If it ends before, its exit
+ * code is the parent's. What it says on standard error until then the parent passes on.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+
+const MARK = 'PORTOLAN_DETACHED';
+const SERVES = 'serves';
+
+export interface DetachOptions {
+  /** Everything behind the program's name, the command included. */
+  readonly words: readonly string[];
+  /** What the parent has read of standard input, for the child to read. */
+  readonly standardInput: Uint8Array | undefined;
+  /** Whether the child keeps standard error for good. */
+  readonly keepsStandardError: boolean;
+}
+
+/** @returns the exit code for the parent */
+export async function startDetached(options: DetachOptions): Promise<number> {
+  const { words, standardInput, keepsStandardError } = options;
+  const [, entry = ''] = process.argv;
+  const child = spawn(process.execPath, [...process.execArgv, entry, ...words], {
+    detached: true,
+    env: { ...process.env, [MARK]: '1' },
+    stdio: ['pipe', 'ignore', keepsStandardError ? 'inherit' : 'pipe', 'ipc'],
+  });
+  child.stderr?.on('data', (octets: Uint8Array) => process.stderr.write(octets));
+  // A child that does not read it, or ends at once, is no reason to fail.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(standardInput ?? '');
+  return await verdictOf(child);
+}
+
+function verdictOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('message', (message) => {
+      if (message === SERVES) resolve(0);
+    });
+    // After everything that it said.
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+}
+
+/** Whether this process is such a child. Its own children are none. */
+export function takeDetachedMark(): boolean {
+  const isMarked = process.env[MARK] !== undefined && process.send !== undefined;
+  delete process.env[MARK];
+  return isMarked;
+}
+
+/** Lets the parent go. */
+export async function releaseParent(): Promise<void> {
+  await new Promise<void>((resolve) => process.send?.(SERVES, () => resolve()));
+  process.disconnect();
+}

@@ -1,0 +1,65 @@
+/**
+ * `portolan dnsmasq`: dnsmasq's command line, with dnsmasq's exit codes.
+ */
+import { EXIT, SYNTAX_OK } from '../config/dnsmasq/exit-codes.ts';
+import type { Note } from '../config/dnsmasq/findings.ts';
+import { helpText } from '../config/dnsmasq/help-text.ts';
+import type { DnsmasqPlan } from '../config/dnsmasq/plan.ts';
+import { type DnsmasqReading, readDnsmasqOptions } from '../config/dnsmasq/read-options.ts';
+import { describeProblem, type Problem } from '../config/problem.ts';
+import { releaseParent, startDetached, takeDetachedMark } from './detach.ts';
+import { createProcessSources } from './dnsmasq-sources.ts';
+import { runDnsmasqServer } from './run-dnsmasq.ts';
+import { VERSION } from './version.ts';
+
+/** @param words what stands behind the command @returns the exit code */
+export async function runDnsmasq(words: readonly string[]): Promise<number> {
+  const isDetached = takeDetachedMark();
+  const sources = createProcessSources();
+  const reading = readDnsmasqOptions(words, sources);
+  const code = answerWithoutServing(reading);
+  if (code !== undefined || reading.kind !== 'good') return code ?? EXIT.OTHER;
+  const { plan, notes } = reading;
+  if (plan.process.mode !== 'background') return await runDnsmasqServer({ plan, notes });
+  if (isDetached) return await runDnsmasqServer({ plan, notes, onServing: releaseParent });
+  return await startDetached({
+    words: ['dnsmasq', ...words],
+    standardInput: sources.standardInput,
+    keepsStandardError: keepsStandardError(plan),
+  });
+}
+
+function keepsStandardError({ log }: DnsmasqPlan): boolean {
+  return log.to.kind === 'standard-error';
+}
+
+/** @returns the exit code, unless there is something to serve */
+function answerWithoutServing(reading: DnsmasqReading): number | undefined {
+  switch (reading.kind) {
+    case 'help':
+      process.stdout.write(helpText());
+      return EXIT.GOOD;
+    case 'version':
+      process.stdout.write(`Portolan version ${VERSION}, in place of dnsmasq 2.90\n`);
+      return EXIT.GOOD;
+    case 'bad':
+      reportProblems('dnsmasq', reading.problems);
+      return reading.exitCode;
+    case 'good':
+      if (!reading.test) return undefined;
+      reportNotes(reading.notes);
+      process.stderr.write(`${SYNTAX_OK}\n`);
+      return EXIT.GOOD;
+  }
+}
+
+/** @param command the one that the options were given to */
+export function reportProblems(command: string, problems: readonly Problem[]): void {
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+  process.stderr.write(`portolan ${command}: ${count} with the options\n`);
+  for (const problem of problems) process.stderr.write(`  ${describeProblem(problem)}\n`);
+}
+
+function reportNotes(notes: readonly Note[]): void {
+  for (const { where, text } of notes) process.stderr.write(`${where}: ${text}\n`);
+}

@@ -1,0 +1,117 @@
+/**
+ * Runs a server in dnsmasq's manner from its start to its end: log, identity, pid file, signals, exit code.
+ *
+ * In dnsmasq's order: the options are read, the log and the sockets are opened, the pid file is written, then the process
+ * becomes its user; all that only root may do is done by then.
+ */
+import { networkInterfaces } from 'node:os';
+import { countCores } from '../config/cores.ts';
+import { EXIT, type ExitCode } from '../config/dnsmasq/exit-codes.ts';
+import type { Note } from '../config/dnsmasq/findings.ts';
+import type { DnsmasqPlan } from '../config/dnsmasq/plan.ts';
+import { readersFor } from '../config/serve-flags.ts';
+import { systemClock } from '../ground/clock.ts';
+import { type DnsmasqLog, openDnsmasqLog } from '../server/dnsmasq/dnsmasq-log.ts';
+import { DnsmasqServer } from '../server/dnsmasq/dnsmasq-server.ts';
+import { exitCodeOf } from '../server/dnsmasq/exit-code-of.ts';
+import { assumeIdentity, findIdentity, type Identity } from '../server/dnsmasq/identity.ts';
+import { removePidFile, writePidFile } from '../server/dnsmasq/pid-file.ts';
+import { onReloadSignal, onReopenSignal, onReportSignal, onStopSignal, type StopSignal } from './signals.ts';
+import { VERSION } from './version.ts';
+
+export interface DnsmasqRun {
+  readonly plan: DnsmasqPlan;
+  readonly notes: readonly Note[];
+  /** Called once it serves. */
+  readonly onServing?: () => Promise<void>;
+}
+
+/** @returns the exit code, once it has stopped or could not start */
+export async function runDnsmasqServer({ plan, notes, onServing }: DnsmasqRun): Promise<ExitCode> {
+  // Whoever reads the log may go away, and that must not end the server.
+  process.stderr.on('error', () => {});
+  const hold = setInterval(() => {}, 2 ** 30);
+  try {
+    return await startAndStop(plan, notes, onServing);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`\nportolan dnsmasq: ${reason}\n`);
+    return exitCodeOf(error);
+  } finally {
+    clearInterval(hold);
+  }
+}
+
+async function startAndStop(
+  plan: DnsmasqPlan,
+  notes: readonly Note[],
+  onServing: DnsmasqRun['onServing'],
+): Promise<ExitCode> {
+  const identity = findIdentity(plan.process);
+  // No folder is kept from being unmounted; relative paths are those of dnsmasq.
+  if (plan.process.mode !== 'debug') process.chdir('/');
+  const log = openLog(plan);
+  const server = new DnsmasqServer(plan, surroundings(log));
+  const stopped = new Promise<StopSignal>((resolve) => onStopSignal(resolve));
+  try {
+    await server.start();
+    settle(plan, identity);
+  } catch (error) {
+    await server.stop();
+    log.flush();
+    throw error;
+  }
+  for (const { where, text } of notes) log.warn(`${where}: ${text}`);
+  followSignals(server, log);
+  await onServing?.();
+  const signal = await stopped;
+  log.info(`exiting on receipt of ${signal}`);
+  await server.stop();
+  if (hasPidFile(plan)) removePidFile(plan.process.pidFile);
+  log.flush();
+  return signal === 'SIGINT' && plan.process.mode === 'debug' ? EXIT.OTHER : EXIT.GOOD;
+}
+
+/** What is left to do for root, and then to be root no more. */
+function settle(plan: DnsmasqPlan, identity: Identity): void {
+  if (plan.process.mode === 'debug') return;
+  if (hasPidFile(plan)) writePidFile(plan.process.pidFile, process.pid, identity);
+  assumeIdentity(identity);
+}
+
+/** Nobody looks for the number of a process that is debugged. */
+function hasPidFile(
+  plan: DnsmasqPlan,
+): plan is DnsmasqPlan & { readonly process: { readonly pidFile: string } } {
+  return plan.process.mode !== 'debug' && plan.process.pidFile !== undefined;
+}
+
+function openLog({ log, process: { mode } }: DnsmasqPlan): DnsmasqLog {
+  return openDnsmasqLog({
+    ...{ plan: log, mode, pid: process.pid, clock: systemClock },
+    writeError: (line) => void process.stderr.write(line),
+  });
+}
+
+function surroundings(log: DnsmasqLog) {
+  return {
+    interfaces: networkInterfaces,
+    readerEntry: new URL('./reader.js', import.meta.url),
+    udpReaders: readersFor(countCores()),
+    version: VERSION,
+    clock: systemClock,
+    log,
+  };
+}
+
+function followSignals(server: DnsmasqServer, log: DnsmasqLog): void {
+  onReloadSignal(() => server.reload());
+  onReportSignal(() => server.report());
+  onReopenSignal(() => {
+    try {
+      log.reopen();
+    } catch (error) {
+      log.error(error instanceof Error ? error.message : String(error));
+    }
+  });
+}

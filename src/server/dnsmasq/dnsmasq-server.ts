@@ -1,0 +1,92 @@
+/**
+ * A plan of dnsmasq's options brought to life, with what dnsmasq does on its signals.
+ */
+import type { DnsmasqPlan } from '../../config/dnsmasq/plan.ts';
+import type { Clock } from '../../ground/clock.ts';
+import type { Log } from '../../ground/log.ts';
+import { DnsmasqAnswers } from './dnsmasq-answers.ts';
+import { DnsmasqListeners } from './dnsmasq-listeners.ts';
+import type { Interfaces } from './interface-choice.ts';
+import { describeStatistics } from './statistics.ts';
+import { UpstreamSources } from './upstream-sources.ts';
+
+export interface DnsmasqSurroundings {
+  readonly interfaces: () => Interfaces;
+  /** The built code of a reader thread. */
+  readonly readerEntry: URL;
+  readonly udpReaders: number;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class DnsmasqServer {
+  readonly #plan: DnsmasqPlan;
+  readonly #surroundings: DnsmasqSurroundings;
+  readonly #answers: DnsmasqAnswers;
+  readonly #listeners: DnsmasqListeners;
+  readonly #upstreams: UpstreamSources;
+
+  constructor(plan: DnsmasqPlan, surroundings: DnsmasqSurroundings) {
+    const { interfaces, readerEntry, udpReaders, version, clock, log } = surroundings;
+    this.#plan = plan;
+    this.#surroundings = surroundings;
+    this.#answers = new DnsmasqAnswers({ plan, udpReaders, version, clock, log });
+    const { table, reader, answerSlowly } = this.#answers;
+    this.#listeners = new DnsmasqListeners({
+      ...{ plan: plan.listen, interfaces, udpReaders, readerEntry, clock, log },
+      ...{ table: table.memory, answers: reader, answerSlowly },
+      onReaderDead: (dead) => table.readerDied(dead),
+    });
+    this.#upstreams = new UpstreamSources({
+      ...{ plan: plan.upstreams, clock, log },
+      onChange: (servers, isReload) => {
+        this.#answers.follow(servers);
+        if (isReload && plan.cache.clearsOnReload) this.#clearCache();
+      },
+    });
+  }
+
+  /**
+   * Ends when it serves.
+   *
+   * @throws UnknownInterfaceError, PortInUseError, SocketError, AddressError. `stop` must be called then too.
+   */
+  async start(): Promise<void> {
+    const { port } = this.#plan.listen;
+    const { version, log } = this.#surroundings;
+    await this.#listeners.open();
+    const cache = port === 0 ? 'DNS disabled' : `cachesize ${this.#plan.cache.size}`;
+    log.info(`started, version portolan-${version} ${cache}`);
+    await this.#upstreams.start();
+    this.#answers.forwarder.testForLoops();
+  }
+
+  /** SIGHUP: the cache is cleared, files of hosts and servers are read again. The configuration is not. */
+  reload(): void {
+    this.#clearCache();
+    void this.#upstreams.reload();
+  }
+
+  /** SIGUSR1: the statistics go to the log. */
+  report(): void {
+    const { clock, log } = this.#surroundings;
+    const statistics = {
+      ...this.#answers.statistics(),
+      connections: this.#listeners.connections,
+      mostConnections: this.#plan.listen.maxTcpConnections,
+    };
+    for (const line of describeStatistics(statistics, Math.floor(clock.now() / 1000))) log.info(line);
+  }
+
+  async stop(): Promise<void> {
+    this.#upstreams.stop();
+    await this.#listeners.stop();
+    this.#answers.stop();
+  }
+
+  #clearCache(): void {
+    this.#answers.clearCache();
+    this.#surroundings.log.info('cleared cache');
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * dnsmasq's servers and routes as a plan for the forwarder.
+ */
+import type {
+  DnsmasqPlan,
+  Route,
+  RouteScope,
+  UpstreamAddress,
+  UpstreamsPlan,
+} from '../../config/dnsmasq/plan.ts';
+import {
+  DEFAULT_FORWARD_PLAN,
+  type ForwardPlan,
+  type ForwardRule,
+  type ForwardTarget,
+  type NameMatch,
+  type Policy,
+  type SourcePorts,
+  type UpstreamServer,
+} from '../../forward/plan.ts';
+import type { UpstreamAddress as ForwardAddress } from '../../forward/upstream-address.ts';
+import { ROOT } from '../../wire/name.ts';
+
+/** What changes while the server runs. */
+export interface ChangingServers {
+  /** Servers for everything else, from a resolv file; those of the options come before them. */
+  readonly fromResolvFile: readonly ForwardAddress[];
+  /** Routes from files that are read again. */
+  readonly moreRoutes: readonly Route[];
+}
+
+const POLICY: Readonly<Record<UpstreamsPlan['choice'], Policy>> = {
+  preferred: 'fastest',
+  'in-order': 'sequential',
+  all: 'all',
+};
+
+/** The ports that are used when no option names any. */
+const ALL_PORTS = { least: 1024, most: 65_535 };
+
+export function makeForwardPlan(
+  { upstreams, listen }: DnsmasqPlan,
+  { fromResolvFile, moreRoutes }: ChangingServers,
+): ForwardPlan {
+  const { timing, limits } = DEFAULT_FORWARD_PLAN;
+  const { retry, forwardMax } = upstreams;
+  return {
+    ...DEFAULT_FORWARD_PLAN,
+    rules: makeRules([...upstreams.routes, ...moreRoutes], fromResolvFile),
+    policy: POLICY[upstreams.choice],
+    // A question that gets no reply is asked again early only where `--fast-dns-retry` says so.
+    timing: retry === undefined ? timing : { ...timing, firstTimeout: retry.after },
+    hedging: retry !== undefined,
+    loopDetection: upstreams.detectsLoops,
+    limits: { ...limits, inFlight: forwardMax, perClient: Math.min(limits.perClient, forwardMax) },
+    sourcePorts: toSourcePorts(upstreams.sourcePorts),
+    udpSize: listen.ednsPacketMax,
+  };
+}
+
+/** One rule per part of the name space. */
+function makeRules(
+  routes: readonly Route[],
+  fromResolvFile: readonly ForwardAddress[],
+): readonly ForwardRule[] {
+  const scopes = new Map<string, Route[]>();
+  for (const route of routes) {
+    const key = JSON.stringify(route.scope);
+    const others = scopes.get(key);
+    if (others === undefined) scopes.set(key, [route]);
+    else others.push(route);
+  }
+  const rules = [...scopes.values()].flatMap((same) => ruleOf(same) ?? []);
+  const root = rules.find(({ names }) =>
+    names.some((match) => match.kind === 'domain' && match.name === ROOT),
+  );
+  if (fromResolvFile.length === 0) return rules;
+  const added = fromResolvFile.map(unpaced);
+  if (root === undefined)
+    return [...rules, { names: [EVERYTHING], target: { kind: 'servers', servers: added } }];
+  if (root.target.kind === 'local-only') return rules;
+  const own = root.target.kind === 'servers' ? root.target.servers : [];
+  const all: ForwardTarget = { kind: 'servers', servers: [...own, ...added] };
+  return rules.map((rule) => (rule === root ? { ...rule, target: all } : rule));
+}
+
+const EVERYTHING: NameMatch = { kind: 'domain', name: ROOT };
+
+/** Of several things to do with the same names, staying here comes first, then the servers for everything else. */
+function ruleOf(same: readonly Route[]): ForwardRule | undefined {
+  const [first] = same;
+  const actions = same.map(({ action }) => action);
+  const target = targetOf(actions);
+  return first === undefined || target === undefined ? undefined : { names: [matchOf(first.scope)], target };
+}
+
+function targetOf(actions: readonly Route['action'][]): ForwardTarget | undefined {
+  if (actions.some(({ kind }) => kind === 'local')) return { kind: 'local-only' };
+  if (actions.some(({ kind }) => kind === 'default')) return { kind: 'default' };
+  const servers = actions.flatMap((action) =>
+    action.kind === 'forward' ? [unpaced(toForwardAddress(action.server))] : [],
+  );
+  // Names that only have addresses: what else is asked of them goes where it would without.
+  return servers.length === 0 ? undefined : { kind: 'servers', servers };
+}
+
+function matchOf(scope: RouteScope): NameMatch {
+  switch (scope.kind) {
+    case 'all':
+      return EVERYTHING;
+    case 'plain-names':
+      return { kind: 'unqualified' };
+    case 'domain':
+      return scope;
+    case 'suffix':
+      return { kind: 'ending', text: `${scope.text}.` };
+  }
+}
+
+function unpaced(address: ForwardAddress): UpstreamServer {
+  return { address, queriesPerSecond: undefined };
+}
+
+export function toForwardAddress({ host, port, source }: UpstreamAddress): ForwardAddress {
+  return {
+    transport: 'udp',
+    host:
+      host.kind === 'name' || host.zone === undefined
+        ? host
+        : { kind: 'address', address: `${host.address}%${host.zone}` },
+    port,
+    serverName: undefined,
+    source:
+      source === undefined
+        ? undefined
+        : {
+            address: source.address,
+            port: source.port === 0 ? undefined : source.port,
+            device: source.interface,
+          },
+  };
+}
+
+function toSourcePorts(ports: UpstreamsPlan['sourcePorts']): SourcePorts {
+  if (ports.kind === 'fixed') return ports;
+  const { least, most } = ports;
+  if (least === ALL_PORTS.least && most === ALL_PORTS.most) return { kind: 'any' };
+  return { kind: 'range', least, most };
+}
