@@ -2,10 +2,10 @@
  * The clusters that the end-to-end suite runs against: the double in a process of its own, and a real one if
  * `PORTOLAN_TEST_KUBECONFIG` names it. All that is made in them goes again.
  */
-import { afterAll } from 'vitest';
 import { type Access, type AccessRule, kubeDnsRules } from '../api-server/access.ts';
 import { catalog } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
+import { afterFile } from '../support/after-file.ts';
 import { bundleDouble, DoubleProcess, writeKubeconfig } from '../support/double-process.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import {
@@ -60,17 +60,17 @@ export class TestCluster {
   /** For `beforeAll`. */
   static async openReal(kubeconfig: string): Promise<TestCluster> {
     const cluster = new TestCluster(kubeconfig, kubeconfig, await ObjectWriter.open(kubeconfig), undefined);
-    afterAll(() => cluster.#clear());
+    afterFile(() => cluster.#clear());
     return cluster;
   }
 
   /** For `beforeAll`. */
   static async startDouble(...flags: readonly string[]): Promise<TestCluster> {
     const double = await DoubleProcess.start(await bundleDouble(), '--tls', ...flags);
-    afterAll(() => double.end());
+    afterFile(() => double.end());
     await double.allow(ACCESS);
     const kubeconfigFor = async (token: string) =>
-      writeKubeconfig(await makeTemporaryFolder(afterAll), double.url, { token });
+      writeKubeconfig(await makeTemporaryFolder(afterFile), double.url, { token });
     const kubeconfig = await kubeconfigFor('own-role');
     const writer = await ObjectWriter.open(kubeconfig);
     return new TestCluster(kubeconfig, await kubeconfigFor('old-role'), writer, double);

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { afterAll } from 'vitest';
+import { afterFile } from './after-file.ts';
 
 /** @param entry the module, relative to the repository; the bundle goes when the test file ends */
 export async function bundleThread(entry: string): Promise<URL> {
   const folder = await mkdtemp(join(tmpdir(), 'portolan-thread-'));
-  afterAll(() => rm(folder, { recursive: true }));
+  afterFile(() => rm(folder, { recursive: true }));
   await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
   const outfile = join(folder, 'thread.mjs');
   await build({

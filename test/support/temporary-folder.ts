@@ -12,7 +12,7 @@ export interface TemporaryFolder {
   write(name: string, content: string | Buffer): Promise<string>;
 }
 
-/** @param atEnd when the folder goes: `afterAll` in a `beforeAll`, else with the test */
+/** @param atEnd when the folder goes: `afterFile` in a `beforeAll`, else with the test */
 export async function makeTemporaryFolder(
   atEnd: (remove: () => Promise<void>) => void = onTestFinished,
 ): Promise<TemporaryFolder> {
