@@ -6,9 +6,12 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
 
+/** Of util-linux: gives the program that it runs mounts of its own. */
+const UNSHARE = 'unshare';
+
 function canMount(): boolean {
   try {
-    execFileSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' });
+    execFileSync(UNSHARE, ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt'], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
@@ -28,7 +31,7 @@ export function withServiceAccount(folder: string): readonly string[] {
     `mount --bind "$0" ${SERVICE_ACCOUNT}`,
     'exec "$@"',
   ];
-  return ['unshare', '-m', 'sh', '-c', script.join(' && '), folder];
+  return [UNSHARE, '-m', 'sh', '-c', script.join(' && '), folder];
 }
 
 export interface Disk {
@@ -42,7 +45,7 @@ export interface Disk {
 export async function mountSmallDisk(folder: string, octets: number): Promise<Disk> {
   const script = `mount -t tmpfs -o size=${octets} none "$0" && echo mounted && exec cat`;
   // It keeps the mount as long as its input is open.
-  const keeper = spawn('unshare', ['-m', 'sh', '-c', script, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const keeper = spawn(UNSHARE, ['-m', 'sh', '-c', script, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void keeper.kill('SIGKILL'));
   await once(keeper.stdout, 'data');
   return {
