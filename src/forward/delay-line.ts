@@ -1,14 +1,16 @@
 /**
  * Many timers of one and the same delay for the cost of one: they fall due in the order in which they were set, so only the
  * first needs a timer of the clock.
+ *
+ * A linked list whose entries forget their neighbours when they leave, for the reason told in `Flights`.
  */
 import type { Clock, Timer } from '../ground/clock.ts';
 
 export class DelayLine {
   readonly #clock: Clock;
   readonly #milliseconds: number;
-  /** In the order in which they fall due. */
-  readonly #entries = new Set<LineEntry>();
+  /** The entry due first comes after it, the one due last before it. */
+  readonly #ends = new LineEntry(0, () => {});
   #timer: Timer | undefined;
 
   constructor(clock: Clock, milliseconds: number) {
@@ -18,8 +20,8 @@ export class DelayLine {
 
   /** Calls `run` once after the delay. */
   after(run: () => void): Timer {
-    const entry = new LineEntry(this.#entries, this.#clock.monotonic() + this.#milliseconds, run);
-    this.#entries.add(entry);
+    const entry = new LineEntry(this.#clock.monotonic() + this.#milliseconds, run);
+    entry.insertBefore(this.#ends);
     this.#timer ??= this.#clock.after(this.#milliseconds, () => this.#runDue());
     return entry;
   }
@@ -28,12 +30,12 @@ export class DelayLine {
   #runDue(): void {
     this.#timer = undefined;
     const now = this.#clock.monotonic();
-    for (const entry of this.#entries) {
+    for (let entry = this.#ends.next; entry !== this.#ends; entry = this.#ends.next) {
       if (entry.dueAt > now) {
         this.#timer ??= this.#clock.after(Math.ceil(entry.dueAt - now), () => this.#runDue());
         return;
       }
-      this.#entries.delete(entry);
+      entry.cancel();
       entry.run();
     }
   }
@@ -43,15 +45,25 @@ class LineEntry implements Timer {
   /** Of the clock's monotonic time. */
   readonly dueAt: number;
   readonly run: () => void;
-  readonly #line: Set<LineEntry>;
+  next: LineEntry = this;
+  #previous: LineEntry = this;
 
-  constructor(line: Set<LineEntry>, dueAt: number, run: () => void) {
-    this.#line = line;
+  constructor(dueAt: number, run: () => void) {
     this.dueAt = dueAt;
     this.run = run;
   }
 
+  insertBefore(other: LineEntry): void {
+    this.next = other;
+    this.#previous = other.#previous;
+    other.#previous.next = this;
+    other.#previous = this;
+  }
+
   cancel(): void {
-    this.#line.delete(this);
+    this.#previous.next = this.next;
+    this.next.#previous = this.#previous;
+    this.next = this;
+    this.#previous = this;
   }
 }

@@ -11,6 +11,7 @@ import type { Message, NameKey, Question } from '../wire/types.ts';
 import { Admission, type Ticket } from './admission/admission.ts';
 import { type Connect, connectBySockets } from './connect.ts';
 import { DelayLine } from './delay-line.ts';
+import { type Chained, type FlightQuestion, Flights } from './flights.ts';
 import { HedgeBudget } from './hedge-budget.ts';
 import { NamedServers, type ResolveName } from './named-servers.ts';
 import type { ForwardPlan, UpstreamServer } from './plan.ts';
@@ -82,9 +83,9 @@ export interface ForwarderOptions {
 }
 
 /** A question under way, for all who ask it. */
-class Flight {
+class Flight implements Chained<Flight> {
   readonly question: FlightQuestion;
-  readonly key: string;
+  nextInChain: Flight | undefined;
   /** The routes that it was launched under, and its own of them. */
   readonly routes: Routes;
   readonly route: ServersRoute;
@@ -92,11 +93,11 @@ class Flight {
   ticket: Ticket<Flight> | undefined;
   resolution: Resolution | undefined;
   startedAt = 0;
+  hasLanded = false;
   settle: (reply: ForwardReply) => void = () => {};
 
-  constructor(question: FlightQuestion, key: string, routes: Routes, route: ServersRoute) {
+  constructor(question: FlightQuestion, routes: Routes, route: ServersRoute) {
     this.question = question;
-    this.key = key;
     this.routes = routes;
     this.route = route;
     this.reply = new Promise((resolve) => {
@@ -104,8 +105,6 @@ class Flight {
     });
   }
 }
-
-type FlightQuestion = ForwardQuestion & { readonly name: NameKey };
 
 export class Forwarder {
   readonly #clock: Clock;
@@ -115,7 +114,7 @@ export class Forwarder {
   readonly #hedges = new HedgeBudget();
   readonly #probes: Probes;
   readonly #names: NamedServers;
-  readonly #flights = new Map<string, Flight>();
+  readonly #flights = new Flights<Flight>();
   readonly #retired = new Set<Upstream>();
   #plan: ForwardPlan;
   /** What of the plan each question goes by. */
@@ -149,17 +148,16 @@ export class Forwarder {
 
   /** Asks upstream. Never rejects. Equal questions get the same object. */
   resolve(question: ForwardQuestion, client: Client): Promise<ForwardReply> {
-    const name = toKey(question.name);
-    const key = flightKey(name, question);
-    const known = this.#flights.get(key);
+    const asked = { ...question, name: toKey(question.name) };
+    const known = this.#flights.find(asked);
     if (known !== undefined) {
       this.#coalesced += 1;
       if (known.ticket !== undefined) this.#admission.share(known.ticket, client.address);
       return known.reply;
     }
-    const route = this.#judge(name);
+    const route = this.#judge(asked.name);
     if (route.kind === 'failed') return Promise.resolve(route);
-    return this.#launch(new Flight({ ...question, name }, key, this.#routes, route), client);
+    return this.#launch(new Flight(asked, this.#routes, route), client);
   }
 
   /** Whether a question that came in is a probe of ours that an upstream server sent back; it is taken out then. */
@@ -199,7 +197,7 @@ export class Forwarder {
     this.#isStopped = true;
     this.#probes.stop();
     this.#names.follow(new Set());
-    for (const flight of [...this.#flights.values()]) {
+    for (const flight of this.#flights.all()) {
       flight.resolution?.stop();
       this.#land(flight, STOPPED);
     }
@@ -221,11 +219,11 @@ export class Forwarder {
   }
 
   #launch(flight: Flight, client: Client): Promise<ForwardReply> {
-    this.#flights.set(flight.key, flight);
+    this.#flights.add(flight);
     const ticket = this.#admission.enter(client.address, flight);
     flight.ticket = ticket;
     // It may have landed before its ticket was known.
-    if (this.#flights.get(flight.key) !== flight) this.#admission.leave(ticket);
+    if (flight.hasLanded) this.#admission.leave(ticket);
     return flight.reply;
   }
 
@@ -257,7 +255,8 @@ export class Forwarder {
   }
 
   #land(flight: Flight, reply: ForwardReply): void {
-    this.#flights.delete(flight.key);
+    if (!this.#flights.remove(flight)) return;
+    flight.hasLanded = true;
     flight.settle(reply);
     if (flight.ticket !== undefined) this.#admission.leave(flight.ticket);
   }
@@ -321,10 +320,4 @@ const OVERLOADED = failed('overloaded', 'too many questions are under way');
 
 function failed(reason: FailureReason, detail: string): Failure {
   return { kind: 'failed', reason, detail };
-}
-
-function flightKey(name: NameKey, question: ForwardQuestion): string {
-  const { type, dnssecOk, checkingDisabled, recursionDesired } = question;
-  const flags = (dnssecOk ? 1 : 0) | (checkingDisabled ? 2 : 0) | (recursionDesired ? 4 : 0);
-  return `${type} ${question.class} ${flags} ${name}`;
 }

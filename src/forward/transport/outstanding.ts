@@ -5,7 +5,7 @@ import { decodeMessage } from '../../wire/message.ts';
 import type { Message } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
 import { idOfReply, type QueryMessage, repeatsQuestion, withId } from './query-message.ts';
-import { unusedId } from './random-ids.ts';
+import { randomId } from './random-ids.ts';
 import type { DroppedPackets, ExchangeEvents } from './transport.ts';
 
 export interface Asked {
@@ -15,9 +15,18 @@ export interface Asked {
   id: number;
 }
 
+/**
+ * Places for queries, by the lower bits of their ids; as many may be under way on one socket. A power of two. Not a `Map`, for the
+ * reason told in `Flights`.
+ */
+const PLACES = 2048;
+/** Ids drawn to find a free place, before the socket counts as full. */
+const DRAWS = 64;
+
 export class Outstanding<Entry extends Asked> {
-  readonly #entries = new Map<number, Entry>();
+  readonly #places: (Entry | undefined)[] = Array.from({ length: PLACES }, () => undefined);
   readonly #dropped: DroppedPackets;
+  #size = 0;
 
   /** @param dropped counters that are added to */
   constructor(dropped: DroppedPackets) {
@@ -25,27 +34,34 @@ export class Outstanding<Entry extends Asked> {
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.#size;
   }
 
-  /** Takes a query in under an id of its own. @returns the packet to send; undefined if there is no free id */
+  /** Takes a query in under an id of its own. @returns the packet to send; undefined if there is no room */
   add(entry: Entry): Uint8Array | undefined {
-    const id = unusedId(this.#entries);
-    if (id === undefined) return undefined;
-    entry.id = id;
-    this.#entries.set(id, entry);
-    return withId(entry.query, id);
+    for (let draw = 0; draw < DRAWS; draw += 1) {
+      const id = randomId();
+      if (this.#places[id % PLACES] !== undefined) continue;
+      entry.id = id;
+      this.#places[id % PLACES] = entry;
+      this.#size += 1;
+      return withId(entry.query, id);
+    }
+    return undefined;
   }
 
-  /** Waits no longer for a query. Its id may be another's by now, which then stays. */
+  /** Waits no longer for a query. Its place may be another's by now, which then stays. */
   remove(entry: Entry): void {
-    if (this.#entries.get(entry.id) === entry) this.#entries.delete(entry.id);
+    if (this.#places[entry.id % PLACES] !== entry) return;
+    this.#places[entry.id % PLACES] = undefined;
+    this.#size -= 1;
   }
 
   /** Takes all of them out. */
   takeAll(): readonly Entry[] {
-    const entries = [...this.#entries.values()];
-    this.#entries.clear();
+    const entries = this.#places.filter((entry) => entry !== undefined);
+    this.#places.fill(undefined);
+    this.#size = 0;
     return entries;
   }
 
@@ -58,8 +74,8 @@ export class Outstanding<Entry extends Asked> {
    */
   receive(packet: Uint8Array, start: number, length: number, isCut: boolean): Entry | undefined {
     const id = idOfReply(packet, start, length);
-    const entry = this.#entries.get(id);
-    if (entry === undefined) {
+    const entry = id < 0 ? undefined : this.#places[id % PLACES];
+    if (entry === undefined || entry.id !== id) {
       this.#dropped.strange += 1;
       return undefined;
     }
@@ -67,7 +83,7 @@ export class Outstanding<Entry extends Asked> {
       this.#dropped.otherQuestion += 1;
       return undefined;
     }
-    this.#entries.delete(id);
+    this.remove(entry);
     deliver(entry.events, packet.subarray(start, start + length), isCut);
     return entry;
   }

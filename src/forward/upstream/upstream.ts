@@ -61,7 +61,8 @@ export class Upstream {
   readonly #transport: Transport;
   readonly #pacing: Pacing | undefined;
   readonly #onChange: UpstreamOptions['onChange'];
-  readonly #attempts = new Set<Attempt>();
+  /** Under way, in no order: each knows its place. A set of as short lives costs the collector dear, see `Flights`. */
+  readonly #attempts: Attempt[] = [];
   readonly #replies = new Map<number, number>();
   #state: UpstreamState = UNTRIED;
   #sent = 0;
@@ -98,7 +99,7 @@ export class Upstream {
     this.#sent += 1;
     this.#pacing?.take(this.clock.monotonic());
     const attempt = new Attempt(this, query, events);
-    this.#attempts.add(attempt);
+    attempt.place = this.#attempts.push(attempt) - 1;
     attempt.start(this.#transport);
     return attempt;
   }
@@ -137,8 +138,13 @@ export class Upstream {
   }
 
   #ended(attempt: Attempt): void {
-    this.#attempts.delete(attempt);
-    if (this.#isRetired && this.#attempts.size === 0) this.#transport.close();
+    if (this.#attempts[attempt.place] !== attempt) return;
+    const last = this.#attempts.pop();
+    if (last !== undefined && last !== attempt) {
+      this.#attempts[attempt.place] = last;
+      last.place = attempt.place;
+    }
+    if (this.#isRetired && this.#attempts.length === 0) this.#transport.close();
   }
 
   statistics(): UpstreamStatistics {
@@ -151,7 +157,7 @@ export class Upstream {
       networkErrors: this.#networkErrors,
       loops: this.#loops,
       dropped: { ...this.#transport.dropped },
-      inFlight: this.#attempts.size,
+      inFlight: this.#attempts.length,
       smoothedRoundTrip: this.roundTrip.smoothed,
       timeout: this.roundTrip.timeout(),
     };
@@ -160,7 +166,7 @@ export class Upstream {
   /** Gets no new questions; closes when those under way are done with. */
   retire(): void {
     this.#isRetired = true;
-    if (this.#attempts.size === 0) this.#transport.close();
+    if (this.#attempts.length === 0) this.#transport.close();
   }
 
   /** Ends everything at once; no attempt says anything more. */
@@ -175,6 +181,8 @@ export class Upstream {
 export class Attempt implements ExchangeEvents {
   readonly upstream: Upstream;
   readonly query: QueryMessage;
+  /** Where it stands among those of its server. */
+  place = -1;
   readonly #askedAt: number;
   #events: AttemptEvents | undefined;
   #exchange: Exchange | undefined;
