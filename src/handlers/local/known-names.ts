@@ -1,0 +1,75 @@
+/**
+ * Answers from what is known without asking anybody: names of hosts files and of options.
+ *
+ * Nearly all such questions are answered by the table. Here come those that it leaves open: about all types at once, about
+ * types that lead no further than an alias, and those whose answer depends on who asks.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/chain.ts';
+import type { Query } from '../../chain/query.ts';
+import type { LocalNames } from '../../sources/local/local-names.ts';
+import { parseAddress } from '../../wire/address.ts';
+import { type ResourceRecord, TYPE } from '../../wire/types.ts';
+
+/** A network that this machine is part of. */
+export interface LocalNetwork {
+  readonly address: string;
+  readonly netmask: string;
+}
+
+export interface KnownNamesOptions {
+  /** What is known now. */
+  readonly names: () => LocalNames;
+  /** IPv4 networks of this machine's interfaces; asked for only where answers depend on them. */
+  readonly networks: () => readonly LocalNetwork[];
+}
+
+export function createKnownNamesHandler({ names, networks }: KnownNamesOptions): Handler {
+  return (query, next) => {
+    const known = names();
+    const { type } = query.question;
+    const answer = known.answer(query.key, type);
+    if (answer === undefined) return next(query);
+    const hasChoice = (type === TYPE.A || type === TYPE.ANY) && known.isLocalised(query.key);
+    const records = hasChoice ? chooseForClient(query, answer.records, networks()) : answer.records;
+    return present(query, records, answer.additionals);
+  };
+}
+
+/** Names are told as they were asked for, capitals included. */
+function present(
+  query: Query,
+  known: readonly ResourceRecord[],
+  additionals: readonly ResourceRecord[],
+): Answer {
+  const { name } = query.question;
+  const records = known.map((record) => (record.name === query.key ? { ...record, name } : record));
+  return { kind: 'records', records, additionals, authoritative: true };
+}
+
+/**
+ * Where a name has addresses in the network that the client is in, these alone; else all of them.
+ *
+ * dnsmasq goes by the network that the question came in by. That is the client's own, where it is directly connected.
+ */
+function chooseForClient(
+  query: Query,
+  records: readonly ResourceRecord[],
+  networks: readonly LocalNetwork[],
+): readonly ResourceRecord[] {
+  const client = parseAddress(query.client.address);
+  const network = client && networks.find((each) => isInNetwork(client, each));
+  if (network === undefined) return records;
+  const isNear = ({ data }: ResourceRecord) => {
+    const octets = data.kind === 'A' ? parseAddress(data.address) : undefined;
+    return octets !== undefined && isInNetwork(octets, network);
+  };
+  if (!records.some(isNear)) return records;
+  return records.filter((record) => record.data.kind !== 'A' || isNear(record));
+}
+
+function isInNetwork(octets: Uint8Array, { address, netmask }: LocalNetwork): boolean {
+  const [own, mask] = [parseAddress(address), parseAddress(netmask)];
+  if (own === undefined || mask === undefined || own.length !== octets.length) return false;
+  return octets.every((octet, index) => ((octet ^ (own[index] ?? 0)) & (mask[index] ?? 0)) === 0);
+}

@@ -1,0 +1,77 @@
+/**
+ * Which rules a name falls under, the longest scope first: rules for domains, for the ends of names, for plain names, for all.
+ *
+ * Domains are found by walking up the name, so a list of a hundred thousand of them costs nothing to ask.
+ */
+import { countLabels, parentOf, ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+
+export type NameScope =
+  | { readonly kind: 'all' }
+  /** Names of one label. */
+  | { readonly kind: 'plain-names' }
+  /** The name and all below it. */
+  | { readonly kind: 'domain'; readonly name: NameKey }
+  /** Names that end in these characters, in lower case and without the final dot. */
+  | { readonly kind: 'suffix'; readonly text: string };
+
+export class NameScopes<Rule> {
+  readonly #domains = new Map<NameKey, Rule[]>();
+  readonly #suffixes: { readonly text: string; readonly rules: Rule[] }[] = [];
+  readonly #plain: Rule[] = [];
+  readonly #all: Rule[] = [];
+
+  /** @param pairs the rules of a scope are kept in the order given */
+  constructor(pairs: Iterable<readonly [NameScope, Rule]>) {
+    for (const [scope, rule] of pairs) this.#rulesOf(scope).push(rule);
+    this.#suffixes.sort((one, other) => other.text.length - one.text.length);
+  }
+
+  get isEmpty(): boolean {
+    const others = this.#domains.size + this.#suffixes.length;
+    return others + this.#plain.length + this.#all.length === 0;
+  }
+
+  /** The rules of each scope that a name is in, from the longest scope to the shortest. */
+  *find(name: NameKey): Iterable<readonly Rule[]> {
+    const suffixes = this.#suffixes.filter(({ text }) => name.slice(0, -1).endsWith(text));
+    for (let at: NameKey | undefined = name; at !== undefined && at !== ROOT; at = parentOf(at)) {
+      while ((suffixes[0]?.text.length ?? 0) > at.length - 1) yield suffixes.shift()?.rules ?? [];
+      const rules = this.#domains.get(at);
+      if (rules !== undefined) yield rules;
+    }
+    for (const { rules } of suffixes) yield rules;
+    if (countLabels(name) === 1 && this.#plain.length > 0) yield this.#plain;
+    yield this.#domains.get(ROOT) ?? [];
+    yield this.#all;
+  }
+
+  #rulesOf(scope: NameScope): Rule[] {
+    switch (scope.kind) {
+      case 'all':
+        return this.#all;
+      case 'plain-names':
+        return this.#plain;
+      case 'domain':
+        return this.#domainRules(scope.name);
+      case 'suffix':
+        return this.#suffixRules(scope.text);
+    }
+  }
+
+  #domainRules(name: NameKey): Rule[] {
+    const known = this.#domains.get(name);
+    if (known !== undefined) return known;
+    const rules: Rule[] = [];
+    this.#domains.set(name, rules);
+    return rules;
+  }
+
+  #suffixRules(text: string): Rule[] {
+    const known = this.#suffixes.find((suffix) => suffix.text === text);
+    if (known !== undefined) return known.rules;
+    const rules: Rule[] = [];
+    this.#suffixes.push({ text, rules });
+    return rules;
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Questions that are answered by rule instead of being asked elsewhere, in dnsmasq's order: reverse names of private
+ * addresses, what old Windows hosts ask, domains with an address for all their names, domains of our own, plain names.
+ *
+ * Whatever is known of a name has been answered before. A name that is known, with other types, is denied its type and not
+ * its existence.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/chain.ts';
+import type { Query } from '../../chain/query.ts';
+import { countLabels, ROOT } from '../../wire/name.ts';
+import { CLASS, type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
+import { type NameScope, NameScopes } from './name-scopes.ts';
+import { isPrivate, octetsOfReverseName } from './private-networks.ts';
+
+export type RuleAction =
+  /** To servers of its own, or to those for everything else. */
+  | { readonly kind: 'forward' | 'default' }
+  /** Answered here or not at all. */
+  | { readonly kind: 'local' }
+  /** The answer to questions of the address's own type. */
+  | { readonly kind: 'address'; readonly address: string }
+  /** `0.0.0.0` and `::`. */
+  | { readonly kind: 'null-address' };
+
+export interface QuestionRules {
+  readonly routes: readonly { readonly scope: NameScope; readonly action: RuleAction }[];
+  /** Whether A and AAAA questions for names of one label stay here. */
+  readonly keepsPlainNames: boolean;
+  /** Whether reverse questions for private addresses stay here. */
+  readonly keepsPrivateReverse: boolean;
+  /** Whether SOA, SRV, and ANY with an underscore stay here. */
+  readonly keepsWindowsQuestions: boolean;
+  /** Seconds, for addresses of domains. */
+  readonly ttl: number;
+}
+
+/** @param exists whether a name or one below it is known */
+export function createQuestionRules(rules: QuestionRules, exists: (name: NameKey) => boolean): Handler {
+  const scopes = new NameScopes(rules.routes.map(({ scope, action }) => [scope, action] as const));
+  return (query, next) =>
+    answerPrivateReverse(rules, scopes, query) ??
+    answerWindows(rules, query) ??
+    answerByRoute(rules, scopes, query, exists) ??
+    next(query);
+}
+
+function answerPrivateReverse(
+  { keepsPrivateReverse }: QuestionRules,
+  scopes: NameScopes<RuleAction>,
+  { key, question }: Query,
+): Answer | undefined {
+  const isReverse = question.type === TYPE.PTR || question.type === TYPE.ANY;
+  if (!keepsPrivateReverse || !isReverse) return undefined;
+  const octets = octetsOfReverseName(key);
+  if (octets === undefined || !isPrivate(octets, true) || hasOwnServers(scopes, key)) return undefined;
+  return denial('nxdomain', true);
+}
+
+/** Whether a domain that the name is in has servers of its own. */
+function hasOwnServers(scopes: NameScopes<RuleAction>, name: NameKey): boolean {
+  for (const actions of scopes.find(name)) if (actions.some(({ kind }) => kind === 'forward')) return true;
+  return false;
+}
+
+function answerWindows({ keepsWindowsQuestions }: QuestionRules, query: Query): Answer | undefined {
+  const { type } = query.question;
+  if (!keepsWindowsQuestions) return undefined;
+  const isKept = type === TYPE.SOA || type === TYPE.SRV || (type === TYPE.ANY && query.key.includes('_'));
+  return isKept ? denial('nodata', true) : undefined;
+}
+
+function answerByRoute(
+  rules: QuestionRules,
+  scopes: NameScopes<RuleAction>,
+  query: Query,
+  exists: (name: NameKey) => boolean,
+): Answer | undefined {
+  const { key, question } = query;
+  const actions = actionsFor(scopes, key, question.type);
+  const [first] = actions;
+  if (first?.kind === 'address' || first?.kind === 'null-address')
+    return tellAddresses(rules, query, actions);
+  const isKept = rules.keepsPlainNames && isPlainAddressQuestion(query);
+  if (first?.kind !== 'local' && !isKept) return undefined;
+  if (exists(key) || hasAddresses(scopes, key)) return denial('nodata', false);
+  return denial('nxdomain', false);
+}
+
+/** Names of one label; the root has none. */
+function isPlainAddressQuestion({ key, question }: Query): boolean {
+  const isForAddress = question.type === TYPE.A || question.type === TYPE.AAAA;
+  return isForAddress && key !== ROOT && countLabels(key) === 1;
+}
+
+/**
+ * What the longest scope that has something to say of this type says: addresses of the type before null addresses, then
+ * servers, and only then that there are none.
+ */
+function actionsFor(scopes: NameScopes<RuleAction>, name: NameKey, type: number): readonly RuleAction[] {
+  for (const actions of scopes.find(name)) {
+    const addresses = addressesFor(actions, type);
+    if (addresses.length > 0) return addresses;
+    const wanted = ORDER.filter((kind) => kind !== 'null-address' || typesOf(type).length > 0);
+    const found = wanted.map((kind) => actions.find((action) => action.kind === kind)).find(isThere);
+    if (found !== undefined) return [found];
+  }
+  return [];
+}
+
+const ORDER = ['null-address', 'default', 'forward', 'local'] as const;
+
+const isThere = (action: RuleAction | undefined): boolean => action !== undefined;
+
+/** The last given comes first. Whoever asks for ANY gets one family. */
+function addressesFor(actions: readonly RuleAction[], type: number): readonly RuleAction[] {
+  for (const wanted of typesOf(type)) {
+    const found = actions.filter((action) => action.kind === 'address' && typeOf(action.address) === wanted);
+    if (found.length > 0) return found.toReversed();
+  }
+  return [];
+}
+
+/** The types of address that a question asks for. */
+function typesOf(type: number): readonly number[] {
+  if (type === TYPE.ANY) return [TYPE.AAAA, TYPE.A];
+  return type === TYPE.A || type === TYPE.AAAA ? [type] : [];
+}
+
+/** Whether the very scope that keeps a name here has addresses, though of another type. */
+function hasAddresses(scopes: NameScopes<RuleAction>, name: NameKey): boolean {
+  for (const actions of scopes.find(name)) {
+    if (!actions.some(({ kind }) => kind === 'local')) continue;
+    return actions.some(({ kind }) => kind === 'address' || kind === 'null-address');
+  }
+  return false;
+}
+
+function tellAddresses({ ttl }: QuestionRules, { question }: Query, actions: readonly RuleAction[]): Answer {
+  const records = actions
+    .flatMap((action) => addressData(action, question.type))
+    .map((data) => ({
+      name: question.name,
+      class: CLASS.IN,
+      ttl,
+      data,
+    }));
+  return { kind: 'records', records, additionals: [], authoritative: true };
+}
+
+function addressData(action: RuleAction, type: number): readonly RecordData[] {
+  if (action.kind === 'address')
+    return [{ kind: typeOf(action.address) === TYPE.A ? 'A' : 'AAAA', address: action.address }];
+  const nothing: readonly RecordData[] = [
+    { kind: 'A', address: '0.0.0.0' },
+    { kind: 'AAAA', address: '::' },
+  ];
+  return nothing.filter(({ kind }) => typesOf(type).includes(kind === 'A' ? TYPE.A : TYPE.AAAA));
+}
+
+function typeOf(address: string): number {
+  return address.includes(':') ? TYPE.AAAA : TYPE.A;
+}
+
+function denial(kind: 'nodata' | 'nxdomain', authoritative: boolean): Answer {
+  return { kind, aliases: [], soa: undefined, authoritative };
+}

@@ -1,0 +1,149 @@
+/**
+ * What is done to the replies of servers before anybody sees them, cache included: addresses translated, forged ones taken
+ * for NXDOMAIN, private ones refused, and names that we know not denied.
+ */
+import type { Log } from '../../ground/log.ts';
+import { formatAddress, parseAddress } from '../../wire/address.ts';
+import { isWithin, toKey } from '../../wire/name.ts';
+import { type Message, type NameKey, type Question, RCODE, type ResourceRecord } from '../../wire/types.ts';
+import { isLoopback, isPrivate } from './private-networks.ts';
+
+/** An address and how many of its leading bits count. */
+export interface AddressRange {
+  readonly address: string;
+  /** 0 to 32, or 128 for IPv6. */
+  readonly prefix: number;
+}
+
+/** IPv4 only. */
+export interface AddressAlias {
+  readonly from:
+    | { readonly kind: 'masked'; readonly address: string }
+    | { readonly kind: 'range'; readonly first: string; readonly last: string };
+  readonly to: string;
+  /** The bits that are taken from `to`, and that are compared where `from` is masked. */
+  readonly mask: string;
+}
+
+export interface ReplyRules {
+  /** Replies with such an address become NXDOMAIN. */
+  readonly bogusNxdomain: readonly AddressRange[];
+  /** The first that matches is applied. */
+  readonly aliases: readonly AddressAlias[];
+  readonly rebind: {
+    /** Whether replies with private addresses are emptied. */
+    readonly stops: boolean;
+    readonly allowsLocalhost: boolean;
+    readonly allowedDomains: readonly NameKey[];
+  };
+}
+
+/** @returns the same message if there is nothing to be done */
+export type ReplyFilter = (question: Question, message: Message) => Message;
+
+/** @param exists whether a name, or one below it, is known here */
+export function createReplyFilter(
+  rules: ReplyRules,
+  exists: (name: NameKey) => boolean,
+  log: Log,
+): ReplyFilter {
+  const bogus = rules.bogusNxdomain.map(toMatcher);
+  const aliases = rules.aliases.map(toAlias);
+  return (question, message) => {
+    const { rcode } = message.header;
+    if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) return message;
+    const key = toKey(question.name);
+    if (rcode === RCODE.NOERROR && hasAddress(message, bogus)) return deny(message, RCODE.NXDOMAIN, false);
+    if (rcode === RCODE.NXDOMAIN && message.answers.length === 0 && exists(key))
+      return { ...message, header: { ...message.header, rcode: RCODE.NOERROR, authoritative: true } };
+    const translated = aliases.length === 0 ? message : translate(message, aliases);
+    if (!isRebinding(rules.rebind, key, translated)) return translated;
+    log.warn('possible DNS-rebind attack detected', { name: key });
+    return deny(translated, RCODE.NOERROR, message.header.authoritative);
+  };
+}
+
+/** Whether a reply is to be waited past, for an address that it has. */
+export function createReplyDismissal(ranges: readonly AddressRange[]): (message: Message) => boolean {
+  const ignored = ranges.map(toMatcher);
+  return (message) => message.header.rcode === RCODE.NOERROR && hasAddress(message, ignored);
+}
+
+type Matcher = (octets: Uint8Array) => boolean;
+
+function toMatcher({ address, prefix }: AddressRange): Matcher {
+  const own = parseAddress(address) ?? new Uint8Array();
+  const isMatch = (octet: number, index: number): boolean => {
+    const bits = Math.min(8, Math.max(0, prefix - 8 * index));
+    return ((octet ^ (own[index] ?? 0)) & (0xff00 >> bits) & 0xff) === 0;
+  };
+  return (octets) => octets.length === own.length && octets.every(isMatch);
+}
+
+function hasAddress({ answers }: Message, matchers: readonly Matcher[]): boolean {
+  if (matchers.length === 0) return false;
+  return answers.some((record) => {
+    const octets = addressOf(record);
+    return octets !== undefined && matchers.some((matches) => matches(octets));
+  });
+}
+
+function addressOf({ data }: ResourceRecord): Uint8Array | undefined {
+  return data.kind === 'A' || data.kind === 'AAAA' ? parseAddress(data.address) : undefined;
+}
+
+/** Nothing is left of what the server said. */
+function deny(message: Message, rcode: number, authoritative: boolean): Message {
+  const header = { ...message.header, rcode, authoritative, truncated: false };
+  return { ...message, header, answers: [], authorities: [], additionals: [] };
+}
+
+function isRebinding(rebind: ReplyRules['rebind'], key: NameKey, { answers }: Message): boolean {
+  if (!rebind.stops || rebind.allowedDomains.some((domain) => isWithin(key, domain))) return false;
+  return answers.some((record) => {
+    const octets = addressOf(record);
+    if (octets === undefined || (rebind.allowsLocalhost && isLoopback(octets))) return false;
+    return isPrivate(octets, !rebind.allowsLocalhost);
+  });
+}
+
+interface Translation {
+  readonly matches: (address: number) => boolean;
+  readonly to: number;
+  readonly mask: number;
+}
+
+function toAlias({ from, to, mask }: AddressAlias): Translation {
+  const bits = numberOf(mask);
+  if (from.kind === 'range') {
+    const [first, last] = [numberOf(from.first), numberOf(from.last)];
+    return { matches: (address) => first <= address && address <= last, to: numberOf(to), mask: bits };
+  }
+  const masked = numberOf(from.address);
+  return { matches: (address) => ((address ^ masked) & bits) === 0, to: numberOf(to), mask: bits };
+}
+
+/** The octets of an IPv4 address as one number. */
+function numberOf(address: string): number {
+  return (parseAddress(address) ?? new Uint8Array(4)).reduce((sum, octet) => sum * 256 + octet, 0);
+}
+
+function translate(message: Message, aliases: readonly Translation[]): Message {
+  const answers = message.answers.map((record) => translateRecord(record, aliases));
+  const additionals = message.additionals.map((record) => translateRecord(record, aliases));
+  const isSame = (before: readonly ResourceRecord[], now: readonly ResourceRecord[]) =>
+    before.every((record, index) => record === now[index]);
+  if (isSame(message.answers, answers) && isSame(message.additionals, additionals)) return message;
+  // It is no longer what the authority has said.
+  return { ...message, header: { ...message.header, authoritative: false }, answers, additionals };
+}
+
+function translateRecord(record: ResourceRecord, aliases: readonly Translation[]): ResourceRecord {
+  if (record.data.kind !== 'A') return record;
+  const address = numberOf(record.data.address);
+  const alias = aliases.find(({ matches }) => matches(address));
+  if (alias === undefined) return record;
+  const translated = ((address & ~alias.mask) | (alias.to & alias.mask)) >>> 0;
+  const octets = Uint8Array.of(translated >>> 24, translated >>> 16, translated >>> 8, translated);
+  return { ...record, data: { kind: 'A', address: formatAddress(octets) } };
+}

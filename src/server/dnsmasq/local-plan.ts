@@ -1,0 +1,56 @@
+/**
+ * What dnsmasq's options say of local names, of questions that are not to be asked elsewhere and of replies, in the terms of
+ * those who do it.
+ */
+import type { networkInterfaces } from 'node:os';
+import { boundsOf, isIpv6 } from '../../config/dnsmasq/addresses.ts';
+import { isForReading } from '../../config/dnsmasq/folder-choice.ts';
+import { HostsFileReader } from '../../config/dnsmasq/hosts-file.ts';
+import type { DnsmasqPlan, RangeDomain as PlannedRange } from '../../config/dnsmasq/plan.ts';
+import type { LocalNetwork } from '../../handlers/local/known-names.ts';
+import type { QuestionRules } from '../../handlers/local/question-rules.ts';
+import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
+import type { LocalNamesPlan, RangeDomain } from '../../sources/local/local-plan.ts';
+
+type Interfaces = ReturnType<typeof networkInterfaces>;
+
+/** How dnsmasq reads hosts files. */
+export const DNSMASQ_HOSTS: HostsFormat = {
+  open: (visitor) => new HostsFileReader(visitor),
+  isHostsFile: isForReading,
+};
+
+/** @param interfaces those of this machine, for domains of their networks */
+export function localNamesPlan({ local, cache }: DnsmasqPlan, interfaces: Interfaces): LocalNamesPlan {
+  return {
+    ...local,
+    rangeDomains: local.rangeDomains.flatMap((range) => rangesOf(range, interfaces)),
+    roundRobin: cache.roundRobin,
+  };
+}
+
+/** Files first, then followed folders, as dnsmasq reads them. */
+export function hostsPathsOf({ local }: DnsmasqPlan): readonly string[] {
+  return [...local.hostsFiles, ...local.hostsFolders];
+}
+
+export function questionRulesOf({ upstreams, filters, local }: DnsmasqPlan): QuestionRules {
+  const { routes, keepsPlainNames, keepsPrivateReverse } = upstreams;
+  const { windows: keepsWindowsQuestions } = filters;
+  return { routes, keepsPlainNames, keepsPrivateReverse, keepsWindowsQuestions, ttl: local.ttl };
+}
+
+/** The IPv4 networks that this machine is part of. */
+export function listLocalNetworks(interfaces: Interfaces): readonly LocalNetwork[] {
+  const all = Object.values(interfaces).flatMap((entries) => entries ?? []);
+  return all.filter(({ address }) => !isIpv6(address)).map(({ address, netmask }) => ({ address, netmask }));
+}
+
+function rangesOf({ domain, of }: PlannedRange, interfaces: Interfaces): readonly RangeDomain[] {
+  if (of.kind === 'range') return [{ domain, first: of.first, last: of.last }];
+  return (interfaces[of.interface] ?? []).flatMap(({ cidr }) => {
+    const [address, prefix] = (cidr ?? '').split('/');
+    if (address === undefined || prefix === undefined) return [];
+    return [{ domain, ...boundsOf({ address, prefix: Number(prefix) }) }];
+  });
+}
