@@ -29,7 +29,7 @@ export class Flights<Entry extends Chained<Entry>> {
     return entry;
   }
 
-  /** Takes in an entry whose question is not here yet. */
+  /** Takes in an entry, which hides an older one of an equal question. */
   add(entry: Entry): void {
     const chain = chainOf(entry.question);
     entry.nextInChain = this.#chains[chain];

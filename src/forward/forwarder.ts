@@ -150,7 +150,8 @@ export class Forwarder {
   resolve(question: ForwardQuestion, client: Client): Promise<ForwardReply> {
     const asked = { ...question, name: toKey(question.name) };
     const known = this.#flights.find(asked);
-    if (known !== undefined) {
+    // What began under other routes may bring what is wrong by now.
+    if (known?.routes === this.#routes) {
       this.#coalesced += 1;
       if (known.ticket !== undefined) this.#admission.share(known.ticket, client.address);
       return known.reply;
@@ -229,7 +230,8 @@ export class Forwarder {
 
   #start(flight: Flight): void {
     // The plan may have changed while it waited.
-    const route = flight.routes === this.#routes ? flight.route : this.#judge(flight.question.name);
+    const isAsLaunched = flight.routes === this.#routes && !this.#isStopped;
+    const route = isAsLaunched ? flight.route : this.#judge(flight.question.name);
     if (route.kind === 'failed') {
       this.#land(flight, route);
       return;
