@@ -17,11 +17,12 @@ export async function runDnsmasq(words: readonly string[]): Promise<number> {
   const isDetached = takeDetachedMark();
   const sources = createProcessSources();
   const reading = readDnsmasqOptions(words, sources);
-  const code = answerWithoutServing(reading);
+  const code = answerWithoutServing('dnsmasq', reading);
   if (code !== undefined || reading.kind !== 'good') return code ?? EXIT.OTHER;
   const { plan, notes } = reading;
-  if (plan.process.mode !== 'background') return await runDnsmasqServer({ plan, notes });
-  if (isDetached) return await runDnsmasqServer({ plan, notes, onServing: releaseParent });
+  if (plan.process.mode !== 'background') return await runDnsmasqServer({ command: 'dnsmasq', plan, notes });
+  if (isDetached)
+    return await runDnsmasqServer({ command: 'dnsmasq', plan, notes, onServing: releaseParent });
   return await startDetached({
     words: ['dnsmasq', ...words],
     standardInput: sources.standardInput,
@@ -33,8 +34,11 @@ function keepsStandardError({ log }: DnsmasqPlan): boolean {
   return log.to.kind === 'standard-error';
 }
 
-/** @returns the exit code, unless there is something to serve */
-function answerWithoutServing(reading: DnsmasqReading): number | undefined {
+/**
+ * @param command the one that the options were given to
+ * @returns the exit code, unless there is something to serve
+ */
+export function answerWithoutServing(command: string, reading: DnsmasqReading): number | undefined {
   switch (reading.kind) {
     case 'help':
       process.stdout.write(helpText());
@@ -43,7 +47,7 @@ function answerWithoutServing(reading: DnsmasqReading): number | undefined {
       process.stdout.write(`Portolan version ${VERSION}, in place of dnsmasq 2.90\n`);
       return EXIT.GOOD;
     case 'bad':
-      reportProblems('dnsmasq', reading.problems);
+      reportProblems(command, reading.problems);
       return reading.exitCode;
     case 'good':
       if (!reading.test) return undefined;

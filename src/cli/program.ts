@@ -34,6 +34,10 @@ const REPLACEMENTS: Readonly<
     means: "resolve names with dnsmasq's options",
     load: async () => (await import('./dnsmasq.ts')).runDnsmasq,
   },
+  'dnsmasq-nanny': {
+    means: 'the same, following the ConfigMap of kube-dns in a folder',
+    load: async () => (await import('./dnsmasq-nanny.ts')).runDnsmasqNanny,
+  },
 };
 
 function createProgram(): Command {

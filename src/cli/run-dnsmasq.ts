@@ -20,43 +20,51 @@ import { onReloadSignal, onReopenSignal, onReportSignal, onStopSignal, type Stop
 import { VERSION } from './version.ts';
 
 export interface DnsmasqRun {
+  /** The command's name, for messages. */
+  readonly command: string;
   readonly plan: DnsmasqPlan;
   readonly notes: readonly Note[];
   /** Called once it serves. */
   readonly onServing?: () => Promise<void>;
+  /** Somebody who stands beside the server, from before its start until its end. */
+  readonly companion?: (server: DnsmasqServer, log: DnsmasqLog) => Companion;
+}
+
+export interface Companion {
+  start(): Promise<void>;
+  stop(): void;
 }
 
 /** @returns the exit code, once it has stopped or could not start */
-export async function runDnsmasqServer({ plan, notes, onServing }: DnsmasqRun): Promise<ExitCode> {
+export async function runDnsmasqServer(run: DnsmasqRun): Promise<ExitCode> {
   // Whoever reads the log may go away, and that must not end the server.
   process.stderr.on('error', () => {});
   const hold = setInterval(() => {}, 2 ** 30);
   try {
-    return await startAndStop(plan, notes, onServing);
+    return await startAndStop(run);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`\nportolan dnsmasq: ${reason}\n`);
+    process.stderr.write(`\nportolan ${run.command}: ${reason}\n`);
     return exitCodeOf(error);
   } finally {
     clearInterval(hold);
   }
 }
 
-async function startAndStop(
-  plan: DnsmasqPlan,
-  notes: readonly Note[],
-  onServing: DnsmasqRun['onServing'],
-): Promise<ExitCode> {
+async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): Promise<ExitCode> {
   const identity = findIdentity(plan.process);
   // No folder is kept from being unmounted; relative paths are those of dnsmasq.
   if (plan.process.mode !== 'debug') process.chdir('/');
   const log = openLog(plan);
   const server = new DnsmasqServer(plan, surroundings(log));
+  const beside = companion?.(server, log);
   const stopped = new Promise<StopSignal>((resolve) => onStopSignal(resolve));
   try {
+    await beside?.start();
     await server.start();
     settle(plan, identity);
   } catch (error) {
+    beside?.stop();
     await server.stop();
     log.flush();
     throw error;
@@ -66,6 +74,7 @@ async function startAndStop(
   await onServing?.();
   const signal = await stopped;
   log.info(`exiting on receipt of ${signal}`);
+  beside?.stop();
   await server.stop();
   if (hasPidFile(plan)) removePidFile(plan.process.pidFile);
   log.flush();

@@ -1,6 +1,7 @@
 /**
  * dnsmasq's cache options as rules for answers from upstream.
  */
+import type { Handler } from '../../chain/chain.ts';
 import type { CachePlan } from '../../config/dnsmasq/plan.ts';
 import { type CachingRules, DNSMASQ_CACHING } from '../../forward/caching/caching-rules.ts';
 import type { StaleTerms } from '../../handlers/resolver/remembering.ts';
@@ -20,9 +21,14 @@ export function makeCachingRules(plan: CachePlan): CachingRules {
   };
 }
 
-/** Whether answers to questions of a type are kept. */
-export function isCachedType(type: number, { moreTypes }: Pick<CachePlan, 'moreTypes'>): boolean {
-  return CACHED_TYPES.includes(type) || moreTypes.includes(type) || moreTypes.includes(TYPE.ANY);
+/** Lets only answers of these types be remembered. */
+export function createTypeLimit({ moreTypes }: Pick<CachePlan, 'moreTypes'>): Handler {
+  const types = new Set([...CACHED_TYPES, ...moreTypes]);
+  return async (query, next) => {
+    const answer = await next(query);
+    if (answer.kind !== 'forwarded' || types.has(query.question.type) || types.has(TYPE.ANY)) return answer;
+    return { ...answer, memory: undefined };
+  };
 }
 
 /** `--use-stale-cache`: at once, with a TTL of 0, while a new answer is fetched. */

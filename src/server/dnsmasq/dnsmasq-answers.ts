@@ -2,27 +2,22 @@
  * Everything between dnsmasq's options and an answer: the table, the handler chain, the upstream servers.
  */
 import { createAnswerSlowly } from '../../chain/answer-slowly.ts';
-import { type Chain, composeChain } from '../../chain/chain.ts';
-import type { Query } from '../../chain/query.ts';
+import { type Chain, composeChain, type Handler } from '../../chain/chain.ts';
 import type { DnsmasqPlan } from '../../config/dnsmasq/plan.ts';
-import { Forwarder } from '../../forward/forwarder.ts';
-import type { ResolvedName } from '../../forward/named-servers.ts';
 import type { Clock, Timer } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
 import { createChaosHandler } from '../../handlers/chaos.ts';
 import { checkQuestionKind } from '../../handlers/question-kinds.ts';
-import { Forwarding } from '../../handlers/resolver/forwarding.ts';
-import { Remembering } from '../../handlers/resolver/remembering.ts';
+import { createNameResolver } from '../../handlers/resolver/name-resolver.ts';
+import { Resolver, type ResolverTerms } from '../../handlers/resolver/resolver.ts';
 import type { AnswerSlowly } from '../../listen/types.ts';
 import { CounterSums } from '../../table/counters.ts';
 import { TableReader } from '../../table/reader.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { encodeName, ROOT } from '../../wire/name.ts';
-import type { AbsoluteName } from '../../wire/types.ts';
+import { ROOT } from '../../wire/name.ts';
 import { countAnswers } from '../answer-counts.ts';
-import { isCachedType, makeCachingRules, makeStaleTerms } from './caching-rules.ts';
+import { createTypeLimit, makeCachingRules, makeStaleTerms } from './caching-rules.ts';
 import { type ChangingServers, makeForwardPlan } from './forward-plan.ts';
-import { resolveNameBy } from './own-names.ts';
 import { type DnsmasqStatistics, describeServers } from './statistics.ts';
 
 export interface DnsmasqAnswersOptions {
@@ -39,19 +34,22 @@ const OCTETS_PER_ANSWER = 512;
 const LEAST_CACHE_OCTETS = 4 * 2 ** 20;
 const MOST_CACHE_OCTETS = 512 * 2 ** 20;
 const SUM_MILLISECONDS = 600_000;
-const EVERYTHING = encodeName(ROOT);
+export const NO_FILES_READ: ChangingServers = {
+  fromResolvFile: [],
+  moreRoutes: [],
+  nanny: { rules: [], replacesResolvFiles: false },
+};
 
 export class DnsmasqAnswers {
   readonly table: TableWriter;
   /** The main thread's own look-ups. */
   readonly reader: TableReader;
   readonly answerSlowly: AnswerSlowly;
-  readonly forwarder: Forwarder;
+  readonly #resolver: Resolver;
   readonly #plan: DnsmasqPlan;
   readonly #clock: Clock;
   readonly #sums: CounterSums;
-  readonly #remembering: Remembering;
-  #generation = 0;
+  #terms: ResolverTerms;
   #timer: Timer | undefined;
 
   constructor({ plan, udpReaders, version, clock, log }: DnsmasqAnswersOptions) {
@@ -67,12 +65,12 @@ export class DnsmasqAnswers {
     });
     this.reader = new TableReader(this.table.memory, udpReaders, plan.listen.ednsPacketMax);
     this.#sums = new CounterSums(this.table.memory, udpReaders + 1);
-    const nothingYet: ChangingServers = { fromResolvFile: [], moreRoutes: [] };
-    this.forwarder = new Forwarder(makeForwardPlan(plan, nothingYet), {
-      ...{ clock, log },
-      resolveName: (name) => this.#resolveName(name),
+    this.#terms = this.#makeTerms();
+    this.#resolver = new Resolver(this.#terms, {
+      ...{ table: this.table, clock, log },
+      resolveName: createNameResolver(() => chain),
+      before: [createTypeLimit(plan.cache)],
     });
-    this.#remembering = this.#makeRemembering(log);
     const chain = this.#makeChain(version);
     const answerSlowly = createAnswerSlowly(chain, {
       recursionAvailable: true,
@@ -83,22 +81,27 @@ export class DnsmasqAnswers {
     this.#sumNowAndThen();
   }
 
-  /** Follows other servers. Cached answers stay, as they do in dnsmasq. */
+  /** To be called once queries are received. */
+  start(): void {
+    this.#resolver.start();
+  }
+
+  /** Follows other servers. */
   follow(servers: ChangingServers): void {
-    this.#generation += 1;
-    this.forwarder.change(makeForwardPlan(this.#plan, servers));
+    this.#terms = { ...this.#terms, forward: makeForwardPlan(this.#plan, servers) };
+    this.#resolver.change(this.#terms);
   }
 
   clearCache(): void {
-    this.#generation += 1;
-    this.table.dropCachedWithin(EVERYTHING);
+    this.#resolver.forget(ROOT);
     this.table.collect();
   }
 
   statistics(): Omit<DnsmasqStatistics, 'connections' | 'mostConnections'> {
-    const { misses, stale } = this.#remembering.count();
+    const { remembering, forward } = this.#resolver.figures();
+    const { misses, stale } = remembering;
     const { insertions, evictions, cachedOctets } = this.table.statistics();
-    const { inFlight, upstreams } = this.forwarder.statistics();
+    const { inFlight, upstreams } = forward;
     const { byTypeAndRcode } = this.#sums.read();
     const answered = byTypeAndRcode.reduce((sum, { count }) => sum + count, 0);
     return {
@@ -111,24 +114,20 @@ export class DnsmasqAnswers {
 
   stop(): void {
     this.#timer?.cancel();
-    this.forwarder.stop();
+    this.#resolver.stop();
   }
 
-  #makeRemembering(log: Log): Remembering {
+  #makeTerms(): ResolverTerms {
     const { cache, filters } = this.#plan;
-    const terms = { caching: makeCachingRules(cache), changes: [], hiddenTypes: new Set(filters.types) };
-    const forwarding = new Forwarding(this.forwarder, () => terms, this.#clock, log);
-    const stale = makeStaleTerms(cache);
-    return new Remembering({
-      ask: async (query) => {
-        const answer = await forwarding.answer(query);
-        const isKept = answer.kind !== 'forwarded' || isCachedType(query.question.type, cache);
-        return isKept ? answer : { ...answer, memory: undefined };
-      },
-      ...{ store: this.table, clock: this.#clock, recursionAvailable: true },
-      stale: () => stale,
-      generation: () => this.#generation,
-    });
+    return {
+      forward: makeForwardPlan(this.#plan, NO_FILES_READ),
+      caching: makeCachingRules(cache),
+      changes: [],
+      hiddenTypes: new Set(filters.types),
+      stale: makeStaleTerms(cache),
+      // dnsmasq never asks of its own accord.
+      prefetch: false,
+    };
   }
 
   #makeChain(version: string): Chain {
@@ -140,16 +139,13 @@ export class DnsmasqAnswers {
       ttl,
       figures: () => this.statistics(),
     });
-    return composeChain([
+    const handlers: readonly Handler[] = [
+      (query, next) => (this.#resolver.isOwnProbe(query.question) ? { kind: 'drop' } : next(query)),
       ...(identifies ? [chaos] : []),
       checkQuestionKind,
-      (query: Query) => this.#remembering.answer(query),
-    ]);
-  }
-
-  /** Servers that are given by name are looked up through ourselves. */
-  #resolveName(name: AbsoluteName): Promise<ResolvedName> {
-    return resolveNameBy(this.answerSlowly, name);
+      (query) => this.#resolver.answer(query),
+    ];
+    return composeChain(handlers);
   }
 
   /** Readers count in 32 bits: their counts are taken before they come round, whether or not anybody asks. */

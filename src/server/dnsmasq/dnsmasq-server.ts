@@ -4,8 +4,9 @@
 import type { DnsmasqPlan } from '../../config/dnsmasq/plan.ts';
 import type { Clock } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
-import { DnsmasqAnswers } from './dnsmasq-answers.ts';
+import { DnsmasqAnswers, NO_FILES_READ } from './dnsmasq-answers.ts';
 import { DnsmasqListeners } from './dnsmasq-listeners.ts';
+import type { ChangingServers, NannyServers } from './forward-plan.ts';
 import type { Interfaces } from './interface-choice.ts';
 import { describeStatistics } from './statistics.ts';
 import { UpstreamSources } from './upstream-sources.ts';
@@ -26,6 +27,7 @@ export class DnsmasqServer {
   readonly #answers: DnsmasqAnswers;
   readonly #listeners: DnsmasqListeners;
   readonly #upstreams: UpstreamSources;
+  #servers: ChangingServers = NO_FILES_READ;
 
   constructor(plan: DnsmasqPlan, surroundings: DnsmasqSurroundings) {
     const { interfaces, readerEntry, udpReaders, version, clock, log } = surroundings;
@@ -41,7 +43,8 @@ export class DnsmasqServer {
     this.#upstreams = new UpstreamSources({
       ...{ plan: plan.upstreams, clock, log },
       onChange: (servers, isReload) => {
-        this.#answers.follow(servers);
+        this.#servers = { ...this.#servers, ...servers };
+        this.#answers.follow(this.#servers);
         if (isReload && plan.cache.clearsOnReload) this.#clearCache();
       },
     });
@@ -59,7 +62,13 @@ export class DnsmasqServer {
     const cache = port === 0 ? 'DNS disabled' : `cachesize ${this.#plan.cache.size}`;
     log.info(`started, version portolan-${version} ${cache}`);
     await this.#upstreams.start();
-    this.#answers.forwarder.testForLoops();
+    this.#answers.start();
+  }
+
+  /** Follows the servers of the nanny's folder. */
+  followNanny(nanny: NannyServers): void {
+    this.#servers = { ...this.#servers, nanny };
+    this.#answers.follow(this.#servers);
   }
 
   /** SIGHUP: the cache is cleared, files of hosts and servers are read again. The configuration is not. */

@@ -10,6 +10,7 @@ import type {
 } from '../../config/dnsmasq/plan.ts';
 import {
   DEFAULT_FORWARD_PLAN,
+  defaultRule,
   type ForwardPlan,
   type ForwardRule,
   type ForwardTarget,
@@ -27,6 +28,15 @@ export interface ChangingServers {
   readonly fromResolvFile: readonly ForwardAddress[];
   /** Routes from files that are read again. */
   readonly moreRoutes: readonly Route[];
+  readonly nanny: NannyServers;
+}
+
+/** What the nanny's folder says. */
+export interface NannyServers {
+  /** Beside those of the options: equal names have the servers of both. */
+  readonly rules: readonly ForwardRule[];
+  /** Whether resolv files do not count. */
+  readonly replacesResolvFiles: boolean;
 }
 
 const POLICY: Readonly<Record<UpstreamsPlan['choice'], Policy>> = {
@@ -40,13 +50,17 @@ const ALL_PORTS = { least: 1024, most: 65_535 };
 
 export function makeForwardPlan(
   { upstreams, listen }: DnsmasqPlan,
-  { fromResolvFile, moreRoutes }: ChangingServers,
+  { fromResolvFile, moreRoutes, nanny }: ChangingServers,
 ): ForwardPlan {
   const { timing, limits } = DEFAULT_FORWARD_PLAN;
   const { retry, forwardMax } = upstreams;
   return {
     ...DEFAULT_FORWARD_PLAN,
-    rules: makeRules([...upstreams.routes, ...moreRoutes], fromResolvFile),
+    rules: mergeRules([
+      ...rulesOf([...upstreams.routes, ...moreRoutes]),
+      ...nanny.rules,
+      ...(nanny.replacesResolvFiles || fromResolvFile.length === 0 ? [] : [defaultRule(fromResolvFile)]),
+    ]),
     policy: POLICY[upstreams.choice],
     // A question that gets no reply is asked again early only where `--fast-dns-retry` says so.
     timing: retry === undefined ? timing : { ...timing, firstTimeout: retry.after },
@@ -58,33 +72,29 @@ export function makeForwardPlan(
   };
 }
 
-/** One rule per part of the name space. */
-function makeRules(
-  routes: readonly Route[],
-  fromResolvFile: readonly ForwardAddress[],
-): readonly ForwardRule[] {
+function rulesOf(routes: readonly Route[]): readonly ForwardRule[] {
   const scopes = new Map<string, Route[]>();
   for (const route of routes) {
     const key = JSON.stringify(route.scope);
-    const others = scopes.get(key);
-    if (others === undefined) scopes.set(key, [route]);
-    else others.push(route);
+    scopes.set(key, [...(scopes.get(key) ?? []), route]);
   }
-  const rules = [...scopes.values()].flatMap((same) => ruleOf(same) ?? []);
-  const root = rules.find(({ names }) =>
-    names.some((match) => match.kind === 'domain' && match.name === ROOT),
-  );
-  if (fromResolvFile.length === 0) return rules;
-  const added = fromResolvFile.map(unpaced);
-  if (root === undefined)
-    return [...rules, { names: [EVERYTHING], target: { kind: 'servers', servers: added } }];
-  if (root.target.kind === 'local-only') return rules;
-  const own = root.target.kind === 'servers' ? root.target.servers : [];
-  const all: ForwardTarget = { kind: 'servers', servers: [...own, ...added] };
-  return rules.map((rule) => (rule === root ? { ...rule, target: all } : rule));
+  return [...scopes.values()].flatMap((same) => ruleOf(same) ?? []);
 }
 
-const EVERYTHING: NameMatch = { kind: 'domain', name: ROOT };
+/** One rule per part of the name space, with the servers of all that name it. What is not to be asked stays so. */
+function mergeRules(rules: readonly ForwardRule[]): readonly ForwardRule[] {
+  const merged = new Map<string, ForwardRule>();
+  for (const rule of rules) {
+    const key = JSON.stringify(rule.names);
+    const before = merged.get(key);
+    if (before === undefined) merged.set(key, rule);
+    else if (before.target.kind === 'servers' && rule.target.kind === 'servers') {
+      const servers = [...before.target.servers, ...rule.target.servers];
+      merged.set(key, { ...rule, target: { kind: 'servers', servers } });
+    }
+  }
+  return [...merged.values()];
+}
 
 /** Of several things to do with the same names, staying here comes first, then the servers for everything else. */
 function ruleOf(same: readonly Route[]): ForwardRule | undefined {
@@ -107,7 +117,7 @@ function targetOf(actions: readonly Route['action'][]): ForwardTarget | undefine
 function matchOf(scope: RouteScope): NameMatch {
   switch (scope.kind) {
     case 'all':
-      return EVERYTHING;
+      return { kind: 'domain', name: ROOT };
     case 'plain-names':
       return { kind: 'unqualified' };
     case 'domain':

@@ -16,10 +16,12 @@ import { toDnsmasqServer } from './statistics.ts';
 export interface UpstreamSourcesOptions {
   readonly plan: UpstreamsPlan;
   /** @param isReload whether a resolv file has changed since the start */
-  readonly onChange: (servers: ChangingServers, isReload: boolean) => void;
+  readonly onChange: (servers: ServersOfFiles, isReload: boolean) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
+
+export type ServersOfFiles = Omit<ChangingServers, 'nanny'>;
 
 /** How often resolv files are looked at. */
 const POLL_MILLISECONDS = 500;
