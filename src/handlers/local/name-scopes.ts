@@ -27,11 +27,6 @@ export class NameScopes<Rule> {
     this.#suffixes.sort((one, other) => other.text.length - one.text.length);
   }
 
-  get isEmpty(): boolean {
-    const others = this.#domains.size + this.#suffixes.length;
-    return others + this.#plain.length + this.#all.length === 0;
-  }
-
   /** The rules of each scope that a name is in, from the longest scope to the shortest. */
   *find(name: NameKey): Iterable<readonly Rule[]> {
     const suffixes = this.#suffixes.filter(({ text }) => name.slice(0, -1).endsWith(text));
@@ -44,6 +39,12 @@ export class NameScopes<Rule> {
     if (countLabels(name) === 1 && this.#plain.length > 0) yield this.#plain;
     yield this.#domains.get(ROOT) ?? [];
     yield this.#all;
+  }
+
+  /** Whether a scope that the name is in has such a rule. */
+  some(name: NameKey, isWanted: (rule: Rule) => boolean): boolean {
+    for (const rules of this.find(name)) if (rules.some(isWanted)) return true;
+    return false;
   }
 
   #rulesOf(scope: NameScope): Rule[] {

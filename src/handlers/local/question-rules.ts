@@ -35,15 +35,29 @@ export interface QuestionRules {
   readonly ttl: number;
 }
 
-/** @param exists whether a name or one below it is known */
-export function createQuestionRules(rules: QuestionRules, exists: (name: NameKey) => boolean): Handler {
-  const scopes = new NameScopes(rules.routes.map(({ scope, action }) => [scope, action] as const));
-  return (query, next) =>
-    answerPrivateReverse(rules, scopes, query) ??
-    answerWindows(rules, query) ??
-    answerByRoute(rules, scopes, query, exists) ??
-    next(query);
+export interface QuestionRuleBook {
+  readonly handler: Handler;
+  /** Whether a domain that the name is in has addresses for all its names: then it is no name that does not exist. */
+  readonly hasAddress: (name: NameKey) => boolean;
 }
+
+/** @param exists whether a name or one below it is known */
+export function compileQuestionRules(
+  rules: QuestionRules,
+  exists: (name: NameKey) => boolean,
+): QuestionRuleBook {
+  const scopes = new NameScopes(rules.routes.map(({ scope, action }) => [scope, action] as const));
+  return {
+    handler: (query, next) =>
+      answerPrivateReverse(rules, scopes, query) ??
+      answerWindows(rules, query) ??
+      answerByRoute(rules, scopes, query, exists) ??
+      next(query),
+    hasAddress: (name) => scopes.some(name, isAddress),
+  };
+}
+
+const isAddress = ({ kind }: RuleAction): boolean => kind === 'address' || kind === 'null-address';
 
 function answerPrivateReverse(
   { keepsPrivateReverse }: QuestionRules,
@@ -53,14 +67,9 @@ function answerPrivateReverse(
   const isReverse = question.type === TYPE.PTR || question.type === TYPE.ANY;
   if (!keepsPrivateReverse || !isReverse) return undefined;
   const octets = octetsOfReverseName(key);
-  if (octets === undefined || !isPrivate(octets, true) || hasOwnServers(scopes, key)) return undefined;
+  if (octets === undefined || !isPrivate(octets, true) || scopes.some(key, ({ kind }) => kind === 'forward'))
+    return undefined;
   return denial('nxdomain', true);
-}
-
-/** Whether a domain that the name is in has servers of its own. */
-function hasOwnServers(scopes: NameScopes<RuleAction>, name: NameKey): boolean {
-  for (const actions of scopes.find(name)) if (actions.some(({ kind }) => kind === 'forward')) return true;
-  return false;
 }
 
 function answerWindows({ keepsWindowsQuestions }: QuestionRules, query: Query): Answer | undefined {
@@ -131,7 +140,7 @@ function typesOf(type: number): readonly number[] {
 function hasAddresses(scopes: NameScopes<RuleAction>, name: NameKey): boolean {
   for (const actions of scopes.find(name)) {
     if (!actions.some(({ kind }) => kind === 'local')) continue;
-    return actions.some(({ kind }) => kind === 'address' || kind === 'null-address');
+    return actions.some(isAddress);
   }
   return false;
 }

@@ -4,9 +4,13 @@
 import { createAnswerSlowly } from '../../chain/answer-slowly.ts';
 import { type Chain, composeChain, type Handler } from '../../chain/chain.ts';
 import type { DnsmasqPlan } from '../../config/dnsmasq/plan.ts';
+import type { Connect } from '../../forward/connect.ts';
 import type { Clock, Timer } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
 import { createChaosHandler } from '../../handlers/chaos.ts';
+import { createKnownNamesHandler } from '../../handlers/local/known-names.ts';
+import { createQuestionRules } from '../../handlers/local/question-rules.ts';
+import { createReplyFilter } from '../../handlers/local/reply-rules.ts';
 import { checkQuestionKind } from '../../handlers/question-kinds.ts';
 import { createNameResolver } from '../../handlers/resolver/name-resolver.ts';
 import { Resolver, type ResolverTerms } from '../../handlers/resolver/resolver.ts';
@@ -16,15 +20,29 @@ import { TableReader } from '../../table/reader.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
 import { countAnswers } from '../answer-counts.ts';
+import { LocalData } from '../local-data.ts';
 import { createTypeLimit, makeCachingRules, makeStaleTerms } from './caching-rules.ts';
 import { type ChangingServers, makeForwardPlan } from './forward-plan.ts';
+import type { Interfaces, Interfaces } from './interface-choice.ts';
+import {
+  DNSMASQ_HOSTS,
+  hostsPathsOf,
+  listLocalNetworks,
+  localNamesPlan,
+  questionRulesOf,
+} from './local-plan.ts';
+import { LocalSide } from './local-side.ts';
 import { type DnsmasqStatistics, describeServers } from './statistics.ts';
 
 export interface DnsmasqAnswersOptions {
   readonly plan: DnsmasqPlan;
   /** Reader threads. */
   readonly udpReaders: number;
+  readonly interfaces: () => Interfaces;
   readonly version: string;
+  readonly interfaces: () => Interfaces;
+  /** How upstream servers are reached. */
+  readonly connect: Connect;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -34,17 +52,14 @@ const OCTETS_PER_ANSWER = 512;
 const LEAST_CACHE_OCTETS = 4 * 2 ** 20;
 const MOST_CACHE_OCTETS = 512 * 2 ** 20;
 const SUM_MILLISECONDS = 600_000;
-export const NO_FILES_READ: ChangingServers = {
-  fromResolvFile: [],
-  moreRoutes: [],
-  nanny: { rules: [], replacesResolvFiles: false },
-};
+export const NO_FILES_READ: ChangingServers = { fromResolvFile: [], moreRoutes: [] };
 
 export class DnsmasqAnswers {
   readonly table: TableWriter;
   /** The main thread's own look-ups. */
   readonly reader: TableReader;
   readonly answerSlowly: AnswerSlowly;
+  readonly #local: LocalSide;
   readonly #resolver: Resolver;
   readonly #plan: DnsmasqPlan;
   readonly #clock: Clock;
@@ -52,9 +67,10 @@ export class DnsmasqAnswers {
   #terms: ResolverTerms;
   #timer: Timer | undefined;
 
-  constructor({ plan, udpReaders, version, clock, log }: DnsmasqAnswersOptions) {
+  constructor({ plan, udpReaders, interfaces, version, clock, log }: DnsmasqAnswersOptions) {
     this.#plan = plan;
     this.#clock = clock;
+    this.#interfaces = interfaces;
     this.table = new TableWriter({
       readers: udpReaders + 1,
       cacheEntries: plan.cache.size,
@@ -65,9 +81,25 @@ export class DnsmasqAnswers {
     });
     this.reader = new TableReader(this.table.memory, udpReaders, plan.listen.ednsPacketMax);
     this.#sums = new CounterSums(this.table.memory, udpReaders + 1);
-    this.#terms = this.#makeTerms();
-    this.#resolver = new Resolver(this.#terms, {
+    this.#local = new LocalSide({
+      ...{ plan, table: this.table, interfaces, clock, log },
+      forget: (domains) => {
+        for (const domain of domains) this.#resolver.forget(domain);
+      },
+    });
+    this.#local = new LocalData({
+      plan: localNamesPlan(plan, interfaces()),
+      hostsPaths: hostsPathsOf(plan),
+      format: DNSMASQ_HOSTS,
+      recursionAvailable: true,
+      onChange: (domains) => {
+        for (const domain of domains) this.#resolver.forget(domain);
+      },
       ...{ table: this.table, clock, log },
+    });
+    this.#terms = this.#makeTerms(log);
+    this.#resolver = new Resolver(this.#terms, {
+      ...{ table: this.table, connect, clock, log },
       resolveName: createNameResolver(() => chain),
       before: [createTypeLimit(plan.cache)],
     });
@@ -81,13 +113,34 @@ export class DnsmasqAnswers {
     this.#sumNowAndThen();
   }
 
+  /** Ends when the names of hosts files are known. */
+  async readHosts(): Promise<void> {
+    await this.#local.start();
+  }
+
+  /** Looks for changed hosts files at once, though they are followed. */
+  rereadHosts(): void {
+    this.#local.reload();
+  }
+
+  /** Reads hosts files; their names are known when it ends. */
+  async prepare(): Promise<void> {
+    await this.#local.start();
+  }
+
   /** To be called once queries are received. */
   start(): void {
     this.#resolver.start();
   }
 
+  /** Reads hosts files again. */
+  reload(): void {
+    this.#local.reload();
+  }
+
   /** Follows other servers. */
   follow(servers: ChangingServers): void {
+    this.#local.followRoutes(servers.moreRoutes);
     this.#terms = { ...this.#terms, forward: makeForwardPlan(this.#plan, servers) };
     this.#resolver.change(this.#terms);
   }
@@ -114,15 +167,17 @@ export class DnsmasqAnswers {
 
   stop(): void {
     this.#timer?.cancel();
+    this.#local.stop();
+    this.#local.stop();
     this.#resolver.stop();
   }
 
-  #makeTerms(): ResolverTerms {
+  #makeTerms(log: Log): ResolverTerms {
     const { cache, filters } = this.#plan;
     return {
       forward: makeForwardPlan(this.#plan, NO_FILES_READ),
       caching: makeCachingRules(cache),
-      changes: [],
+      changes: [this.#local.filterReply],
       hiddenTypes: new Set(filters.types),
       stale: makeStaleTerms(cache),
       // dnsmasq never asks of its own accord.
@@ -143,6 +198,7 @@ export class DnsmasqAnswers {
       (query, next) => (this.#resolver.isOwnProbe(query.question) ? { kind: 'drop' } : next(query)),
       ...(identifies ? [chaos] : []),
       checkQuestionKind,
+      ...this.#local.handlers,
       (query) => this.#resolver.answer(query),
     ];
     return composeChain(handlers);

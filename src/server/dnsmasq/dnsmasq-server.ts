@@ -2,14 +2,19 @@
  * A plan of dnsmasq's options brought to life, with what dnsmasq does on its signals.
  */
 import type { DnsmasqPlan } from '../../config/dnsmasq/plan.ts';
+import { connectBySockets } from '../../forward/connect.ts';
 import type { Clock } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
 import { DnsmasqAnswers, NO_FILES_READ } from './dnsmasq-answers.ts';
 import { DnsmasqListeners } from './dnsmasq-listeners.ts';
 import type { ChangingServers, NannyServers } from './forward-plan.ts';
 import type { Interfaces } from './interface-choice.ts';
+import { LocalService } from './local-service.ts';
+import { QueryLog } from './query-log.ts';
 import { describeStatistics } from './statistics.ts';
+import { tellQueries } from './told-queries.ts';
 import { UpstreamSources } from './upstream-sources.ts';
+import { type Watcher, watchAnswers } from './watched-answers.ts';
 
 export interface DnsmasqSurroundings {
   readonly interfaces: () => Interfaces;
@@ -33,11 +38,13 @@ export class DnsmasqServer {
     const { interfaces, readerEntry, udpReaders, version, clock, log } = surroundings;
     this.#plan = plan;
     this.#surroundings = surroundings;
-    this.#answers = new DnsmasqAnswers({ plan, udpReaders, version, clock, log });
-    const { table, reader, answerSlowly } = this.#answers;
+    const queryLog = plan.log.queries === 'off' ? undefined : new QueryLog(plan.log.queries, log);
+    const connect = queryLog === undefined ? connectBySockets : tellQueries(connectBySockets, queryLog);
+    this.#answers = new DnsmasqAnswers({ plan, udpReaders, version, interfaces, connect, clock, log });
+    const { table } = this.#answers;
     this.#listeners = new DnsmasqListeners({
       ...{ plan: plan.listen, interfaces, udpReaders, readerEntry, clock, log },
-      ...{ table: table.memory, answers: reader, answerSlowly },
+      ...this.#chooseAnswers(queryLog),
       onReaderDead: (dead) => table.readerDied(dead),
     });
     this.#upstreams = new UpstreamSources({
@@ -58,6 +65,8 @@ export class DnsmasqServer {
   async start(): Promise<void> {
     const { port } = this.#plan.listen;
     const { version, log } = this.#surroundings;
+    await this.#answers.readHosts();
+    await this.#answers.prepare();
     await this.#listeners.open();
     const cache = port === 0 ? 'DNS disabled' : `cachesize ${this.#plan.cache.size}`;
     log.info(`started, version portolan-${version} ${cache}`);
@@ -74,6 +83,8 @@ export class DnsmasqServer {
   /** SIGHUP: the cache is cleared, files of hosts and servers are read again. The configuration is not. */
   reload(): void {
     this.#clearCache();
+    this.#answers.rereadHosts();
+    this.#answers.reload();
     void this.#upstreams.reload();
   }
 
@@ -92,6 +103,19 @@ export class DnsmasqServer {
     this.#upstreams.stop();
     await this.#listeners.stop();
     this.#answers.stop();
+  }
+
+  /** Where somebody looks at every query, readers must not answer by themselves. */
+  #chooseAnswers(queryLog: QueryLog | undefined) {
+    const { table, reader, answerSlowly } = this.#answers;
+    const { interfaces, udpReaders, clock, log } = this.#surroundings;
+    const { localService, ednsPacketMax: udpLimit } = this.#plan.listen;
+    const watchers: readonly Watcher[] = [
+      ...(localService ? [new LocalService(interfaces, clock, log)] : []),
+      ...(queryLog === undefined ? [] : [queryLog]),
+    ];
+    if (watchers.length === 0) return { table: table.memory, answers: reader, answerSlowly };
+    return watchAnswers({ watchers, answers: reader, answerSlowly, udpLimit, udpReaders, clock, log });
   }
 
   #clearCache(): void {

@@ -2,7 +2,6 @@
  * What dnsmasq's options say of local names, of questions that are not to be asked elsewhere and of replies, in the terms of
  * those who do it.
  */
-import type { networkInterfaces } from 'node:os';
 import { boundsOf, isIpv6 } from '../../config/dnsmasq/addresses.ts';
 import { isForReading } from '../../config/dnsmasq/folder-choice.ts';
 import { HostsFileReader } from '../../config/dnsmasq/hosts-file.ts';
@@ -11,8 +10,7 @@ import type { LocalNetwork } from '../../handlers/local/known-names.ts';
 import type { QuestionRules } from '../../handlers/local/question-rules.ts';
 import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
 import type { LocalNamesPlan, RangeDomain } from '../../sources/local/local-plan.ts';
-
-type Interfaces = ReturnType<typeof networkInterfaces>;
+import type { Interfaces } from './interface-choice.ts';
 
 /** How dnsmasq reads hosts files. */
 export const DNSMASQ_HOSTS: HostsFormat = {
