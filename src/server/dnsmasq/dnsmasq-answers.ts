@@ -8,9 +8,6 @@ import type { Connect } from '../../forward/connect.ts';
 import type { Clock, Timer } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
 import { createChaosHandler } from '../../handlers/chaos.ts';
-import { createKnownNamesHandler } from '../../handlers/local/known-names.ts';
-import { createQuestionRules } from '../../handlers/local/question-rules.ts';
-import { createReplyFilter } from '../../handlers/local/reply-rules.ts';
 import { checkQuestionKind } from '../../handlers/question-kinds.ts';
 import { createNameResolver } from '../../handlers/resolver/name-resolver.ts';
 import { Resolver, type ResolverTerms } from '../../handlers/resolver/resolver.ts';
@@ -20,17 +17,9 @@ import { TableReader } from '../../table/reader.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
 import { countAnswers } from '../answer-counts.ts';
-import { LocalData } from '../local-data.ts';
 import { createTypeLimit, makeCachingRules, makeStaleTerms } from './caching-rules.ts';
 import { type ChangingServers, makeForwardPlan } from './forward-plan.ts';
-import type { Interfaces, Interfaces } from './interface-choice.ts';
-import {
-  DNSMASQ_HOSTS,
-  hostsPathsOf,
-  listLocalNetworks,
-  localNamesPlan,
-  questionRulesOf,
-} from './local-plan.ts';
+import type { Interfaces } from './interface-choice.ts';
 import { LocalSide } from './local-side.ts';
 import { type DnsmasqStatistics, describeServers } from './statistics.ts';
 
@@ -40,7 +29,6 @@ export interface DnsmasqAnswersOptions {
   readonly udpReaders: number;
   readonly interfaces: () => Interfaces;
   readonly version: string;
-  readonly interfaces: () => Interfaces;
   /** How upstream servers are reached. */
   readonly connect: Connect;
   readonly clock: Clock;
@@ -67,10 +55,10 @@ export class DnsmasqAnswers {
   #terms: ResolverTerms;
   #timer: Timer | undefined;
 
-  constructor({ plan, udpReaders, interfaces, version, clock, log }: DnsmasqAnswersOptions) {
+  constructor(options: DnsmasqAnswersOptions) {
+    const { plan, udpReaders, version, interfaces, connect, clock, log } = options;
     this.#plan = plan;
     this.#clock = clock;
-    this.#interfaces = interfaces;
     this.table = new TableWriter({
       readers: udpReaders + 1,
       cacheEntries: plan.cache.size,
@@ -87,17 +75,7 @@ export class DnsmasqAnswers {
         for (const domain of domains) this.#resolver.forget(domain);
       },
     });
-    this.#local = new LocalData({
-      plan: localNamesPlan(plan, interfaces()),
-      hostsPaths: hostsPathsOf(plan),
-      format: DNSMASQ_HOSTS,
-      recursionAvailable: true,
-      onChange: (domains) => {
-        for (const domain of domains) this.#resolver.forget(domain);
-      },
-      ...{ table: this.table, clock, log },
-    });
-    this.#terms = this.#makeTerms(log);
+    this.#terms = this.#makeTerms();
     this.#resolver = new Resolver(this.#terms, {
       ...{ table: this.table, connect, clock, log },
       resolveName: createNameResolver(() => chain),
@@ -123,19 +101,9 @@ export class DnsmasqAnswers {
     this.#local.reload();
   }
 
-  /** Reads hosts files; their names are known when it ends. */
-  async prepare(): Promise<void> {
-    await this.#local.start();
-  }
-
   /** To be called once queries are received. */
   start(): void {
     this.#resolver.start();
-  }
-
-  /** Reads hosts files again. */
-  reload(): void {
-    this.#local.reload();
   }
 
   /** Follows other servers. */
@@ -168,11 +136,10 @@ export class DnsmasqAnswers {
   stop(): void {
     this.#timer?.cancel();
     this.#local.stop();
-    this.#local.stop();
     this.#resolver.stop();
   }
 
-  #makeTerms(log: Log): ResolverTerms {
+  #makeTerms(): ResolverTerms {
     const { cache, filters } = this.#plan;
     return {
       forward: makeForwardPlan(this.#plan, NO_FILES_READ),

@@ -66,7 +66,6 @@ export class DnsmasqServer {
     const { port } = this.#plan.listen;
     const { version, log } = this.#surroundings;
     await this.#answers.readHosts();
-    await this.#answers.prepare();
     await this.#listeners.open();
     const cache = port === 0 ? 'DNS disabled' : `cachesize ${this.#plan.cache.size}`;
     log.info(`started, version portolan-${version} ${cache}`);
@@ -84,7 +83,6 @@ export class DnsmasqServer {
   reload(): void {
     this.#clearCache();
     this.#answers.rereadHosts();
-    this.#answers.reload();
     void this.#upstreams.reload();
   }
 

@@ -28,7 +28,7 @@ export interface ChangingServers {
   readonly fromResolvFile: readonly ForwardAddress[];
   /** Routes from files that are read again. */
   readonly moreRoutes: readonly Route[];
-  readonly nanny: NannyServers;
+  readonly nanny?: NannyServers;
 }
 
 /** What the nanny's folder says. */
@@ -38,6 +38,8 @@ export interface NannyServers {
   /** Whether resolv files do not count. */
   readonly replacesResolvFiles: boolean;
 }
+
+const NO_NANNY: NannyServers = { rules: [], replacesResolvFiles: false };
 
 const POLICY: Readonly<Record<UpstreamsPlan['choice'], Policy>> = {
   preferred: 'fastest',
@@ -50,7 +52,7 @@ const ALL_PORTS = { least: 1024, most: 65_535 };
 
 export function makeForwardPlan(
   { upstreams, listen }: DnsmasqPlan,
-  { fromResolvFile, moreRoutes, nanny }: ChangingServers,
+  { fromResolvFile, moreRoutes, nanny = NO_NANNY }: ChangingServers,
 ): ForwardPlan {
   const { timing, limits } = DEFAULT_FORWARD_PLAN;
   const { retry, forwardMax } = upstreams;

@@ -7,7 +7,7 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import type { DnsmasqListenPlan } from '../../config/dnsmasq/plan.ts';
 
-export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
+export type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
 
 export type ListenChoice =
   /** All addresses, those to come included. */

@@ -1,0 +1,28 @@
+/**
+ * Tells of every query that leaves for an upstream server, at the moment it does.
+ */
+import type { Connect } from '../../forward/connect.ts';
+import { decodeMessage } from '../../wire/message.ts';
+import type { AbsoluteName } from '../../wire/types.ts';
+
+export interface QueryListener {
+  /** @param server `127.0.0.1#53` */
+  forwarded(name: AbsoluteName, server: string): void;
+}
+
+export function tellQueries(connect: Connect, listener: QueryListener): Connect {
+  return (server, address, terms, clock) => {
+    const transport = connect(server, address, terms, clock);
+    return {
+      ask(query, events) {
+        const [question] = decodeMessage(query.octets).questions;
+        if (question !== undefined) listener.forwarded(question.name, `${address}#${server.port}`);
+        return transport.ask(query, events);
+      },
+      get dropped() {
+        return transport.dropped;
+      },
+      close: () => transport.close(),
+    };
+  };
+}
