@@ -8,6 +8,8 @@ import { findFreePort } from '../support/free-port.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 export interface RunningDnsmasq {
+  /** On 127.0.0.1. */
+  readonly port: number;
   /** What it has logged, one line each, without the prefix. */
   readonly log: readonly string[];
   /** The lines of dig's answer section. */
@@ -36,7 +38,7 @@ export async function runDnsmasq(words: readonly string[]): Promise<RunningDnsma
   const isUp = () => log.some((line) => /^(read .* names|cleared cache)/.test(line));
   await waitUntil('dnsmasq to run', () => isUp() || child.exitCode !== null);
   if (!isUp()) throw new Error(`dnsmasq does not run: ${log.join('; ')}`);
-  return { log, ask: (name, type) => dig(port, name, type) };
+  return { port, log, ask: (name, type) => dig(port, name, type) };
 }
 
 function collectLines(child: ChildProcess): string[] {

@@ -29,7 +29,25 @@ export class NameScopes<Rule> {
 
   /** The rules of each scope that a name is in, from the longest scope to the shortest. */
   *find(name: NameKey): Iterable<readonly Rule[]> {
-    const suffixes = this.#suffixes.filter(({ text }) => name.slice(0, -1).endsWith(text));
+    yield* this.#findNarrow(name);
+    yield this.#domains.get(ROOT) ?? [];
+    yield this.#all;
+  }
+
+  /**
+   * Whether a scope that the name is in has such a rule.
+   *
+   * @param which of the scopes count; `narrow`: those that not every name is in
+   */
+  some(name: NameKey, isWanted: (rule: Rule) => boolean, which: 'all' | 'narrow' = 'all'): boolean {
+    for (const rules of which === 'all' ? this.find(name) : this.#findNarrow(name))
+      if (rules.some(isWanted)) return true;
+    return false;
+  }
+
+  *#findNarrow(name: NameKey): Iterable<readonly Rule[]> {
+    const text = name.slice(0, -1);
+    const suffixes = this.#suffixes.filter((suffix) => text.endsWith(suffix.text));
     for (let at: NameKey | undefined = name; at !== undefined && at !== ROOT; at = parentOf(at)) {
       while ((suffixes[0]?.text.length ?? 0) > at.length - 1) yield suffixes.shift()?.rules ?? [];
       const rules = this.#domains.get(at);
@@ -37,14 +55,6 @@ export class NameScopes<Rule> {
     }
     for (const { rules } of suffixes) yield rules;
     if (countLabels(name) === 1 && this.#plain.length > 0) yield this.#plain;
-    yield this.#domains.get(ROOT) ?? [];
-    yield this.#all;
-  }
-
-  /** Whether a scope that the name is in has such a rule. */
-  some(name: NameKey, isWanted: (rule: Rule) => boolean): boolean {
-    for (const rules of this.find(name)) if (rules.some(isWanted)) return true;
-    return false;
   }
 
   #rulesOf(scope: NameScope): Rule[] {

@@ -67,7 +67,11 @@ function answerPrivateReverse(
   const isReverse = question.type === TYPE.PTR || question.type === TYPE.ANY;
   if (!keepsPrivateReverse || !isReverse) return undefined;
   const octets = octetsOfReverseName(key);
-  if (octets === undefined || !isPrivate(octets, true) || scopes.some(key, ({ kind }) => kind === 'forward'))
+  if (
+    octets === undefined ||
+    !isPrivate(octets, true) ||
+    scopes.some(key, ({ kind }) => kind === 'forward', 'narrow')
+  )
     return undefined;
   return denial('nxdomain', true);
 }

@@ -9,13 +9,17 @@ import { reverseName } from '../../wire/address.ts';
 import { type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
 import { type RecordSet, recordSet } from '../../zone/record-set.ts';
 
+export interface HostAddress {
+  readonly address: string;
+  /** Seconds. */
+  readonly ttl: number;
+}
+
 /** The addresses of a name. Equal ones are the same object within one `HostNames`. */
 export interface HostAddresses {
   /** Equal for equal addresses, in any `HostNames`. */
   readonly key: string;
-  readonly addresses: readonly string[];
-  /** Seconds. */
-  readonly ttl: number;
+  readonly addresses: readonly HostAddress[];
   /** A and AAAA, those that there are. */
   readonly sets: readonly RecordSet[];
 }
@@ -39,12 +43,11 @@ export class HostNames {
     this.#rotates = rotates;
   }
 
-  /** @param ttl seconds; where those of one name differ, the least counts (RFC 2181 section 5.2) */
+  /** @param ttl seconds; where those of a set differ, the least counts (RFC 2181 section 5.2) */
   add(name: NameKey, address: string, ttl: number): void {
-    const before = this.#names.get(name);
-    if (before === undefined) this.#names.set(name, this.#share([address], ttl));
-    else if (!before.addresses.includes(address))
-      this.#names.set(name, this.#share([...before.addresses, address], Math.min(ttl, before.ttl)));
+    const before = this.#names.get(name)?.addresses ?? [];
+    if (!before.some((known) => known.address === address))
+      this.#names.set(name, this.#share([...before, { address, ttl }]));
     if (this.#addresses.has(address)) return;
     this.#addresses.add(address);
     this.#pointers.set(reverseName(address), { target: name, ttl });
@@ -71,23 +74,24 @@ export class HostNames {
     return this.#names.size;
   }
 
-  #share(addresses: readonly string[], ttl: number): HostAddresses {
-    const key = `${ttl} ${addresses.join()}`;
+  #share(addresses: readonly HostAddress[]): HostAddresses {
+    const key = addresses.map(({ address, ttl }) => `${address} ${ttl}`).join();
     const known = this.#shared.get(key);
     if (known !== undefined) return known;
-    const made = { key, addresses, ttl, sets: this.#setsOf(addresses, ttl) };
+    const ipv4 = addresses.filter(({ address }) => !isIpv6(address));
+    const ipv6 = addresses.filter(({ address }) => isIpv6(address));
+    const sets = [...this.#setOf('A', ipv4), ...this.#setOf('AAAA', ipv6)];
+    const made = { key, addresses, sets };
     this.#shared.set(key, made);
     return made;
   }
 
-  #setsOf(addresses: readonly string[], ttl: number): readonly RecordSet[] {
-    const isIpv6 = (address: string) => address.includes(':');
-    const ipv4 = addresses.filter((address) => !isIpv6(address));
-    const ipv6 = addresses.filter(isIpv6);
-    const data = (kind: 'A' | 'AAAA', list: readonly string[]): readonly RecordData[] =>
-      list.map((address) => ({ kind, address }));
-    return [recordSet(TYPE.A, ttl, data('A', ipv4)), recordSet(TYPE.AAAA, ttl, data('AAAA', ipv6))]
-      .filter((set) => set.data.length > 0)
-      .map((set) => (this.#rotates ? set : { ...set, keepsOrder: true }));
+  #setOf(kind: 'A' | 'AAAA', addresses: readonly HostAddress[]): readonly RecordSet[] {
+    if (addresses.length === 0) return [];
+    const data = addresses.map(({ address }): RecordData => ({ kind, address }));
+    const set = recordSet(TYPE[kind], Math.min(...addresses.map(({ ttl }) => ttl)), data);
+    return [this.#rotates ? set : { ...set, keepsOrder: true }];
   }
 }
+
+const isIpv6 = (address: string): boolean => address.includes(':');

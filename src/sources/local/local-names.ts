@@ -77,7 +77,7 @@ export class LocalNames {
   isLocalised(name: NameKey): boolean {
     if (!this.#plan.localisesQueries) return false;
     const addresses = this.#hosts.get(this.#followAliases(name).name)?.addresses ?? [];
-    return addresses.filter((address) => !address.includes(':')).length > 1;
+    return addresses.filter(({ address }) => !address.includes(':')).length > 1;
   }
 
   /** All names with records of their own, each once. */
