@@ -6,12 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiServer } from './api-server.ts';
 import { PROBE } from './api-server-orders.ts';
 import { type ClusterShape, describeCluster, nameOf, podAddress } from './cluster.ts';
+import { moveToServerCore } from './cores.ts';
 import { DnsClient } from './dns-client.ts';
 import { measureCost } from './dnsperf.ts';
 import { machineTime } from './machine.ts';
 import type { ThreadTimes } from './processor-time.ts';
 import { createRandom } from './random.ts';
 import { type Goal, printSummary, type Report, type Table } from './report.ts';
+import { takeTurns } from './rounds.ts';
 import { type Portolan, startPortolan } from './servers/portolan.ts';
 import { percentile, summarize } from './statistics.ts';
 import { saveQuestions, type Workplace } from './workplace.ts';
@@ -54,10 +56,7 @@ export async function measureChange(workplace: Workplace): Promise<Report> {
       printLatencies([
         [`${SMALL.services} services`, small],
         [`${LARGE.services} services`, large],
-        [
-          `${LARGE.services} services, ${Math.round(busy.changesPerSecond)} changes a second, full load`,
-          busy.latencies,
-        ],
+        [`${LARGE.services} services, ${Math.round(busy.changesPerSecond)} changes a second`, busy.latencies],
       ]),
       printCosts(busy),
     ],
@@ -75,7 +74,7 @@ async function onStage<Result>(
   let server: Portolan | undefined;
   try {
     const questions = await saveQuestions(workplace, describeCluster(shape), `change-${shape.services}`);
-    server = await startPortolan(workplace, apiServer.url);
+    server = await startPortolan(workplace, apiServer.url, 'all cores');
     return await perform({ apiServer, server, questions });
   } finally {
     await Promise.all([server?.process.stop(), apiServer.stop()]);
@@ -114,36 +113,37 @@ async function watchOne(apiServer: ApiServer, client: DnsClient, address: string
   return seenAt - (await sent);
 }
 
-/** Load without changes, then with, then without again, so that drift of the machine shows. */
+/** Latencies first, without any load: full load takes all the time that a core has. Then load with changes and without. */
 async function measureAmongChanges(workplace: Workplace, stage: Stage): Promise<Busy> {
-  const { rounds, seconds, say } = workplace;
-  const before = await measureReader(stage, countTo(Math.ceil(rounds / 2)), seconds);
-  stage.apiServer.startChanges(CHANGES_PER_SECOND);
+  const { rounds, say } = workplace;
+  const { apiServer, server } = stage;
+  apiServer.startChanges(CHANGES_PER_SECOND);
   const end = machineTime() + CHANGING_MILLISECONDS;
-  const goOn = () => machineTime() < end;
-  const [latencies, costBusy] = await Promise.all([
-    watchChanges(stage, goOn),
-    measureReader(stage, goOn, seconds),
-  ]);
-  const changesPerSecond = await stage.apiServer.stopChanges();
+  const latencies = await watchChanges(stage, () => machineTime() < end);
+  const changesPerSecond = await apiServer.stopChanges();
   say(`among changes: ${describeLatencies(latencies)}`);
-  const after = await measureReader(stage, countTo(Math.ceil(rounds / 2)), seconds);
-  return { latencies, changesPerSecond, costBusy, costQuiet: [...before, ...after] };
+  moveToServerCore(server.process.pid);
+  const turns = await takeTurns(
+    [0, CHANGES_PER_SECOND],
+    rounds,
+    (rate) => measureReader(workplace, stage, rate),
+    say,
+  );
+  const [quiet, busy] = turns.map(({ results }) => results);
+  return { latencies, changesPerSecond, costQuiet: quiet ?? [], costBusy: busy ?? [] };
 }
 
-/** @returns microseconds of the reader's thread per query, in each turn */
+/** @returns microseconds of the reader's thread per query, among so many changes a second */
 async function measureReader(
-  { server, questions }: Stage,
-  goOn: (done: number) => boolean,
-  seconds: number,
-): Promise<readonly number[]> {
-  const costs: number[] = [];
-  while (goOn(costs.length)) {
-    const { pid } = server.process;
-    const { threads, completed } = await measureCost(pid, { port: server.port, questions, seconds });
-    costs.push(timeOfReader(threads, pid) / completed);
-  }
-  return costs;
+  { seconds }: Workplace,
+  { apiServer, server, questions }: Stage,
+  changesPerSecond: number,
+): Promise<number> {
+  const { pid } = server.process;
+  if (changesPerSecond > 0) apiServer.startChanges(changesPerSecond);
+  const { threads, completed } = await measureCost(pid, { port: server.port, questions, seconds });
+  if (changesPerSecond > 0) await apiServer.stopChanges();
+  return timeOfReader(threads, pid) / completed;
 }
 
 /** Under full load the one reader is the busiest thread beside the main one, whose number is that of the process. */

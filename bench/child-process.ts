@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { onServerCore } from './cores.ts';
+import { type Place, runAt } from './cores.ts';
 import { machineTime } from './machine.ts';
 
 const KEPT_CHARACTERS = 2000;
@@ -22,7 +22,7 @@ export class ServerStartError extends Error {
   }
 }
 
-/** A program on the core of the servers. */
+/** A server, as a process. */
 export class ServerProcess {
   readonly name: string;
   readonly pid: number;
@@ -44,8 +44,13 @@ export class ServerProcess {
   }
 
   /** @throws ServerStartError where the program cannot be run at all */
-  static async start(name: string, command: string, args: readonly string[]): Promise<ServerProcess> {
-    const [program, ...rest] = onServerCore(command, args);
+  static async start(
+    name: string,
+    command: string,
+    args: readonly string[],
+    place: Place = 'server core',
+  ): Promise<ServerProcess> {
+    const [program, ...rest] = runAt(place, command, args);
     const { KUBECONFIG: _, KUBERNETES_SERVICE_HOST: __, ...env } = process.env;
     const startedAt = machineTime();
     const child = spawn(program, rest, { env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -7,9 +7,9 @@ import { availableParallelism } from 'node:os';
 import { isInstalled } from './programs.ts';
 
 const PROGRAM = 'taskset';
-const SERVER_CORE = '0';
 /** Asked before any process was moved: it counts the cores that this one may use. */
 const CORES = availableParallelism();
+const CORES_OF: Readonly<Record<Place, string>> = { 'server core': '0', 'all cores': `0-${CORES - 1}` };
 
 export function canSeparate(): boolean {
   return CORES > 1 && isInstalled(PROGRAM);
@@ -17,10 +17,26 @@ export function canSeparate(): boolean {
 
 /** Moves this process, and all that it starts from now on, off the core of the servers. */
 export function leaveServerCore(): void {
-  if (canSeparate()) spawnSync(PROGRAM, ['-a', '-c', '-p', `1-${CORES - 1}`, String(process.pid)]);
+  move(process.pid, `1-${CORES - 1}`);
 }
 
-/** The command that runs a command on the core of the servers. */
-export function onServerCore(command: string, args: readonly string[]): readonly [string, ...string[]] {
-  return canSeparate() ? [PROGRAM, '-c', SERVER_CORE, command, ...args] : [command, ...args];
+/** Where a program may run: on the core of the servers, or on all there are, as a program that nobody measures. */
+export type Place = 'server core' | 'all cores';
+
+/** The command that runs a command at its place. */
+export function runAt(
+  place: Place,
+  command: string,
+  args: readonly string[],
+): readonly [string, ...string[]] {
+  return canSeparate() ? [PROGRAM, '-c', CORES_OF[place], command, ...args] : [command, ...args];
+}
+
+/** Moves a process with all its threads to the core of the servers. */
+export function moveToServerCore(pid: number): void {
+  move(pid, CORES_OF['server core']);
+}
+
+function move(pid: number, cores: string): void {
+  if (canSeparate()) spawnSync(PROGRAM, ['-a', '-c', '-p', cores, String(pid)]);
 }

@@ -4,8 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiServer } from './api-server.ts';
 import { type ClusterShape, describeCluster } from './cluster.ts';
+import { moveToServerCore } from './cores.ts';
 import { type Cost, measureCost } from './dnsperf.ts';
 import { readMemory } from './memory.ts';
+import { readThreadTimes, sumOf } from './processor-time.ts';
 import { type Goal, printSummary, type Report, type Table } from './report.ts';
 import { type Turns, takeTurns } from './rounds.ts';
 import { type Portolan, startPortolan } from './servers/portolan.ts';
@@ -36,6 +38,8 @@ interface StartFigures {
   readonly fromStart: number;
   /** The same from the API server's first answer on. */
   readonly fromFirstAnswer: number;
+  /** Milliseconds that all its threads had used by then. */
+  readonly processorTime: number;
   /** Mebibytes some seconds later, and after a collection of garbage. */
   readonly settled: number;
   readonly collected: number;
@@ -78,13 +82,16 @@ async function startSubject(workplace: Workplace, shape: ClusterShape): Promise<
   const questions = await saveQuestions(workplace, describeCluster(shape), titleOf(shape));
   const apiServer = await ApiServer.start(workplace, shape);
   try {
-    const server = await startPortolan(workplace, apiServer.url);
+    const server = await startPortolan(workplace, apiServer.url, 'all cores');
+    const processorTime = sumOf(readThreadTimes(server.process.pid)) / 1000;
     const firstAnswerAt = apiServer.firstAnswerAt ?? server.process.startedAt;
     const start = {
       fromStart: server.readyAt - server.process.startedAt,
       fromFirstAnswer: server.readyAt - firstAnswerAt,
+      processorTime,
       ...(await measureMemory(server)),
     };
+    moveToServerCore(server.process.pid);
     return { shape, apiServer, server, questions, start };
   } catch (error) {
     await apiServer.stop();
@@ -127,17 +134,26 @@ function peakOf({ server }: Subject): number {
 
 function printStarts(subjects: readonly Subject[]): Table {
   const rows = subjects.map((subject) => {
-    const { fromStart, fromFirstAnswer, settled, collected, tableOctets } = subject.start;
+    const { fromStart, fromFirstAnswer, processorTime, settled, collected, tableOctets } = subject.start;
     return [
       titleOf(subject.shape),
-      ...[fromStart, fromFirstAnswer].map((milliseconds) => `${Math.round(milliseconds)} ms`),
+      ...[fromStart, fromFirstAnswer, processorTime].map((milliseconds) => `${Math.round(milliseconds)} ms`),
       ...[settled, collected, peakOf(subject)].map((mebibytes) => mebibytes.toFixed(1)),
       (tableOctets / 2 ** 20).toFixed(1),
     ];
   });
   return {
     title: 'Start, and memory in MiB',
-    columns: ['', 'ready', 'after first answer', 'resident', 'after collection', 'peak', 'table'],
+    columns: [
+      '',
+      'ready',
+      'after first answer',
+      'processor time',
+      'resident',
+      'after collection',
+      'peak',
+      'table',
+    ],
     rows,
   };
 }

@@ -3,6 +3,7 @@
  */
 import { join } from 'node:path';
 import { ServerProcess } from '../child-process.ts';
+import type { Place } from '../cores.ts';
 import { findFreePort } from '../free-port.ts';
 import { machineTime } from '../machine.ts';
 import type { Workplace } from '../workplace.ts';
@@ -21,17 +22,22 @@ const PATIENCE_MILLISECONDS = 60_000;
 const POLL_MILLISECONDS = 10;
 
 /** @throws ServerStartError where it ends or is not ready in time */
-export async function startPortolan({ root, folder }: Workplace, apiServer: string): Promise<Portolan> {
+export async function startPortolan(
+  { root, folder }: Workplace,
+  apiServer: string,
+  place?: Place,
+): Promise<Portolan> {
   const port = await findFreePort();
   const healthPort = await findFreePort();
-  const process_ = await ServerProcess.start('Portolan', process.execPath, [
+  const args = [
     '--expose-gc',
     ...['--import', join(folder, 'collect-on-signal.mjs')],
     ...[join(root, 'dist', 'portolan.js'), 'serve'],
     `--kube-master-url=${apiServer}`,
     ...['--dns-bind-address=127.0.0.1', `--dns-port=${port}`, `--healthz-port=127.0.0.1:${healthPort}`],
     ...['--udp-readers=1', '--lameduck=0s', '--log-level=warn'],
-  ]);
+  ];
+  const process_ = await ServerProcess.start('Portolan', process.execPath, args, place);
   const fetchText = async (path: string) => fetch(`http://127.0.0.1:${healthPort}${path}`);
   const isReady = async () => (await fetchText('/readyz').catch(() => undefined))?.ok === true;
   await process_.waitUntil(isReady, PATIENCE_MILLISECONDS, POLL_MILLISECONDS);
