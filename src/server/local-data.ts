@@ -15,6 +15,7 @@ import { LocalNames } from '../sources/local/local-names.ts';
 import { hostsOnly, type LocalNamesPlan } from '../sources/local/local-plan.ts';
 import { readHosts } from '../sources/local/read-hosts.ts';
 import type { TableWriter } from '../table/writer.ts';
+import { ROOT } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 import { branchesOf } from './changed-branches.ts';
 import { LocalPublication } from './local-publication.ts';
@@ -46,6 +47,7 @@ export class LocalData {
   #names = new LocalNames(hostsOnly(0), new HostNames(true), LOCAL_METRICS_ID);
   #work: Iterator<void, void> | undefined;
   #isStale = true;
+  #isStarted = false;
 
   constructor(options: LocalDataOptions) {
     const { hostsPaths, format, table, recursionAvailable, clock, log } = options;
@@ -76,6 +78,7 @@ export class LocalData {
   async start(): Promise<void> {
     await this.#source.start();
     this.#queue.settle();
+    this.#isStarted = true;
   }
 
   /** Looks for changed files at once. */
@@ -111,9 +114,10 @@ export class LocalData {
     const after = new LocalNames(plan, hosts, LOCAL_METRICS_ID);
     const changed = yield* this.#publication.replace(before, after);
     this.#names = after;
-    if (changed.length > 0) onChange(branchesOf(changed));
+    // Before the start nobody has been told anything.
+    if (changed.count > 0 && this.#isStarted) onChange(changed.isListed ? branchesOf(changed.first) : [ROOT]);
     const milliseconds = Math.round(clock.monotonic() - began);
-    const fields = { files: files.length, names: hosts.size, changed: changed.length, milliseconds };
-    if (changed.length > 0 || files.length > 0) log.info('hosts files read', fields);
+    const fields = { files: files.length, names: hosts.size, changed: changed.count, milliseconds };
+    if (changed.count > 0 || files.length > 0) log.info('hosts files read', fields);
   }
 }

@@ -16,6 +16,9 @@ import { termsOf, type Zone } from '../zone/zone.ts';
 /** Names that are published at a stretch: less than a millisecond. */
 const STRETCH = 100;
 
+/** A list of more names than this is worth less than its making. */
+const MOST_LISTED = 1000;
+
 /** Never seen: what is missing here is for others to answer. */
 const ZONE: Zone = {
   apex: ROOT,
@@ -26,6 +29,22 @@ const ZONE: Zone = {
   negativeTtl: 0,
   authoritativeNxdomain: false,
 };
+
+/** How many names have changed, and which, as long as they are few. */
+export class ChangedNames {
+  count = 0;
+  readonly first: NameKey[] = [];
+
+  add(name: NameKey): void {
+    this.count += 1;
+    if (this.count <= MOST_LISTED) this.first.push(name);
+  }
+
+  /** Whether `first` is all of them. */
+  get isListed(): boolean {
+    return this.count <= MOST_LISTED;
+  }
+}
 
 export class LocalPublication {
   readonly #table: TableWriter;
@@ -45,13 +64,13 @@ export class LocalPublication {
    *
    * @returns the names that are
    */
-  *replace(before: LocalNames, after: LocalNames): Generator<void, readonly NameKey[]> {
-    const changed: NameKey[] = [];
+  *replace(before: LocalNames, after: LocalNames): Generator<void, ChangedNames> {
+    const changed = new ChangedNames();
     let count = 0;
     for (const name of after.names()) {
       const result = this.#put(name, before, after);
       if (result === 'full') break;
-      if (result === 'changed') changed.push(name);
+      if (result === 'changed') changed.add(name);
       count += 1;
       if (count % STRETCH === 0) yield;
     }
@@ -60,17 +79,17 @@ export class LocalPublication {
       if (count % STRETCH === 0) yield;
       if (after.has(name)) continue;
       this.#table.remove(encodeName(name));
-      changed.push(name);
+      changed.add(name);
     }
     this.#table.collect();
     return changed;
   }
 
   #put(name: NameKey, before: LocalNames, after: LocalNames): 'same' | 'changed' | 'full' {
-    const digest = after.digest(name);
-    if (digest !== '' && before.has(name) && before.digest(name) === digest) return 'same';
-    const wireName = encodeName(name);
-    const standing = this.#table.find(wireName);
+    const wasThere = before.has(name);
+    const digest = wasThere ? after.digest(name) : '';
+    if (digest !== '' && before.digest(name) === digest) return 'same';
+    const standing = wasThere ? this.#table.find(encodeName(name)) : undefined;
     try {
       const now = this.#table.put(compileNode(after.node(name), this.#zone));
       return now === standing ? 'same' : 'changed';

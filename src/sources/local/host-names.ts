@@ -37,6 +37,7 @@ export class HostNames {
   /** By the name in the reverse tree. */
   readonly #pointers = new Map<NameKey, HostPointer>();
   readonly #rotates: boolean;
+  #last: HostAddresses | undefined;
 
   /** @param rotates whether several addresses are told in any order */
   constructor(rotates: boolean) {
@@ -45,9 +46,10 @@ export class HostNames {
 
   /** @param ttl seconds; where those of a set differ, the least counts (RFC 2181 section 5.2) */
   add(name: NameKey, address: string, ttl: number): void {
-    const before = this.#names.get(name)?.addresses ?? [];
-    if (!before.some((known) => known.address === address))
-      this.#names.set(name, this.#share([...before, { address, ttl }]));
+    const before = this.#names.get(name);
+    if (before === undefined) this.#names.set(name, this.#shareOne(address, ttl));
+    else if (!before.addresses.some((known) => known.address === address))
+      this.#names.set(name, this.#share([...before.addresses, { address, ttl }]));
     if (this.#addresses.has(address)) return;
     this.#addresses.add(address);
     this.#pointers.set(reverseName(address), { target: name, ttl });
@@ -72,6 +74,14 @@ export class HostNames {
 
   get size(): number {
     return this.#names.size;
+  }
+
+  /** Of many names in a row with one address. */
+  #shareOne(address: string, ttl: number): HostAddresses {
+    const [last] = this.#last?.addresses ?? [];
+    if (this.#last === undefined || last?.address !== address || last.ttl !== ttl)
+      this.#last = this.#share([{ address, ttl }]);
+    return this.#last;
   }
 
   #share(addresses: readonly HostAddress[]): HostAddresses {
