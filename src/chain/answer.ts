@@ -55,6 +55,8 @@ export interface Forwarded {
   readonly kind: 'forwarded';
   /** The whole response code. */
   readonly rcode: number;
+  /** Only where an alias of ours comes first. */
+  readonly authoritative: boolean;
   readonly truncated: boolean;
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];

@@ -28,6 +28,22 @@ export const SERVE_OPTIONS: readonly Option[] = [
   new Option('--dialect <name>', 'which server to answer like: coredns, kube-dns (default: coredns)'),
   new Option('--pods <mode>', 'names of pods: disabled, insecure, verified (default: insecure)'),
   new Option('--ttl <seconds>', 'TTL of answers, 0 to 3600 (default: 30)'),
+  new Option(
+    '--upstream <server>',
+    'who is asked about names outside the cluster, once or several times: an address, address:port, tls://address#name; ' +
+      'or none (default: the servers of --resolv-file)',
+  ).argParser(several),
+  new Option(
+    '--upstream-policy <policy>',
+    'which of several is asked: sequential, random, round-robin, fastest, all (default: sequential)',
+  ),
+  new Option('--resolv-file <path>', 'servers, followed as they change (default: /etc/resolv.conf)'),
+  new Option(
+    '--stub-domain <domain=server>',
+    'who is asked about a domain and all below it, once or several times; lists with commas; no server: nobody',
+  ).argParser(several),
+  new Option('--cache-bytes <octets>', 'room for cached answers; 0 keeps none (default: 16777216)'),
+  new Option('--dnsmasq-conf <file>', 'more about names, servers and the cache, in options of dnsmasq'),
   new Option('--udp-readers <number>', 'threads that answer UDP (default: one per core but one, 1 to 4)'),
   new Option(
     '--healthz-port <port>',

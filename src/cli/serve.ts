@@ -6,6 +6,7 @@ import { countCores } from '../config/cores.ts';
 import type { ServerPlan } from '../config/plan.ts';
 import { describeProblem, type Problem } from '../config/problem.ts';
 import { planFromFlags, type ServeFlags } from '../config/serve-flags.ts';
+import { createProcessSources } from './dnsmasq-sources.ts';
 import { ExitError } from './exit.ts';
 import { runServer } from './run-server.ts';
 import { complainOfLeftOver, SERVE_OPTIONS } from './serve-options.ts';
@@ -24,7 +25,7 @@ export function addServeCommand(program: Command): void {
 
 function planOrExit(flags: ServeFlags, leftOver: readonly string[]): ServerPlan {
   const machine = { cores: countCores(), terminal: process.stderr.isTTY === true };
-  const checked = planFromFlags(flags, machine);
+  const checked = planFromFlags(flags, machine, createProcessSources());
   const problems = [...complainOfLeftOver(leftOver), ...(checked.kind === 'bad' ? checked.problems : [])];
   if (checked.kind === 'good' && problems.length === 0) return checked.value;
   reportProblems(problems);

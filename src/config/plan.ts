@@ -6,6 +6,7 @@
  */
 import type { LogLevel } from '../ground/log.ts';
 import type { NameKey } from '../wire/types.ts';
+import type { ResolverPlan } from './resolver/plan.ts';
 
 export const DIALECTS = ['coredns', 'kube-dns'] as const;
 export type Dialect = (typeof DIALECTS)[number];
@@ -19,6 +20,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 
 export interface ServerPlan {
   readonly cluster: ClusterPlan;
+  readonly resolver: ResolverPlan;
   readonly listen: ListenPlan;
   readonly health: HealthPlan;
   readonly log: LogPlan;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { memorySources } from '../../test/dnsmasq-options/memory-sources.ts';
 import type { ServerPlan } from './plan.ts';
 import { describeProblem } from './problem.ts';
 import { planFromFlags, type ServeFlags } from './serve-flags.ts';
@@ -6,13 +7,13 @@ import { planFromFlags, type ServeFlags } from './serve-flags.ts';
 const machine = { cores: 2, terminal: false };
 
 function planOf(flags: ServeFlags, on = machine): ServerPlan {
-  const checked = planFromFlags(flags, on);
+  const checked = planFromFlags(flags, on, memorySources());
   if (checked.kind === 'bad') throw new Error(checked.problems.map(describeProblem).join('\n'));
   return checked.value;
 }
 
 function problemsOf(flags: ServeFlags): readonly string[] {
-  const checked = planFromFlags(flags, machine);
+  const checked = planFromFlags(flags, machine, memorySources());
   return checked.kind === 'bad' ? checked.problems.map(describeProblem) : [];
 }
 
@@ -25,6 +26,15 @@ describe('the defaults', () => {
         pods: 'insecure',
         ttl: 30,
         objects: { kind: 'api-server', kubecfgFile: undefined, context: undefined, masterUrl: undefined },
+      },
+      resolver: {
+        upstreams: { kind: 'resolv-file', path: '/etc/resolv.conf' },
+        policy: 'sequential',
+        stubDomains: [],
+        cacheOctets: 16_777_216,
+        cacheEntries: undefined,
+        dnsmasq: undefined,
+        notes: [],
       },
       listen: { addresses: 'all', port: 53, udpReaders: 1, takeover: false },
       health: { address: undefined, port: 8081 },

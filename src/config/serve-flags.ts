@@ -2,6 +2,7 @@
  * The flags of `portolan serve`, from their texts to a plan. Those that kube-dns has keep the names they have there.
  */
 import { MOST_READERS } from '../table/writer.ts';
+import type { ConfigSources } from './dnsmasq/sources.ts';
 import {
   DIALECTS,
   type HealthPlan,
@@ -14,10 +15,11 @@ import {
   type ServerPlan,
 } from './plan.ts';
 import type { Checked } from './problem.ts';
+import { type ResolverFlags, readResolver } from './resolver/flags.ts';
 import { ValueReader } from './values.ts';
 
 /** What was given on the command line, unchecked. */
-export interface ServeFlags {
+export interface ServeFlags extends ResolverFlags {
   readonly domain?: string;
   readonly dnsPort?: string;
   /** Each one or several addresses with commas between them. */
@@ -52,17 +54,27 @@ export interface Machine {
 const MOST_UDP_READERS = MOST_READERS - 1;
 const PORT = { least: 1, most: 65_535, of: 'a port' };
 
-/** Checks all flags. Every problem is reported, not only the first. */
-export function planFromFlags(flags: ServeFlags, machine: Machine): Checked<ServerPlan> {
+/**
+ * Checks all flags. Every problem is reported, not only the first.
+ *
+ * @param sources where files that flags name are read from
+ */
+export function planFromFlags(
+  flags: ServeFlags,
+  machine: Machine,
+  sources: ConfigSources,
+): Checked<ServerPlan> {
   const read = new ValueReader();
+  const domain = read.zone('--domain', flags.domain, 'cluster.local.');
   const plan: ServerPlan = {
     cluster: {
-      domain: read.zone('--domain', flags.domain, 'cluster.local.'),
+      domain,
       dialect: read.choice('--dialect', flags.dialect, DIALECTS, 'coredns'),
       pods: read.choice('--pods', flags.pods, POD_MODES, 'insecure'),
       ttl: read.integer('--ttl', flags.ttl, { least: 0, most: 3600, of: 'a number of seconds' }, 30),
       objects: readObjects(read, flags),
     },
+    resolver: readResolver(read, flags, domain, sources),
     listen: readListen(read, flags, machine),
     health: readHealth(read, flags.healthzPort),
     log: readLog(read, flags, machine),

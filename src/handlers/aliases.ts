@@ -50,7 +50,7 @@ function join(first: Alias, aliases: readonly ResourceRecord[], end: Exclude<Ans
       return { ...end, records: [...aliases, ...end.records], authoritative };
     case 'forwarded':
       // The rest of the answer is what it is, remembered under its own name and not under ours.
-      return { ...end, answers: [...aliases, ...end.answers], memory: undefined };
+      return { ...end, answers: [...aliases, ...end.answers], authoritative, memory: undefined };
     case 'nodata':
     case 'nxdomain':
       // RFC 6604 section 3: the code is that of the last name.

@@ -1,6 +1,7 @@
 /**
  * What the metrics are made from: counts and states of all rooms at one moment, as the running server gives them.
  */
+import type { ResolverFigures } from '../handlers/resolver/resolver.ts';
 import type { WatchState } from '../kube/list-watch/state.ts';
 import type { TcpCounts } from '../listen/tcp.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
@@ -14,6 +15,7 @@ export interface Figures {
   /** Milliseconds since the data was last proven current; undefined until everything was listed. */
   readonly dataAge: number | undefined;
   readonly watches: readonly WatchFigures[];
+  readonly resolver: ResolverFigures;
   /** Undefined until the sockets are open. */
   readonly udp: UdpCounts | undefined;
   readonly tcp: TcpCounts | undefined;

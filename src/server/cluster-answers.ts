@@ -1,5 +1,6 @@
 /**
- * Everything between the objects of a cluster and an answer: the table, the cluster's names in it, the handler chain.
+ * Everything between the objects of a cluster and an answer: the table, the cluster's names in it, the handler chain, and
+ * behind it what others know.
  */
 import { createAnswerSlowly } from '../chain/answer-slowly.ts';
 import type { ServerPlan } from '../config/plan.ts';
@@ -15,12 +16,14 @@ import { TableWriter } from '../table/writer.ts';
 import { countAnswers } from './answer-counts.ts';
 import type { EndpointsFrom } from './object-source.ts';
 import { listOwnAddresses } from './own-addresses.ts';
+import { OutsideAnswers } from './resolver/outside-answers.ts';
 
 const SUM_MILLISECONDS = 600_000;
 
 export class ClusterAnswers {
   readonly table: TableWriter;
   readonly cluster: Cluster;
+  readonly outside: OutsideAnswers;
   /** The main thread's own look-ups. */
   readonly reader: TableReader;
   readonly answerSlowly: AnswerSlowly;
@@ -29,23 +32,27 @@ export class ClusterAnswers {
   #timer: Timer | undefined;
 
   /** @throws RangeError for a domain that leaves no room for services */
-  constructor({ cluster, listen }: ServerPlan, clock: Clock, log: Log) {
-    const { domain, dialect, pods, ttl } = cluster;
+  constructor(plan: ServerPlan, clock: Clock, log: Log) {
+    const { listen, resolver } = plan;
+    const { dialect } = plan.cluster;
     // One number for each reader thread, and the last for the main thread.
     const readers = listen.udpReaders + 1;
-    this.table = new TableWriter({ readers });
+    const { cacheOctets, cacheEntries = Number.POSITIVE_INFINITY } = resolver;
+    this.table = new TableWriter({
+      readers,
+      cacheOctets,
+      cacheEntries: cacheOctets === 0 ? 0 : cacheEntries,
+    });
     this.reader = new TableReader(this.table.memory, listen.udpReaders);
-    const options = { domain, dialect, pods, ttl, ownAddresses: listOwnAddresses(listen) };
-    this.cluster = new Cluster(options, this.table, clock, log);
+    this.outside = new OutsideAnswers({ plan, table: this.table, chain: () => chain, clock, log });
+    // The cache in front of kube-dns offers recursion in any case.
+    const recursionAvailable = this.outside.offersRecursion || dialect === 'kube-dns';
+    this.cluster = this.#makeCluster(plan, recursionAvailable, clock, log);
     this.endpointsFrom = dialect === 'kube-dns' ? 'endpoints' : 'slices-then-endpoints';
-    const answerSlowly = createAnswerSlowly(
-      createClusterChain({ cluster: this.cluster, dialect, clock, log }),
-      {
-        // The cache in front of kube-dns offers recursion, CoreDNS without a forwarder does not.
-        recursionAvailable: dialect === 'kube-dns',
-        log,
-      },
-    );
+    const { cluster, outside } = this;
+    const { hiddenTypes } = outside;
+    const chain = createClusterChain({ cluster, dialect, hiddenTypes, outside, clock, log });
+    const answerSlowly = createAnswerSlowly(chain, { recursionAvailable, log });
     this.answerSlowly = countAnswers(answerSlowly, new Uint32Array(this.table.memory), listen.udpReaders);
     this.#sums = new CounterSums(this.table.memory, readers);
     this.#sumNowAndThen(clock);
@@ -86,7 +93,16 @@ export class ClusterAnswers {
 
   stop(): void {
     this.#timer?.cancel();
+    this.outside.stop();
     this.cluster.stop();
+  }
+
+  #makeCluster(plan: ServerPlan, recursionAvailable: boolean, clock: Clock, log: Log): Cluster {
+    const { domain, dialect, pods, ttl } = plan.cluster;
+    const ownAddresses = listOwnAddresses(plan.listen);
+    const { hiddenTypes } = this.outside;
+    const options = { domain, dialect, pods, ttl, ownAddresses, recursionAvailable, hiddenTypes };
+    return new Cluster(options, this.table, clock, log);
   }
 
   /** Readers count in 32 bits: their counts are taken before they come round, whether or not anybody asks. */

@@ -1,8 +1,9 @@
 /**
  * A plan brought to life: start order, readiness, figures, drain and stop.
  *
- * Start: the source of objects is found, the snapshot is read, sockets are opened, objects are followed. In a takeover the
- * sockets come last, when there is nothing left that would be answered worse than by the process that is taken over.
+ * Start: the source of objects is found, the snapshot and the list of upstream servers are read, sockets are opened, objects
+ * are followed. In a takeover the sockets come last, when there is nothing left that would be answered worse than by the
+ * process that is taken over.
  */
 import { formatDuration } from '../config/duration.ts';
 import type { ServerPlan } from '../config/plan.ts';
@@ -74,6 +75,7 @@ export class Server {
       table: this.#answers.table.statistics(),
       dataAge: status?.age,
       watches: status?.watches ?? [],
+      resolver: this.#answers.outside.figures(),
       udp: this.#listeners?.udp(),
       tcp: this.#listeners?.tcp(),
       snapshot: this.#snapshot?.count(),
@@ -110,6 +112,7 @@ export class Server {
     await this.#health.start();
     this.#source = await openObjectSource(cluster.objects, this.#answers.endpointsFrom, this.#surroundings);
     await this.#restore(this.#source);
+    await this.#answers.outside.start();
     if (!listen.takeover) await this.#listen();
     if (this.#state !== 'starting') return;
     await this.#source.start(this.#answers.sinks);
@@ -153,6 +156,7 @@ export class Server {
       clock,
       log,
     });
+    this.#answers.outside.listening();
   }
 
   /** A cluster that is not listed in time is an error, and no reason to give up. */

@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { planFromFlags, type ServeFlags } from '../../src/config/serve-flags.ts';
 import { type Clock, systemClock } from '../../src/ground/clock.ts';
 import { Server } from '../../src/server/server.ts';
+import { memorySources } from '../dnsmasq-options/memory-sources.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { RecordingLog } from '../support/recording-log.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -36,8 +37,10 @@ export async function serveInProcess(
     dnsPort: String(port),
     healthzPort: `${address}:0`,
     lameduck: '0s',
+    // Nothing of the machine that the tests run on.
+    upstream: ['none'],
   };
-  const checked = planFromFlags({ ...own, ...flags }, { cores: 2, terminal: false });
+  const checked = planFromFlags({ ...own, ...flags }, { cores: 2, terminal: false }, memorySources());
   if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
   const log = new RecordingLog();
   const server = new Server(checked.value, {

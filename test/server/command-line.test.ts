@@ -53,6 +53,12 @@ describe('the program', () => {
         'dialect',
         'pods',
         'ttl',
+        'upstream',
+        'upstream-policy',
+        'resolv-file',
+        'stub-domain',
+        'cache-bytes',
+        'dnsmasq-conf',
         'udp-readers',
         'healthz-port',
         'initial-sync-timeout',
@@ -68,11 +74,11 @@ describe('serve refuses', () => {
   it('unknown flags and wrong values, all together, with the nearest known flag', async () => {
     const { errors, ended } = await run(
       'serve',
-      ...['--manifest=x', '--ttl', '9999', '--pods=some', '--upstream', '10.0.0.1', '--takeover=yes', 'now'],
+      ...['--manifest=x', '--ttl', '9999', '--pods=some', '--federations', 'x', '--takeover=yes', 'now'],
     );
     expect(errors).toBe(`portolan serve: 6 problems with the flags
   --manifest: unknown flag. Did you mean --manifests?
-  --upstream: unknown flag. See 'portolan serve --help' for those there are.
+  --federations: unknown flag. See 'portolan serve --help' for those there are.
   --takeover: takes no value: "yes". Give --takeover alone.
   now: unexpected argument. Give flags only.
   --pods: unknown: "some". Give disabled, insecure or verified.

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { SERVE_OPTIONS } from '../../src/cli/serve-options.ts';
-import { METRICS } from '../../src/observe/metrics/all.ts';
+import { HISTOGRAMS, METRICS } from '../../src/observe/metrics/all.ts';
 
 /** What stands in code marks at the beginning of a table's row. */
 function listRows(file: string): readonly string[] {
@@ -17,9 +17,10 @@ it('all flags are in docs/flags.md, with their arguments', () => {
 
 it('all metrics are in docs/metrics.md, with their kind, labels and meaning', () => {
   expect([...listRows('docs/metrics.md')].sort()).toEqual(
-    ['portolan_build_info', ...METRICS.map(({ name }) => name)].sort(),
+    ['portolan_build_info', ...[...METRICS, ...HISTOGRAMS].map(({ name }) => name)].sort(),
   );
   const text = readFileSync('docs/metrics.md', 'utf8');
+  for (const { name, help } of HISTOGRAMS) expect(text).toContain(`| \`${name}\` | histogram |  | ${help} |`);
   for (const { name, kind, labels, help } of METRICS)
     expect(text).toContain(
       `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,

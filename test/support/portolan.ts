@@ -121,6 +121,9 @@ export interface ServeOptions extends RunOptions {
   readonly address?: string;
 }
 
+/** Unless they say otherwise, tests ask none of the servers that the machine knows. */
+const isAboutUpstreams = (flag: string): boolean => /^--(upstream|resolv-file)(=|$)/.test(flag);
+
 /** Runs `portolan serve` on a free port of loopback, until its sockets are open. */
 export async function servePortolan(
   flags: readonly string[],
@@ -131,7 +134,7 @@ export async function servePortolan(
     [
       'serve',
       ...['--dns-bind-address', address, '--dns-port', String(own), '--healthz-port', `${address}:0`],
-      ...['--log-format', 'json', ...flags],
+      ...['--log-format', 'json', ...(flags.some(isAboutUpstreams) ? [] : ['--upstream=none']), ...flags],
     ],
     options,
   );

@@ -21,6 +21,7 @@ export function replyFromBody(question: CachedQuestion, body: AnswerBody, age: n
   return {
     kind: 'forwarded',
     rcode: body.rcode,
+    authoritative: false,
     truncated: false,
     answers: aged(answers),
     authorities: aged(authorities),

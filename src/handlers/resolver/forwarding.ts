@@ -72,6 +72,7 @@ export class Forwarding {
     return {
       kind: 'forwarded',
       rcode: header.rcode | ((edns?.extendedRcode ?? 0) << 4),
+      authoritative: false,
       truncated: header.truncated,
       ...{ answers, authorities, additionals },
       memory: kept && offeringRecursion(kept.answer),

@@ -3,17 +3,21 @@
  */
 import { CLUSTER_METRICS } from './cluster.ts';
 import { FILE_METRICS } from './files.ts';
-import type { Metric } from './metric.ts';
+import type { HistogramMetric, Metric } from './metric.ts';
 import { PROCESS_METRICS } from './process.ts';
 import { QUERY_METRICS } from './queries.ts';
+import { RESOLVER_HISTOGRAMS, RESOLVER_METRICS } from './resolver.ts';
 import { SOCKET_METRICS } from './sockets.ts';
 import { TABLE_METRICS } from './table.ts';
 
 export const METRICS: readonly Metric[] = [
   ...QUERY_METRICS,
   ...TABLE_METRICS,
+  ...RESOLVER_METRICS,
   ...CLUSTER_METRICS,
   ...SOCKET_METRICS,
   ...FILE_METRICS,
   ...PROCESS_METRICS,
 ];
+
+export const HISTOGRAMS: readonly HistogramMetric[] = RESOLVER_HISTOGRAMS;

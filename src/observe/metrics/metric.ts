@@ -15,6 +15,17 @@ export interface Metric {
   readonly read: (figures: Figures) => Iterable<Sample>;
 }
 
+/** How values lie: counted elsewhere, by upper ends that include all below. */
+export interface HistogramMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly read: (figures: Figures) => {
+    readonly buckets: readonly (readonly [upperEnd: number, count: number])[];
+    readonly sum: number;
+    readonly count: number;
+  };
+}
+
 /** One value without labels, or none. */
 export const one = (value: number | undefined): readonly Sample[] =>
   value === undefined ? [] : [[{}, value]];

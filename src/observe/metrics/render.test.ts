@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { RESOLVER_METRICS_ID } from '../../handlers/resolver/metrics-ids.ts';
 import { METRICS_ID } from '../../kube/metrics-ids.ts';
 import { TYPE } from '../../wire/types.ts';
 import type { Figures } from '../figures.ts';
@@ -19,6 +20,37 @@ const bare: Figures = {
     insertions: 0,
     evictions: 0,
     refusals: 0,
+  },
+  resolver: {
+    forward: {
+      ...{ inFlight: 3, queued: 1, coalesced: 4, refused: 2, hedged: 5, droppedRecords: 6 },
+      upstreams: [
+        {
+          upstream: '192.0.2.1:53',
+          state: { kind: 'well' },
+          ...{ sent: 20, timeouts: 2, networkErrors: 1, loops: 0, inFlight: 3, timeout: 100 },
+          replies: new Map([
+            [0, 15],
+            [3, 2],
+          ]),
+          dropped: { strange: 1, otherQuestion: 0 },
+          smoothedRoundTrip: 12.5,
+        },
+      ],
+    },
+    forwarding: {
+      latency: {
+        buckets: [
+          [0.001, 3],
+          [0.002, 5],
+        ],
+        sum: 1.5,
+        count: 6,
+      },
+      failures: new Map([['no-upstream', 7]]),
+    },
+    remembering: { hits: 1, misses: 30, stale: 2 },
+    prefetched: 9,
   },
   dataAge: undefined,
   watches: [],
@@ -71,6 +103,33 @@ it('shows states of watches, ages and sizes', async () => {
       'portolan_table_bytes{kind="cached"} 600',
     ]),
   );
+});
+
+it('shows what went upstream, and what the cache saved', async () => {
+  const byMetricsId = new Map([
+    [RESOLVER_METRICS_ID.answered, 40],
+    [RESOLVER_METRICS_ID.stale, 5],
+  ]);
+  const text = await render({ ...bare, queries: { byTypeAndRcode: [], byMetricsId } });
+  expect(linesOf(text)).toEqual(
+    expect.arrayContaining([
+      'portolan_upstream_queries_total{upstream="192.0.2.1:53"} 20',
+      'portolan_upstream_results_total{upstream="192.0.2.1:53",result="NXDOMAIN"} 2',
+      'portolan_upstream_results_total{upstream="192.0.2.1:53",result="timeout"} 2',
+      'portolan_upstream_state{upstream="192.0.2.1:53",state="well"} 1',
+      'portolan_upstream_round_trip_seconds{upstream="192.0.2.1:53"} 0.0125',
+      'portolan_forward_in_flight 3',
+      'portolan_forward_failures_total{reason="no_upstream"} 7',
+      'portolan_cache_hits_total{kind="fresh"} 41',
+      'portolan_cache_hits_total{kind="stale"} 7',
+      'portolan_cache_misses_total 30',
+      'portolan_forward_duration_seconds_bucket{le="0.002"} 5',
+      'portolan_forward_duration_seconds_bucket{le="+Inf"} 6',
+      'portolan_forward_duration_seconds_sum 1.5',
+      'portolan_forward_duration_seconds_count 6',
+    ]),
+  );
+  expect(text).toContain('# TYPE portolan_forward_duration_seconds histogram');
 });
 
 it('has no value for what is not to be had', async () => {

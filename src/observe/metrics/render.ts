@@ -1,10 +1,15 @@
 /**
  * Figures in the text format of Prometheus. They are read when they are asked for; nothing is counted here.
  */
-import { Counter, Gauge, Registry } from 'prom-client';
+import type {
+  Gauge as PrometheusGauge,
+  Metric as PrometheusMetric,
+  Registry as PrometheusRegistry,
+} from 'prom-client';
 import type { Figures } from '../figures.ts';
-import { METRICS } from './all.ts';
-import type { Metric } from './metric.ts';
+import { HISTOGRAMS, METRICS } from './all.ts';
+import type { HistogramMetric, Metric } from './metric.ts';
+import { Counter, Gauge, Registry } from './prometheus.ts';
 
 export interface Build {
   readonly version: string;
@@ -24,7 +29,10 @@ export class Metrics {
       registers: [this.#registry],
     });
     info.set({ version: build.version, node: process.version }, 1);
-    this.#filled = METRICS.map((metric) => fillerOf(metric, this.#registry));
+    this.#filled = [
+      ...METRICS.map((metric) => fillerOf(metric, this.#registry)),
+      ...HISTOGRAMS.map((histogram) => histogramFillerOf(histogram, this.#registry)),
+    ];
   }
 
   /** All of them, as they stand now. */
@@ -35,7 +43,7 @@ export class Metrics {
   }
 }
 
-function fillerOf(metric: Metric, registry: Registry): (figures: Figures) => void {
+function fillerOf(metric: Metric, registry: PrometheusRegistry): (figures: Figures) => void {
   const options = {
     name: metric.name,
     help: metric.help,
@@ -57,7 +65,32 @@ function fillerOf(metric: Metric, registry: Registry): (figures: Figures) => voi
 }
 
 /** Leaves no sample. A reset alone makes one of 0 where there are no labels. */
-function clear(filled: Pick<Gauge, 'reset' | 'remove'>, { labels }: Metric): void {
+function clear(filled: Pick<PrometheusGauge, 'reset' | 'remove'>, { labels }: Metric): void {
   filled.reset();
   if (labels.length === 0) filled.remove();
+}
+
+/** Its own histograms want to see each value; these were counted elsewhere. */
+function histogramFillerOf(
+  metric: HistogramMetric,
+  registry: PrometheusRegistry,
+): (figures: Figures) => void {
+  const { name, help } = metric;
+  let values: readonly object[] = [];
+  const get = async () => ({ name, help, type: 'histogram', aggregator: 'sum', values });
+  // Of a metric the registry uses its name, and `get` for what to show.
+  registry.registerMetric({ name, get } as unknown as PrometheusMetric);
+  return (figures) => {
+    const { buckets, sum, count } = metric.read(figures);
+    const bucket = (le: number | '+Inf', value: number) => ({
+      ...{ metricName: `${name}_bucket`, labels: { le } },
+      value,
+    });
+    values = [
+      ...buckets.map(([upperEnd, below]) => bucket(upperEnd, below)),
+      bucket('+Inf', count),
+      { metricName: `${name}_sum`, labels: {}, value: sum },
+      { metricName: `${name}_count`, labels: {}, value: count },
+    ];
+  };
 }

@@ -1,0 +1,130 @@
+/**
+ * Answers for names outside the cluster: the resolver, and where its servers come from.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Chain } from '../../chain/chain.ts';
+import type { Query } from '../../chain/query.ts';
+import type { ServerPlan } from '../../config/plan.ts';
+import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import type { Clock } from '../../ground/clock.ts';
+import type { Log } from '../../ground/log.ts';
+import type { Outside } from '../../handlers/cluster-chain.ts';
+import type { HiddenTypes } from '../../handlers/resolver/hidden-types.ts';
+import { createNameResolver } from '../../handlers/resolver/name-resolver.ts';
+import { Resolver, type ResolverFigures, type ResolverTerms } from '../../handlers/resolver/resolver.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { ROOT } from '../../wire/name.ts';
+import type { NameKey, Question } from '../../wire/types.ts';
+import { isListeningAt } from '../own-addresses.ts';
+import { ForeignDomains } from './foreign-domains.ts';
+import { ResolvFile } from './resolv-file.ts';
+import { makeResolverTerms } from './resolver-terms.ts';
+
+export interface OutsideAnswersOptions {
+  readonly plan: ServerPlan;
+  readonly table: TableWriter;
+  /** All handlers, once they are there. */
+  readonly chain: () => Chain;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class OutsideAnswers implements Outside {
+  readonly #options: OutsideAnswersOptions;
+  readonly #resolver: Resolver;
+  readonly #foreign: ForeignDomains;
+  readonly #file: ResolvFile | undefined;
+  #terms: ResolverTerms;
+
+  constructor(options: OutsideAnswersOptions) {
+    const { plan, table, chain, clock, log } = options;
+    const { resolver, cluster, listen } = plan;
+    this.#options = options;
+    this.#terms = makeResolverTerms(resolver, []);
+    this.#foreign = new ForeignDomains(this.#terms.forward.rules, cluster.domain, table);
+    this.#resolver = new Resolver(this.#terms, { table, clock, log, resolveName: createNameResolver(chain) });
+    this.#file =
+      resolver.upstreams.kind !== 'resolv-file'
+        ? undefined
+        : new ResolvFile({
+            path: resolver.upstreams.path,
+            isOurselves: ({ host, port }) =>
+              host.kind === 'address' && isListeningAt(listen, host.address, port),
+            onChange: (servers) => this.#follow(servers),
+            clock,
+            log,
+          });
+  }
+
+  /** Whether there may be somebody to ask. */
+  get offersRecursion(): boolean {
+    const { upstreams } = this.#options.plan.resolver;
+    return upstreams.kind !== 'none' || this.#terms.forward.rules.length > 0;
+  }
+
+  /** Types that nobody is to be told. */
+  get hiddenTypes(): HiddenTypes {
+    return this.#terms.hiddenTypes;
+  }
+
+  isElsewhere(name: NameKey): boolean {
+    return this.#foreign.has(name);
+  }
+
+  isOwnProbe(question: Question): boolean {
+    return this.#resolver.isOwnProbe(question);
+  }
+
+  answer(query: Query): Answer | Promise<Answer> {
+    return this.#resolver.answer(query);
+  }
+
+  /** Reads what there is to read. Ends when questions can be answered. */
+  async start(): Promise<void> {
+    const { plan, log } = this.#options;
+    for (const note of plan.resolver.notes) log.warn('option of dnsmasq', { note });
+    const servers = await this.#file?.start();
+    if (servers !== undefined && servers.length > 0) this.#follow(servers);
+    if (!this.#hasUpstreams()) this.#sayThatOthersAreRefused();
+  }
+
+  /** To be called once queries are received. */
+  listening(): void {
+    this.#resolver.start();
+  }
+
+  figures(): ResolverFigures {
+    return this.#resolver.figures();
+  }
+
+  stop(): void {
+    this.#file?.stop();
+    this.#resolver.stop();
+  }
+
+  #follow(servers: readonly UpstreamAddress[]): void {
+    const { forward } = makeResolverTerms(this.#options.plan.resolver, servers);
+    this.#terms = { ...this.#terms, forward };
+    this.#resolver.change(this.#terms);
+  }
+
+  /** Whether names that no rule is for have somewhere to go. */
+  #hasUpstreams(): boolean {
+    return this.#terms.forward.rules.some(({ names, target }) => {
+      const isForAll = names.some((match) => match.kind === 'domain' && match.name === ROOT);
+      return isForAll && target.kind === 'servers' && target.servers.length > 0;
+    });
+  }
+
+  #sayThatOthersAreRefused(): void {
+    const { plan, log } = this.#options;
+    const { upstreams } = plan.resolver;
+    const message = 'names outside the cluster are refused';
+    if (upstreams.kind === 'none') log.info(message, { reason: 'there are no upstream servers' });
+    else if (upstreams.kind === 'resolv-file')
+      log.warn(message, {
+        reason: `no server in ${upstreams.path}`,
+        remedy: 'Name servers there, which is followed, or with --upstream.',
+      });
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * A plan about names outside the cluster as what the resolver follows.
+ */
+import type { CachePlan, DnsmasqPlan } from '../../config/dnsmasq/plan.ts';
+import type { ResolverPlan } from '../../config/resolver/plan.ts';
+import { type CachingRules, SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
+import { RFC_8767 } from '../../forward/caching/expiry.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan, type ForwardRule } from '../../forward/plan.ts';
+import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import type { StaleTerms } from '../../handlers/resolver/remembering.ts';
+import type { ResolverTerms } from '../../handlers/resolver/resolver.ts';
+import { makeForwardPlan } from '../dnsmasq/forward-plan.ts';
+
+/** Milliseconds that a client waits while there is a stale answer: RFC 8767 section 5. */
+const PATIENCE = 1_800;
+
+/** @param fromFile the servers that the resolv file names now */
+export function makeResolverTerms(plan: ResolverPlan, fromFile: readonly UpstreamAddress[]): ResolverTerms {
+  const { dnsmasq } = plan;
+  return {
+    forward: makeForward(plan, fromFile),
+    caching: dnsmasq === undefined ? SERVE_CACHING : makeCaching(dnsmasq.cache),
+    stale: makeStale(dnsmasq?.cache.stale ?? 'never'),
+    prefetch: true,
+    changes: [],
+    hiddenTypes: new Set(dnsmasq?.filters.types),
+  };
+}
+
+function makeForward(plan: ResolverPlan, fromFile: readonly UpstreamAddress[]): ForwardPlan {
+  const { dnsmasq, stubDomains, policy } = plan;
+  const { timing, hedging, loopDetection } = DEFAULT_FORWARD_PLAN;
+  const given = dnsmasq === undefined ? DEFAULT_FORWARD_PLAN : fromDnsmasq(dnsmasq, fromFile);
+  // Of two rules for the same names the last one counts.
+  const rules = [...given.rules, ...stubDomains, ...rootRules(plan, fromFile)];
+  return { ...given, rules, policy, timing, hedging, loopDetection };
+}
+
+function fromDnsmasq(dnsmasq: DnsmasqPlan, fromFile: readonly UpstreamAddress[]): ForwardPlan {
+  return makeForwardPlan(dnsmasq, { fromResolvFile: fromFile, moreRoutes: [] });
+}
+
+/** Servers for all other names, unless they are among the options of dnsmasq already. */
+function rootRules(
+  { upstreams, dnsmasq }: ResolverPlan,
+  fromFile: readonly UpstreamAddress[],
+): ForwardRule[] {
+  if (upstreams.kind === 'servers') return [defaultRule(upstreams.servers)];
+  return dnsmasq === undefined && fromFile.length > 0 ? [defaultRule(fromFile)] : [];
+}
+
+function makeCaching(cache: CachePlan): CachingRules {
+  const bound = (seconds: number) => (seconds === 0 ? undefined : seconds);
+  return {
+    ...SERVE_CACHING,
+    minCacheTtl: cache.minCacheTtl,
+    maxCacheTtl: bound(cache.maxCacheTtl),
+    maxTtl: bound(cache.maxTtl),
+    negTtl: bound(cache.negativeTtl),
+    negativeCaching: cache.negatives,
+  };
+}
+
+function makeStale(stale: CachePlan['stale']): StaleTerms {
+  const mostSeconds = stale === 'never' ? RFC_8767.mostSeconds : stale === 'forever' ? undefined : stale;
+  return { ...RFC_8767, mostSeconds, patience: PATIENCE };
+}
