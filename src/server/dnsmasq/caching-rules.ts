@@ -4,8 +4,9 @@
 import type { Handler } from '../../chain/chain.ts';
 import type { CachePlan } from '../../config/dnsmasq/plan.ts';
 import { type CachingRules, DNSMASQ_CACHING } from '../../forward/caching/caching-rules.ts';
+import type { ReplyChange } from '../../handlers/resolver/forwarding.ts';
 import type { StaleTerms } from '../../handlers/resolver/remembering.ts';
-import { TYPE } from '../../wire/types.ts';
+import { type ResourceRecord, TYPE } from '../../wire/types.ts';
 
 /** What dnsmasq caches without being asked to. */
 const CACHED_TYPES: readonly number[] = [TYPE.A, TYPE.AAAA, TYPE.CNAME, TYPE.PTR, TYPE.SRV];
@@ -35,4 +36,11 @@ export function createTypeLimit({ moreTypes }: Pick<CachePlan, 'moreTypes'>): Ha
 export function makeStaleTerms({ stale }: Pick<CachePlan, 'stale'>): StaleTerms | undefined {
   if (stale === 'never') return undefined;
   return { mostSeconds: stale === 'forever' ? undefined : stale, shownTtl: 0, patience: 0 };
+}
+
+/** `--max-ttl` holds for what is not kept too. */
+export function createTtlLimit({ maxTtl }: Pick<CachePlan, 'maxTtl'>): ReplyChange {
+  if (maxTtl === 0) return (_question, message) => message;
+  const limit = (record: ResourceRecord) => ({ ...record, ttl: Math.min(record.ttl, maxTtl) });
+  return (_question, message) => ({ ...message, answers: message.answers.map(limit) });
 }

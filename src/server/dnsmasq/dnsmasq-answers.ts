@@ -17,7 +17,7 @@ import { TableReader } from '../../table/reader.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
 import { countAnswers } from '../answer-counts.ts';
-import { createTypeLimit, makeCachingRules, makeStaleTerms } from './caching-rules.ts';
+import { createTtlLimit, createTypeLimit, makeCachingRules, makeStaleTerms } from './caching-rules.ts';
 import { type ChangingServers, makeForwardPlan } from './forward-plan.ts';
 import type { Interfaces } from './interface-choice.ts';
 import { LocalSide } from './local-side.ts';
@@ -144,7 +144,7 @@ export class DnsmasqAnswers {
     return {
       forward: makeForwardPlan(this.#plan, NO_FILES_READ),
       caching: makeCachingRules(cache),
-      changes: [this.#local.filterReply],
+      changes: [this.#local.filterReply, createTtlLimit(cache)],
       hiddenTypes: new Set(filters.types),
       stale: makeStaleTerms(cache),
       // dnsmasq never asks of its own accord.

@@ -66,10 +66,10 @@ export class DnsmasqServer {
     const { port } = this.#plan.listen;
     const { version, log } = this.#surroundings;
     await this.#answers.readHosts();
+    await this.#upstreams.start();
     await this.#listeners.open();
     const cache = port === 0 ? 'DNS disabled' : `cachesize ${this.#plan.cache.size}`;
     log.info(`started, version portolan-${version} ${cache}`);
-    await this.#upstreams.start();
     this.#answers.start();
   }
 

@@ -1,0 +1,136 @@
+/**
+ * The real dnsmasq and ours, with the same command line, side by side.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rcodeName } from '../../src/wire/mnemonics.ts';
+import { presentRecord } from '../../src/wire/present.ts';
+import type { Message, ResourceRecord, TYPE } from '../../src/wire/types.ts';
+import { type AskOptions, ask } from '../support/ask.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { runPortolan } from '../support/portolan.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+export interface Side {
+  readonly address: string;
+  readonly port: number;
+  /** All that it has said. */
+  said(): string;
+  signal(signal: NodeJS.Signals): void;
+  readonly process: ChildProcess;
+}
+
+export interface Both {
+  readonly real: Side;
+  readonly ours: Side;
+  stop(): Promise<void>;
+}
+
+/** What keeps each to this machine and to its test. */
+const HERE = ['-k', '--listen-address=127.0.0.1', '--bind-interfaces', '--pid-file=', '--log-facility=-'];
+const AS_WE_ARE = ['--user=', '--group='];
+
+/**
+ * @param words of both; `SIDE` in them becomes what `sides` says
+ */
+export async function runBoth(
+  words: readonly string[],
+  sides: { readonly real: string | number; readonly ours: string | number } = { real: 'real', ours: 'ours' },
+): Promise<Both> {
+  const wordsOf = (side: string | number) => words.map((word) => word.replaceAll('SIDE', String(side)));
+  const [real, ours] = await Promise.all([runReal(wordsOf(sides.real)), runOurs(wordsOf(sides.ours))]);
+  return {
+    ...{ real, ours },
+    async stop() {
+      await Promise.all([real, ours].map((side) => end(side.process)));
+    },
+  };
+}
+
+async function runReal(words: readonly string[]): Promise<Side> {
+  const port = await findFreePort();
+  const child = spawn('dnsmasq', [...HERE, ...AS_WE_ARE, `--port=${port}`, ...words], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, LC_ALL: 'C.UTF-8' },
+  });
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  // By then its sockets are open.
+  const isUp = () => /started, version/.test(said);
+  return await whenUp({ port, process: child, said: () => said, isUp });
+}
+
+export async function runOurs(words: readonly string[]): Promise<Side> {
+  const port = await findFreePort();
+  const program = runPortolan(['dnsmasq', ...HERE, ...AS_WE_ARE, `--port=${port}`, ...words]);
+  const isUp = () => /started, version/.test(program.errors);
+  return await whenUp({ port, process: program.process, said: () => program.errors, isUp });
+}
+
+async function whenUp(starting: {
+  readonly port: number;
+  readonly process: ChildProcess;
+  readonly said: () => string;
+  readonly isUp: () => boolean;
+}): Promise<Side> {
+  const { port, process: child, said, isUp } = starting;
+  await waitUntil('a server to start', () => isUp() || child.exitCode !== null, { deadline: 15_000 });
+  if (!isUp()) throw new Error(`it does not run: ${said()}`);
+  return { address: '127.0.0.1', port, said, signal: (signal) => void child.kill(signal), process: child };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+}
+
+export type Question = readonly [name: string, type: keyof typeof TYPE];
+
+export interface Heard {
+  /** The response code, or `no answer`. */
+  readonly status: string;
+  readonly isAuthoritative: boolean;
+  readonly isCut: boolean;
+  /** Those of the answer section, in lower case and without TTLs, sorted; none where the answer is cut. */
+  readonly records: readonly string[];
+  /** Seconds, in the order of the records. */
+  readonly ttls: readonly number[];
+}
+
+const SILENCE: Heard = { status: 'no answer', isAuthoritative: false, isCut: false, records: [], ttls: [] };
+
+export async function hear(side: Side, [name, type]: Question, options: AskOptions = {}): Promise<Heard> {
+  try {
+    return describe(await ask(side, name, type, options));
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('no answer')) return SILENCE;
+    throw error;
+  }
+}
+
+function describe({ header, answers }: Message): Heard {
+  const present = (record: ResourceRecord) => presentRecord({ ...record, ttl: 0 }).toLowerCase();
+  // Cut answers hold what fits, and which that is nobody promises.
+  const told = header.truncated ? [] : answers.map((record) => ({ text: present(record), ttl: record.ttl }));
+  told.sort((one, other) => (one.text < other.text ? -1 : 1));
+  return {
+    status: rcodeName(header.rcode),
+    isAuthoritative: header.authoritative,
+    isCut: header.truncated,
+    records: told.map(({ text }) => text),
+    ttls: told.map(({ ttl }) => ttl),
+  };
+}
+
+/** Whether both say the same; TTLs may have counted down a little. */
+export function isSame(real: Heard, ours: Heard): boolean {
+  const { ttls: realTtls, ...realRest } = real;
+  const { ttls, ...rest } = ours;
+  return (
+    JSON.stringify(realRest) === JSON.stringify(rest) &&
+    ttls.every((ttl, index) => Math.abs(ttl - (realTtls[index] ?? 0)) <= 2)
+  );
+}
