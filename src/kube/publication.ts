@@ -171,7 +171,7 @@ export class Publication {
     const zone = this.#zoneOf(name);
     if (zone === undefined) return;
     const node = this.#model.reverse.node(address);
-    if (node === undefined) this.#publisher.remove(name);
+    if (node === undefined) this.#publisher.remove(zone.id, name);
     else this.#publisher.put(zone.id, node);
   }
 }

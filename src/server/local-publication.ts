@@ -56,7 +56,8 @@ export class LocalPublication {
     this.#table = table;
     this.#log = log;
     const state = { known: true, recursionAvailable, askWildcards: false };
-    this.#zone = table.defineZone(termsOf(ZONE, state));
+    // What people write into files goes before what clusters say.
+    this.#zone = table.defineZone(termsOf(ZONE, state), 1);
   }
 
   /**
@@ -78,7 +79,7 @@ export class LocalPublication {
       count += 1;
       if (count % STRETCH === 0) yield;
       if (after.has(name)) continue;
-      this.#table.remove(encodeName(name));
+      this.#table.remove(encodeName(name), this.#zone);
       changed.add(name);
     }
     this.#table.collect();
@@ -89,7 +90,7 @@ export class LocalPublication {
     const wasThere = before.has(name);
     const digest = wasThere ? after.digest(name) : '';
     if (digest !== '' && before.digest(name) === digest) return 'same';
-    const standing = wasThere ? this.#table.find(encodeName(name)) : undefined;
+    const standing = wasThere ? this.#table.find(encodeName(name), this.#zone) : undefined;
     try {
       const now = this.#table.put(compileNode(after.node(name), this.#zone));
       return now === standing ? 'same' : 'changed';

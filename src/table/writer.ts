@@ -8,6 +8,7 @@ import { Arena } from './arena.ts';
 import { BlockBuffer, encodeNode, encodeTerms } from './block.ts';
 import { AnswerCache } from './cache.ts';
 import { countLabels, finishHash, hashName } from './hash.ts';
+import { HiddenNodes } from './hidden-nodes.ts';
 import { HEADER, KIND, MOST_READERS, MOST_ZONES, NODE, TERMS, UNIT_SHIFT } from './layout.ts';
 import { reserveTable, type TableViews, viewTable } from './memory.ts';
 import { Reclaimer } from './reclaim.ts';
@@ -58,6 +59,9 @@ export class TableWriter {
   readonly #cache: AnswerCache;
   readonly #buffer = new BlockBuffer();
   readonly #seed: number;
+  readonly #hidden = new HiddenNodes();
+  /** By zone. */
+  readonly #precedence: number[] = [];
   #zones = 0;
   #nodes = 0;
   #nodeOctets = 0;
@@ -78,12 +82,17 @@ export class TableWriter {
     });
   }
 
-  /** Adds a zone. Its apex node is put like any other. */
-  defineZone(terms: ZoneTerms): ZoneId {
+  /**
+   * Adds a zone. Its apex node is put like any other.
+   *
+   * @param precedence of nodes of the same name, that of the zone with the highest is answered
+   */
+  defineZone(terms: ZoneTerms, precedence = 0): ZoneId {
     if (this.#zones + 1 >= MOST_ZONES) throw new RangeError(`too many zones: at most ${MOST_ZONES - 1}`);
     this.#zones += 1;
     // The only maker of zone ids.
     const id = this.#zones as ZoneId;
+    this.#precedence[id] = precedence;
     this.changeZone(id, terms);
     return id;
   }
@@ -98,7 +107,8 @@ export class TableWriter {
   }
 
   /**
-   * Publishes a node, in place of the one of the same name if there is one. An equal node is left as it stands.
+   * Publishes a node, in place of the one of the same name if there is one. An equal node is left as it stands. A node that
+   * another zone's stands before is kept, and answered as soon as the other is removed.
    *
    * @throws TableFullError and leaves the table as it was
    */
@@ -106,33 +116,48 @@ export class TableWriter {
     const hash = finishHash(hashName(node.name, this.#seed));
     encodeNode(this.#buffer, node, hash);
     const slot = this.#findNode(node.name, hash);
-    if (slot >= 0 && this.#equalsBuffer(this.#slots.blockAt(slot))) return refOf(this.#slots.blockAt(slot));
+    const standing = slot < 0 ? 0 : this.#slots.blockAt(slot);
+    if (slot >= 0 && this.#precedes(standing, node.zone)) return this.#hide(node.name);
+    if (slot >= 0 && this.#equalsBuffer(standing)) return refOf(standing);
     const block = this.#copyBuffer();
     this.#nodeOctets += this.#buffer.length;
     if (slot < 0) this.#insertNode(block, hash, countLabels(node.name));
     else {
-      const old = this.#slots.blockAt(slot);
       this.#slots.replace(slot, block);
-      this.#forget(old);
+      if (this.#isBehind(standing, node.zone)) this.#hidden.add(node.name, this.#zoneOf(standing), standing);
+      else this.#forget(standing);
     }
     return refOf(block);
   }
 
-  /** Removes the node of this name. @returns whether there was one */
-  remove(name: WireName): boolean {
+  /** Removes the node of this name and zone; without a zone, the one that is answered. @returns whether there was one */
+  remove(name: WireName, zone?: ZoneId): boolean {
     const slot = this.#findNode(name, finishHash(hashName(name, this.#seed)));
     if (slot < 0) return false;
     const block = this.#slots.blockAt(slot);
-    this.#slots.remove(slot);
-    this.#nodes--;
+    if (zone !== undefined && this.#zoneOf(block) !== zone) {
+      const hidden = this.#hidden.take(name, zone);
+      if (hidden !== undefined) this.#forget(hidden);
+      return hidden !== undefined;
+    }
+    const next = this.#hidden.takeFirst(name, (other) => this.#precedenceOf(other));
+    if (next !== undefined) this.#slots.replace(slot, next);
+    else {
+      this.#slots.remove(slot);
+      this.#nodes--;
+    }
     this.#forget(block);
     return true;
   }
 
-  /** The reference of the node of this name, if it stands. */
-  find(name: WireName): NodeRef | undefined {
+  /** The reference of the node of this name and zone; without a zone, of the one that is answered. */
+  find(name: WireName, zone?: ZoneId): NodeRef | undefined {
     const slot = this.#findNode(name, finishHash(hashName(name, this.#seed)));
-    return slot < 0 ? undefined : refOf(this.#slots.blockAt(slot));
+    if (slot < 0) return undefined;
+    const block = this.#slots.blockAt(slot);
+    if (zone === undefined || this.#zoneOf(block) === zone) return refOf(block);
+    const hidden = this.#hidden.get(name, zone);
+    return hidden === undefined ? undefined : refOf(hidden);
   }
 
   /** The lower-case name of a node that stands. */
@@ -208,6 +233,35 @@ export class TableWriter {
       touchedOctets: this.#arena.touched,
       awaitingReaders: this.#reclaimer.pending,
     };
+  }
+
+  /** Keeps the node in the buffer behind the one of its name that is answered. */
+  #hide(name: WireName): NodeRef {
+    const zone = (this.#buffer.words[NODE.ZONE >> 2] ?? 0) & 0xff;
+    const before = this.#hidden.get(name, zone);
+    if (before !== undefined && this.#equalsBuffer(before)) return refOf(before);
+    const block = this.#copyBuffer();
+    this.#nodeOctets += this.#buffer.length;
+    this.#hidden.add(name, zone, block);
+    if (before !== undefined) this.#forget(before);
+    return refOf(block);
+  }
+
+  #zoneOf(block: number): number {
+    return (this.#views.words[(block + NODE.ZONE) >> 2] ?? 0) & 0xff;
+  }
+
+  #precedenceOf(zone: number): number {
+    return this.#precedence[zone] ?? 0;
+  }
+
+  /** Whether a node that stands is to be answered before one of this zone. */
+  #precedes(block: number, zone: ZoneId): boolean {
+    return this.#precedenceOf(this.#zoneOf(block)) > this.#precedenceOf(zone);
+  }
+
+  #isBehind(block: number, zone: ZoneId): boolean {
+    return this.#precedenceOf(this.#zoneOf(block)) < this.#precedenceOf(zone);
   }
 
   #insertNode(block: number, hash: number, labels: number): void {

@@ -59,9 +59,9 @@ export class Publisher {
         first: nodes[0]?.name,
         octets: error.octets,
       });
-      return this.#find([...after, ...before]);
+      return this.#find(zone, [...after, ...before]);
     }
-    if (before.length > 0) this.#removeMissing(before, after);
+    if (before.length > 0) this.#removeMissing(zone, before, after);
     return now;
   }
 
@@ -71,8 +71,8 @@ export class Publisher {
   }
 
   /** Removes a node that is a unit of its own. */
-  remove(name: NameKey): void {
-    this.#table.remove(encodeName(name));
+  remove(zone: ZoneId, name: NameKey): void {
+    this.#table.remove(encodeName(name), zone);
   }
 
   /** Told once for a name, and again if it was smaller meanwhile. */
@@ -92,13 +92,13 @@ export class Publisher {
     return standing.map((ref) => this.#table.nameOf(ref));
   }
 
-  #removeMissing(before: readonly WireName[], after: readonly WireName[]): void {
+  #removeMissing(zone: ZoneId, before: readonly WireName[], after: readonly WireName[]): void {
     const kept = new Set(after.map(textOf));
-    for (const name of before.toReversed()) if (!kept.has(textOf(name))) this.#table.remove(name);
+    for (const name of before.toReversed()) if (!kept.has(textOf(name))) this.#table.remove(name, zone);
   }
 
-  #find(names: readonly WireName[]): Standing {
-    const refs = new Set(names.map((name) => this.#table.find(name)));
+  #find(zone: ZoneId, names: readonly WireName[]): Standing {
+    const refs = new Set(names.map((name) => this.#table.find(name, zone)));
     return [...refs].filter((ref) => ref !== undefined);
   }
 }
