@@ -7,7 +7,7 @@
  */
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../ground/clock.ts';
-import { FrameParser, frame } from './frames.ts';
+import { FrameParser, frame } from '../wire/frames.ts';
 import type { MessageAnswers } from './message-answers.ts';
 import { type Client, DNS_OVER_TCP_LIMIT } from './types.ts';
 

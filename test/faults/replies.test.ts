@@ -5,7 +5,7 @@
 
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { frame } from '../../src/listen/frames.ts';
+import { frame } from '../../src/wire/frames.ts';
 import { decodeMessage } from '../../src/wire/message.ts';
 import { RCODE } from '../../src/wire/types.ts';
 import { TcpClient } from '../listen/tcp-client.ts';

@@ -5,7 +5,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import { MessageSplitter, prefixed } from '../../src/forward/transport/stream-messages.ts';
+import { FrameParser, frame } from '../../src/wire/frames.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import type { Message, ResourceRecord } from '../../src/wire/types.ts';
 
@@ -79,10 +79,10 @@ export class LoopbackUpstream {
     this.#open.add(socket);
     socket.on('close', () => this.#open.delete(socket));
     socket.on('error', () => {});
-    const splitter = new MessageSplitter();
+    const frames = new FrameParser();
     socket.on('data', (chunk: Uint8Array) => {
-      for (const message of splitter.push(chunk)) {
-        const send = (octets: Uint8Array) => void socket.write(prefixed(octets));
+      for (const message of frames.messages(chunk)) {
+        const send = (octets: Uint8Array) => void socket.write(frame(octets));
         const query = decodeMessage(message);
         this.#take({ query, over: 'stream', port: socket.remotePort ?? 0, connection: socket, send });
       }

@@ -3,7 +3,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { FrameParser } from '../../src/listen/frames.ts';
+import { FrameParser } from '../../src/wire/frames.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 export class TcpClient {

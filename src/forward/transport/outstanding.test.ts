@@ -5,7 +5,6 @@ import { parseName } from '../../wire/name.ts';
 import type { Message } from '../../wire/types.ts';
 import { type Asked, Outstanding } from './outstanding.ts';
 import { type ForwardQuestion, writeQuery } from './query-message.ts';
-import { MessageSplitter, prefixed } from './stream-messages.ts';
 
 const QUESTION: ForwardQuestion = {
   ...{ name: parseName('wWw.example.'), type: 65, class: 1 },
@@ -140,26 +139,6 @@ describe('Outstanding', () => {
         expect(same(12, entry.query.questionEnd)).toBe(true);
       }),
       { numRuns: 3000 },
-    );
-  });
-});
-
-describe('MessageSplitter', () => {
-  it('gives out the messages however the stream is cut', () => {
-    const messages = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 8 });
-    fc.assert(
-      fc.property(messages, fc.array(fc.nat({ max: 2000 }), { maxLength: 12 }), (sent, cuts) => {
-        const stream = Buffer.concat(sent.map(prefixed));
-        const places = [...new Set([0, ...cuts.filter((cut) => cut < stream.length), stream.length])].sort(
-          (x, y) => x - y,
-        );
-        const splitter = new MessageSplitter();
-        const received: Uint8Array[] = [];
-        for (const [index, start] of places.slice(0, -1).entries())
-          for (const message of splitter.push(stream.subarray(start, places[index + 1])))
-            received.push(message.slice());
-        expect(received.map((each) => [...each])).toEqual(sent.map((each) => [...each]));
-      }),
     );
   });
 });

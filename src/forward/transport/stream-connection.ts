@@ -3,8 +3,8 @@
  */
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../../ground/clock.ts';
+import { FrameParser, frame } from '../../wire/frames.ts';
 import { type Asked, Outstanding } from './outstanding.ts';
-import { MessageSplitter, prefixed } from './stream-messages.ts';
 import { codeOf, type DroppedPackets } from './transport.ts';
 
 export interface ConnectionEvents<Entry> {
@@ -18,7 +18,7 @@ const MOST_STRANGE = 100;
 export class StreamConnection<Entry extends Asked> {
   readonly #socket: Socket;
   readonly #outstanding: Outstanding<Entry>;
-  readonly #splitter = new MessageSplitter();
+  readonly #frames = new FrameParser();
   readonly #clock: Clock;
   readonly #idleMilliseconds: number;
   readonly #events: ConnectionEvents<Entry>;
@@ -88,7 +88,7 @@ export class StreamConnection<Entry extends Asked> {
         this.#socket.uncork();
       });
     }
-    this.#socket.write(prefixed(packet));
+    this.#socket.write(frame(packet));
     return true;
   }
 
@@ -114,7 +114,7 @@ export class StreamConnection<Entry extends Asked> {
 
   #read(chunk: Uint8Array): void {
     this.lastHeard = this.#clock.monotonic();
-    for (const message of this.#splitter.push(chunk)) {
+    for (const message of this.#frames.messages(chunk)) {
       if (this.#isClosed) return;
       const answered = this.#outstanding.receive(message, 0, message.length, false) !== undefined;
       this.#strange = answered ? 0 : this.#strange + 1;

@@ -37,6 +37,12 @@ export class FrameParser {
     return undefined;
   }
 
+  /** Takes more of the stream and gives out the messages that are whole now, each to be used at once. */
+  *messages(chunk: Uint8Array): Generator<Uint8Array> {
+    this.push(chunk);
+    for (let message = this.next(); message !== undefined; message = this.next()) yield message;
+  }
+
   #gather(): Uint8Array | undefined {
     this.#take(PREFIX_OCTETS - this.#filled);
     if (this.#filled < PREFIX_OCTETS) return undefined;
