@@ -1,0 +1,66 @@
+/**
+ * An upstream server made of a clock and a list of what it knows: nothing is sent anywhere.
+ */
+import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
+import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
+import type { Clock } from '../../src/ground/clock.ts';
+import { typeOfData } from '../../src/wire/data/record-data.ts';
+import { decodeMessage } from '../../src/wire/message.ts';
+import { toKey } from '../../src/wire/name.ts';
+import { type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
+
+export interface Knowledge {
+  readonly rcode: number;
+  readonly answers: readonly ResourceRecord[];
+  readonly authorities: readonly ResourceRecord[];
+}
+
+export class ScriptedUpstream implements Transport {
+  readonly dropped = { strange: 0, otherQuestion: 0 };
+  /** By lower-case name: its records, or how it is denied. What is not here is NXDOMAIN without SOA. */
+  readonly known = new Map<NameKey, Knowledge>();
+  isSilent = false;
+  /** Milliseconds that a reply takes. */
+  delay = 0;
+  asked = 0;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  ask({ octets }: QueryMessage, events: ExchangeEvents): Exchange {
+    this.asked += 1;
+    const query = decodeMessage(octets);
+    const reply = this.#answer(query);
+    const timer = this.#clock.after(this.delay, () => {
+      if (!this.isSilent) events.replied(reply);
+    });
+    return { overdue() {}, cancel: () => timer.cancel() };
+  }
+
+  close(): void {}
+
+  #answer(query: Message): Message {
+    const [question] = query.questions;
+    if (question === undefined) throw new Error('a query without a question');
+    const answers: ResourceRecord[] = [];
+    let at = toKey(question.name);
+    let end = this.known.get(at);
+    for (let steps = 0; steps < 20; steps += 1) {
+      const alias = end?.answers.find(({ data }) => data.kind === 'CNAME');
+      if (alias?.data.kind !== 'CNAME' || question.type === TYPE.CNAME) break;
+      answers.push(alias);
+      at = toKey(alias.data.target);
+      end = this.known.get(at);
+    }
+    answers.push(...(end?.answers ?? []).filter(({ data }) => typeOfData(data) === question.type));
+    const header = {
+      ...query.header,
+      response: true,
+      recursionAvailable: true,
+      rcode: end?.rcode ?? RCODE.NXDOMAIN,
+    };
+    return { ...query, header, answers, authorities: end?.authorities ?? [], additionals: [] };
+  }
+}
