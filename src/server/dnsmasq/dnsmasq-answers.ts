@@ -17,10 +17,11 @@ import { TableReader } from '../../table/reader.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
 import { countAnswers } from '../answer-counts.ts';
+import { LocalSide } from '../local-side.ts';
 import { createTtlLimit, createTypeLimit, makeCachingRules, makeStaleTerms } from './caching-rules.ts';
 import { type ChangingServers, makeForwardPlan } from './forward-plan.ts';
 import type { Interfaces } from './interface-choice.ts';
-import { LocalSide } from './local-side.ts';
+import { listLocalNetworks, makeLocalTerms } from './local-terms.ts';
 import { type DnsmasqStatistics, describeServers } from './statistics.ts';
 
 export interface DnsmasqAnswersOptions {
@@ -70,7 +71,9 @@ export class DnsmasqAnswers {
     this.reader = new TableReader(this.table.memory, udpReaders, plan.listen.ednsPacketMax);
     this.#sums = new CounterSums(this.table.memory, udpReaders + 1);
     this.#local = new LocalSide({
-      ...{ plan, table: this.table, interfaces, clock, log },
+      terms: makeLocalTerms(plan, interfaces()),
+      networks: () => listLocalNetworks(interfaces()),
+      ...{ table: this.table, recursionAvailable: true, clock, log },
       forget: (domains) => {
         for (const domain of domains) this.#resolver.forget(domain);
       },
@@ -165,7 +168,8 @@ export class DnsmasqAnswers {
       (query, next) => (this.#resolver.isOwnProbe(query.question) ? { kind: 'drop' } : next(query)),
       ...(identifies ? [chaos] : []),
       checkQuestionKind,
-      ...this.#local.handlers,
+      this.#local.knownNames,
+      this.#local.questionRules,
       (query) => this.#resolver.answer(query),
     ];
     return composeChain(handlers);

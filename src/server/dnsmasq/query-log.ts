@@ -90,7 +90,6 @@ export function describeResponse(question: Question, message: Message, source: S
   const name = textOf(question.name);
   if (answers.length > 0) return answers.flatMap((record) => describeRecord(record, source));
   if (header.rcode === RCODE.NXDOMAIN) return [`${name} is NXDOMAIN`];
-  if (header.rcode === RCODE.NOTIMP) return [`${name} is not implemented`];
   if (header.rcode !== RCODE.NOERROR) return [`error is ${rcodeName(header.rcode)}`];
   const family = question.type === TYPE.A ? '-IPv4' : question.type === TYPE.AAAA ? '-IPv6' : '';
   return [`${name} is NODATA${family}`];

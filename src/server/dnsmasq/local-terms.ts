@@ -10,6 +10,7 @@ import type { LocalNetwork } from '../../handlers/local/known-names.ts';
 import type { QuestionRules } from '../../handlers/local/question-rules.ts';
 import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
 import type { LocalNamesPlan, RangeDomain } from '../../sources/local/local-plan.ts';
+import type { LocalTerms } from '../local-side.ts';
 import type { Interfaces } from './interface-choice.ts';
 
 /** How dnsmasq reads hosts files. */
@@ -19,7 +20,20 @@ export const DNSMASQ_HOSTS: HostsFormat = {
 };
 
 /** @param interfaces those of this machine, for domains of their networks */
-export function localNamesPlan({ local, cache }: DnsmasqPlan, interfaces: Interfaces): LocalNamesPlan {
+export function makeLocalTerms(plan: DnsmasqPlan, interfaces: Interfaces): LocalTerms {
+  const { local, filters } = plan;
+  return {
+    names: localNamesPlan(plan, interfaces),
+    // Files first, then followed folders, as dnsmasq reads them.
+    hostsPaths: [...local.hostsFiles, ...local.hostsFolders],
+    format: DNSMASQ_HOSTS,
+    questions: questionRulesOf(plan),
+    replies: filters,
+    ignoredAddresses: filters.ignoredAddresses,
+  };
+}
+
+function localNamesPlan({ local, cache }: DnsmasqPlan, interfaces: Interfaces): LocalNamesPlan {
   return {
     ...local,
     rangeDomains: local.rangeDomains.flatMap((range) => rangesOf(range, interfaces)),
@@ -27,12 +41,7 @@ export function localNamesPlan({ local, cache }: DnsmasqPlan, interfaces: Interf
   };
 }
 
-/** Files first, then followed folders, as dnsmasq reads them. */
-export function hostsPathsOf({ local }: DnsmasqPlan): readonly string[] {
-  return [...local.hostsFiles, ...local.hostsFolders];
-}
-
-export function questionRulesOf({ upstreams, filters, local }: DnsmasqPlan): QuestionRules {
+function questionRulesOf({ upstreams, filters, local }: DnsmasqPlan): QuestionRules {
   const { routes, keepsPlainNames, keepsPrivateReverse } = upstreams;
   const { windows: keepsWindowsQuestions } = filters;
   return { routes, keepsPlainNames, keepsPrivateReverse, keepsWindowsQuestions, ttl: local.ttl };
