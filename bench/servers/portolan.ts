@@ -30,7 +30,6 @@ export async function startPortolan(
   const port = await findFreePort();
   const healthPort = await findFreePort();
   const args = [
-    '--expose-gc',
     ...['--import', join(folder, 'collect-on-signal.mjs')],
     ...[join(root, 'dist', 'portolan.js'), 'serve'],
     `--kube-master-url=${apiServer}`,
