@@ -42,6 +42,10 @@ export const SERVE_OPTIONS: readonly Option[] = [
     '--stub-domain <domain=server>',
     'who is asked about a domain and all below it, once or several times; lists with commas; no server: nobody',
   ).argParser(several),
+  new Option(
+    '--hosts <path>',
+    'a hosts file, or a folder of them, followed as they change, once or several times',
+  ).argParser(several),
   new Option('--cache-bytes <octets>', 'room for cached answers; 0 keeps none (default: 16777216)'),
   new Option('--dnsmasq-conf <file>', 'more about names, servers and the cache, in options of dnsmasq'),
   new Option('--udp-readers <number>', 'threads that answer UDP (default: one per core but one, 1 to 4)'),

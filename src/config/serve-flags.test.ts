@@ -31,6 +31,7 @@ describe('the defaults', () => {
         upstreams: { kind: 'resolv-file', path: '/etc/resolv.conf' },
         policy: 'sequential',
         stubDomains: [],
+        hosts: [],
         cacheOctets: 16_777_216,
         cacheEntries: undefined,
         dnsmasq: undefined,

@@ -16,6 +16,8 @@ export interface Outside {
   /** Whether a name that lies in one of our zones is theirs all the same. */
   isElsewhere(name: NameKey): boolean;
   isOwnProbe(question: Question): boolean;
+  /** Answers what people have written down of a name, whosever it is. */
+  readonly knownNames: Handler;
   readonly answer: Chain;
 }
 
@@ -41,10 +43,9 @@ export function createClusterChain(options: ClusterChainOptions): Chain {
   if (outside !== undefined) handlers.unshift(dropOwnProbes(outside));
   if (hiddenTypes !== undefined && hiddenTypes.size > 0)
     handlers.push(when(isOurs, createTypeHider(hiddenTypes)));
-  handlers.push(
-    createAliasFollower(log, clock),
-    when((name) => !isElsewhere(name), createClusterHandler(cluster)),
-  );
+  handlers.push(createAliasFollower(log, clock));
+  if (outside !== undefined) handlers.push(outside.knownNames);
+  handlers.push(when((name) => !isElsewhere(name), createClusterHandler(cluster)));
   if (outside !== undefined) handlers.push((query) => outside.answer(query));
   return composeChain(handlers);
 }

@@ -57,6 +57,7 @@ describe('the program', () => {
         'upstream-policy',
         'resolv-file',
         'stub-domain',
+        'hosts',
         'cache-bytes',
         'dnsmasq-conf',
         'udp-readers',

@@ -19,6 +19,8 @@ export interface ResolverFlags {
   readonly resolvFile?: string;
   /** Each `domain[,domain...]=[server[,server...]]`. */
   readonly stubDomain?: readonly string[];
+  /** Each a hosts file or a folder of them. */
+  readonly hosts?: readonly string[];
   readonly cacheBytes?: string;
   readonly dnsmasqConf?: string;
 }
@@ -41,6 +43,9 @@ export function readResolver(
     upstreams: readUpstreams(read, flags, conf?.plan),
     policy: read.choice('--upstream-policy', flags.upstreamPolicy, POLICIES, fallback),
     stubDomains: (flags.stubDomain ?? []).flatMap((text) => readStubDomain(read, text, domain) ?? []),
+    hosts: (flags.hosts ?? []).flatMap(
+      (path) => read.text('--hosts', path, 'the path of a file or folder') ?? [],
+    ),
     cacheOctets: read.integer('--cache-bytes', flags.cacheBytes, CACHE_OCTETS, DEFAULT_CACHE_OCTETS),
     dnsmasq: conf?.plan,
     cacheEntries: conf?.cacheEntries,

@@ -10,6 +10,8 @@ export interface ResolverPlan {
   readonly policy: Policy;
   /** Each for one or several domains; before `upstreams` where they match. */
   readonly stubDomains: readonly ForwardRule[];
+  /** Hosts files and folders of them, in the order in which they are read. */
+  readonly hosts: readonly string[];
   /** Octets for cached answers; 0 keeps none. */
   readonly cacheOctets: number;
   /** Cached answers at most; undefined: as many as there is room for. */

@@ -1,9 +1,8 @@
 /**
  * Answers for names outside the cluster: the resolver, and where its servers come from.
  */
-import type { Answer } from '../../chain/answer.ts';
-import type { Chain } from '../../chain/chain.ts';
-import type { Query } from '../../chain/query.ts';
+import { networkInterfaces } from 'node:os';
+import { type Chain, composeChain, type Handler } from '../../chain/chain.ts';
 import type { ServerPlan } from '../../config/plan.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { Clock } from '../../ground/clock.ts';
@@ -15,10 +14,13 @@ import { Resolver, type ResolverFigures, type ResolverTerms } from '../../handle
 import type { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
+import { listLocalNetworks } from '../dnsmasq/local-terms.ts';
+import { LocalSide } from '../local-side.ts';
 import { isListeningAt } from '../own-addresses.ts';
 import { ForeignDomains } from './foreign-domains.ts';
 import { ResolvFile } from './resolv-file.ts';
 import { makeResolverTerms } from './resolver-terms.ts';
+import { makeServeLocalTerms } from './serve-local-terms.ts';
 
 export interface OutsideAnswersOptions {
   readonly plan: ServerPlan;
@@ -30,7 +32,11 @@ export interface OutsideAnswersOptions {
 }
 
 export class OutsideAnswers implements Outside {
+  /** Answers what is known without asking anybody. */
+  readonly knownNames: Handler;
+  readonly answer: Chain;
   readonly #options: OutsideAnswersOptions;
+  readonly #local: LocalSide;
   readonly #resolver: Resolver;
   readonly #foreign: ForeignDomains;
   readonly #file: ResolvFile | undefined;
@@ -41,8 +47,16 @@ export class OutsideAnswers implements Outside {
     const { resolver, cluster, listen } = plan;
     this.#options = options;
     this.#terms = makeResolverTerms(resolver, []);
+    this.#local = this.#makeLocalSide();
+    this.knownNames = this.#local.knownNames;
+    this.#terms = { ...this.#terms, changes: [this.#local.filterReply] };
     this.#foreign = new ForeignDomains(this.#terms.forward.rules, cluster.domain, table);
     this.#resolver = new Resolver(this.#terms, { table, clock, log, resolveName: createNameResolver(chain) });
+    this.answer = composeChain([
+      this.#local.keepKnownNames,
+      this.#local.questionRules,
+      (query) => this.#resolver.answer(query),
+    ]);
     this.#file =
       resolver.upstreams.kind !== 'resolv-file'
         ? undefined
@@ -75,14 +89,11 @@ export class OutsideAnswers implements Outside {
     return this.#resolver.isOwnProbe(question);
   }
 
-  answer(query: Query): Answer | Promise<Answer> {
-    return this.#resolver.answer(query);
-  }
-
   /** Reads what there is to read. Ends when questions can be answered. */
   async start(): Promise<void> {
     const { plan, log } = this.#options;
     for (const note of plan.resolver.notes) log.warn('option of dnsmasq', { note });
+    await this.#local.start();
     const servers = await this.#file?.start();
     if (servers !== undefined && servers.length > 0) this.#follow(servers);
     if (!this.#hasUpstreams()) this.#sayThatOthersAreRefused();
@@ -99,7 +110,23 @@ export class OutsideAnswers implements Outside {
 
   stop(): void {
     this.#file?.stop();
+    this.#local.stop();
     this.#resolver.stop();
+  }
+
+  #makeLocalSide(): LocalSide {
+    const { plan, table, clock, log } = this.#options;
+    const { hosts, dnsmasq } = plan.resolver;
+    return new LocalSide({
+      terms: makeServeLocalTerms(hosts, dnsmasq, plan.cluster.ttl, networkInterfaces()),
+      // The cache in front of kube-dns offers recursion in any case.
+      recursionAvailable: this.offersRecursion || plan.cluster.dialect === 'kube-dns',
+      networks: () => listLocalNetworks(networkInterfaces()),
+      forget: (domains) => {
+        for (const domain of domains) this.#resolver.forget(domain);
+      },
+      ...{ table, clock, log },
+    });
   }
 
   #follow(servers: readonly UpstreamAddress[]): void {

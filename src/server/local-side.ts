@@ -1,0 +1,108 @@
+/**
+ * All that is not to be asked elsewhere, or not to be believed: local names, rules for questions, rules for replies.
+ */
+import type { Handler } from '../chain/chain.ts';
+import type { Clock } from '../ground/clock.ts';
+import type { Log } from '../ground/log.ts';
+import { createKnownNamesHandler, type LocalNetwork } from '../handlers/local/known-names.ts';
+import {
+  compileQuestionRules,
+  type QuestionRuleBook,
+  type QuestionRules,
+} from '../handlers/local/question-rules.ts';
+import {
+  type AddressRange,
+  createReplyDismissal,
+  createReplyFilter,
+  type ReplyFilter,
+  type ReplyRules,
+} from '../handlers/local/reply-rules.ts';
+import type { HostsFormat } from '../sources/hosts/hosts-format.ts';
+import type { LocalNamesPlan } from '../sources/local/local-plan.ts';
+import type { TableWriter } from '../table/writer.ts';
+import type { Message, NameKey } from '../wire/types.ts';
+import { LocalData } from './local-data.ts';
+
+export interface LocalTerms {
+  readonly names: LocalNamesPlan;
+  /** Hosts files and folders of them, in the order in which they are to be read. */
+  readonly hostsPaths: readonly string[];
+  readonly format: HostsFormat;
+  readonly questions: QuestionRules;
+  readonly replies: ReplyRules;
+  /** Replies with such an address are waited past. */
+  readonly ignoredAddresses: readonly AddressRange[];
+}
+
+export interface LocalSideOptions {
+  readonly terms: LocalTerms;
+  readonly table: TableWriter;
+  /** Whether answers carry the RA bit. */
+  readonly recursionAvailable: boolean;
+  /** The networks that this machine is part of, as they are now. */
+  readonly networks: () => readonly LocalNetwork[];
+  /** Called with domains whose cached answers may no longer be right. */
+  readonly forget: (domains: readonly NameKey[]) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class LocalSide {
+  /** Answers what is known of a name. */
+  readonly knownNames: Handler;
+  /** Denies a name that is known no more than the type, where there is nobody to ask for it. */
+  readonly keepKnownNames: Handler;
+  /** Answers by rule what is not known, before anybody is asked. */
+  readonly questionRules: Handler;
+  readonly filterReply: ReplyFilter;
+  /** Whether a reply is to be waited past. */
+  readonly dismissesReply: (message: Message) => boolean;
+  readonly #terms: LocalTerms;
+  readonly #data: LocalData;
+  #rules: QuestionRuleBook;
+
+  constructor({ terms, table, recursionAvailable, networks, forget, clock, log }: LocalSideOptions) {
+    const { names: plan, hostsPaths, format } = terms;
+    this.#terms = terms;
+    this.#data = new LocalData({
+      ...{ plan, hostsPaths, format, table, recursionAvailable, clock, log },
+      onChange: forget,
+    });
+    this.#rules = this.#compileRules([]);
+    this.knownNames = createKnownNamesHandler({ names: () => this.#data.names, networks });
+    this.keepKnownNames = async (query, next) => {
+      const answer = await next(query);
+      if (answer.kind !== 'refused' || !this.#data.names.exists(query.key)) return answer;
+      return { kind: 'nodata', aliases: [], soa: undefined, authoritative: false };
+    };
+    this.questionRules = (query, next) => this.#rules.handler(query, next);
+    const exists = (name: NameKey) => this.#data.names.exists(name) || this.#rules.hasAddress(name);
+    this.filterReply = createReplyFilter(terms.replies, exists, log);
+    this.dismissesReply = createReplyDismissal(terms.ignoredAddresses);
+  }
+
+  /** Ends when all files are read and their names answered. */
+  async start(): Promise<void> {
+    await this.#data.start();
+  }
+
+  /** Follows other routes beside those of the terms. */
+  followRoutes(more: QuestionRules['routes']): void {
+    this.#rules = this.#compileRules(more);
+  }
+
+  /** Looks for changed files at once. */
+  reload(): void {
+    this.#data.reload();
+  }
+
+  stop(): void {
+    this.#data.stop();
+  }
+
+  #compileRules(more: QuestionRules['routes']): QuestionRuleBook {
+    const { questions } = this.#terms;
+    const exists = (name: NameKey) => this.#data.names.exists(name);
+    return compileQuestionRules({ ...questions, routes: [...questions.routes, ...more] }, exists);
+  }
+}
