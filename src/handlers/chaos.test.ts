@@ -8,10 +8,12 @@ const passed: Answer = { kind: 'drop' };
 const server = { server: '192.0.2.1#53', queries: 7, failed: 1 };
 let servers = [server, { ...server, server: '2001:db8::1#5353' }];
 
-const handler = createChaosHandler({
+const options = {
+  identifies: true,
   ...{ version: 'portolan-1.2.3', authors: 'somebody', copyright: 'their own', ttl: 9 },
   figures: () => ({ cacheSize: 150, insertions: 1, evictions: 2, misses: 3, hits: 4, servers }),
-});
+};
+const handler = createChaosHandler(options);
 
 const ask = (name: string, type = 'TXT', dnsClass: number = CLASS.CH) =>
   handler(makeQuery(name, type, dnsClass), () => passed);
@@ -47,4 +49,9 @@ it.each([
 
 it('leaves other classes to others', async () => {
   expect(await ask('version.bind.', 'TXT', CLASS.IN)).toBe(passed);
+});
+
+it('knows nothing where it is not to identify itself', async () => {
+  const silent = createChaosHandler({ ...options, identifies: false });
+  expect(await silent(makeQuery('version.bind.', 'TXT', CLASS.CH), () => passed)).toEqual({ kind: 'notimp' });
 });

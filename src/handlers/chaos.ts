@@ -29,6 +29,8 @@ export interface ServerFigures {
 }
 
 export interface ChaosOptions {
+  /** Otherwise nothing is known of the class. */
+  readonly identifies: boolean;
   readonly version: string;
   readonly authors: string;
   readonly copyright: string;
@@ -42,7 +44,7 @@ const MOST_OCTETS = 255;
 
 /** Answers class CHAOS, all of it; other classes go on. */
 export function createChaosHandler(options: ChaosOptions): Handler {
-  const { version, authors, copyright, ttl, figures } = options;
+  const { identifies, version, authors, copyright, ttl, figures } = options;
   const constants: ReadonlyMap<string, string> = new Map([
     ['version.bind.', version],
     ['authors.bind.', authors],
@@ -53,7 +55,7 @@ export function createChaosHandler(options: ChaosOptions): Handler {
     if (question.class !== CLASS.CH) return next(query);
     const constant = constants.get(key);
     const counts = COUNTS.get(key);
-    const isAsked = question.type === TYPE.TXT || question.type === TYPE.ANY;
+    const isAsked = identifies && (question.type === TYPE.TXT || question.type === TYPE.ANY);
     if (!isAsked || (constant === undefined && counts === undefined)) return { kind: 'notimp' };
     const strings = counts === undefined ? [constant ?? ''] : counts(figures());
     // A TXT record has one string at least.

@@ -158,6 +158,7 @@ export class DnsmasqAnswers {
   #makeChain(version: string): Chain {
     const { identifies, ttl } = this.#plan.local;
     const chaos = createChaosHandler({
+      identifies,
       version: `portolan-${version}`,
       authors: 'The authors of Portolan',
       copyright: 'Copyright The authors of Portolan; Apache License 2.0',
@@ -166,7 +167,7 @@ export class DnsmasqAnswers {
     });
     const handlers: readonly Handler[] = [
       (query, next) => (this.#resolver.isOwnProbe(query.question) ? { kind: 'drop' } : next(query)),
-      ...(identifies ? [chaos] : []),
+      chaos,
       checkQuestionKind,
       this.#local.knownNames,
       this.#local.questionRules,
