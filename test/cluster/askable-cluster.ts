@@ -37,7 +37,9 @@ export class AskableCluster {
     const all: ClusterOptions = { domain, dialect, pods: 'insecure', ttl: 30, ownAddresses, ...options };
     this.cluster = new Cluster(all, this.table, this.clock, silentLog);
     this.#reader = new TableReader(this.table.memory, 0);
-    const chain = createClusterChain({ cluster: this.cluster, dialect, clock: this.clock, log: silentLog });
+    const { hiddenTypes = new Set<number>() } = options;
+    const { cluster, clock } = this;
+    const chain = createClusterChain({ cluster, dialect, hiddenTypes, clock, log: silentLog });
     const recursionAvailable = dialect === 'kube-dns';
     this.#answerSlowly = createAnswerSlowly(chain, { recursionAvailable, log: silentLog });
   }

@@ -1,0 +1,172 @@
+/**
+ * Cached answers by both ways: what the table says is what the chain says, and what the first who asked was told.
+ */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createAnswerSlowly } from '../../src/chain/answer-slowly.ts';
+import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
+import { RFC_8767 } from '../../src/forward/caching/expiry.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/plan.ts';
+import { parseUpstream } from '../../src/forward/upstream-address.ts';
+import { silentLog } from '../../src/ground/log.ts';
+import { Resolver } from '../../src/handlers/resolver/resolver.ts';
+import { TableReader } from '../../src/table/reader.ts';
+import { TableWriter } from '../../src/table/writer.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { parseName, toKey } from '../../src/wire/name.ts';
+import {
+  CLASS,
+  type Message,
+  RCODE,
+  type RecordData,
+  type ResourceRecord,
+  TYPE,
+} from '../../src/wire/types.ts';
+import { recordMessage } from '../golden/recorded-answer.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { CLIENT, QUERY_HEADER } from '../support/queries.ts';
+import { type Knowledge, ScriptedUpstream } from './scripted-upstream.ts';
+
+const { A, AAAA, CNAME, TXT, MX, SRV } = TYPE;
+const NAMES = ['a.example.', 'b.example.', 'c.b.example.', 'long-label-of-a-name.other.example.', 'example.'];
+const arbitraryName = fc.constantFrom(...NAMES);
+const arbitraryTtl = fc.constantFrom(0, 1, 5, 12, 60, 86_400);
+
+const arbitraryData: fc.Arbitrary<RecordData> = fc.oneof(
+  fc.nat(255).map((last) => ({ kind: 'A', address: `192.0.2.${last}` }) as const),
+  fc.nat(255).map((last) => ({ kind: 'AAAA', address: `2001:db8::${last.toString(16)}` }) as const),
+  arbitraryName.map((name) => ({ kind: 'CNAME', target: parseName(name) }) as const),
+  arbitraryName.map((name) => ({ kind: 'MX', preference: 10, exchange: parseName(name) }) as const),
+  fc.string({ maxLength: 20 }).map((text) => ({ kind: 'TXT', strings: [Buffer.from(text)] }) as const),
+);
+
+const arbitraryKnowledge: fc.Arbitrary<
+  Omit<Knowledge, 'authorities'> & { readonly soa: number | undefined }
+> = fc.record({
+  rcode: fc.constantFrom(RCODE.NOERROR, RCODE.NOERROR, RCODE.NOERROR, RCODE.NXDOMAIN, RCODE.SERVFAIL),
+  answers: fc.array(
+    fc.record({
+      name: fc.constant(parseName('x.')),
+      class: fc.constant(CLASS.IN),
+      ttl: arbitraryTtl,
+      data: arbitraryData,
+    }),
+    { maxLength: 5 },
+  ),
+  soa: fc.option(arbitraryTtl, { nil: undefined }),
+});
+
+const arbitrarySetting = fc.record({
+  world: fc.tuple(...NAMES.map(() => arbitraryKnowledge)),
+  questions: fc.array(
+    fc.record({
+      name: arbitraryName,
+      type: fc.constantFrom(A, A, AAAA, CNAME, TXT, MX, SRV),
+      dnssecOk: fc.boolean(),
+      wait: fc.constantFrom(0, 0, 700, 1000, 4000, 30_000),
+    }),
+    { minLength: 20, maxLength: 20 },
+  ),
+  caching: fc.constantFrom(
+    SERVE_CACHING,
+    { ...SERVE_CACHING, minCacheTtl: 3, maxTtl: 20 },
+    { ...SERVE_CACHING, negTtl: 10, maxCacheTtl: 30 },
+    { ...SERVE_CACHING, negativeCaching: false, failureTtl: 0 },
+  ),
+  hidden: fc.constantFrom<(readonly number[])[]>([], [], [AAAA], [A, TXT]),
+});
+
+function soaOf(owner: string, ttl: number): ResourceRecord {
+  const name = parseName(owner);
+  const numbers = { serial: 1, refresh: 2, retry: 3, expire: 4, minimum: ttl };
+  return { name, class: CLASS.IN, ttl, data: { kind: 'SOA', primary: name, mailbox: name, ...numbers } };
+}
+
+interface Asked {
+  readonly name: string;
+  readonly type: number;
+  readonly dnssecOk: boolean;
+}
+
+function octetsOf({ name, type, dnssecOk }: Asked): Uint8Array {
+  const edns = { version: 0, udpSize: 4096, dnssecOk, extendedRcode: 0, options: [] };
+  const query: Message = {
+    header: QUERY_HEADER,
+    questions: [{ name: parseName(name), type, class: CLASS.IN }],
+    ...{ answers: [], authorities: [], additionals: [], edns },
+  };
+  return encodeMessage(query);
+}
+
+it('whatever upstream says, whoever asks when', { timeout: 60_000 }, async () => {
+  let byBoth = 0;
+  let withRecords = 0;
+  await fc.assert(
+    fc.asyncProperty(arbitrarySetting, async ({ world, questions, caching, hidden }) => {
+      const clock = new ManualClock();
+      const upstream = new ScriptedUpstream(clock);
+      for (const [index, { rcode, answers, soa }] of world.entries()) {
+        const owner = NAMES[index] ?? '';
+        const own = answers.map((record) => ({ ...record, name: parseName(owner) }));
+        const authorities = soa === undefined ? [] : [soaOf(owner, soa)];
+        upstream.known.set(toKey(parseName(owner)), { rcode, answers: own, authorities });
+      }
+      const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7 });
+      const rules = [defaultRule([parseUpstream('192.0.2.53')])];
+      const resolver = new Resolver(
+        {
+          forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
+          ...{ caching, changes: [], hiddenTypes: new Set(hidden), prefetch: true },
+          stale: { ...RFC_8767, patience: 1800 },
+        },
+        {
+          ...{ table, clock, log: silentLog, connect: () => upstream },
+          resolveName: () => Promise.reject(new Error('no names here')),
+        },
+      );
+      resolver.start();
+      const slowly = createAnswerSlowly((query) => resolver.answer(query), {
+        recursionAvailable: true,
+        log: silentLog,
+      });
+      const reader = new TableReader(table.memory, 0);
+      const packet = new Uint8Array(65_535);
+      const askTable = (octets: Uint8Array): Message | undefined => {
+        reader.setTime(clock.now());
+        packet.set(octets);
+        const length = reader.answer(packet, 0, octets.length, packet.length, packet.length);
+        return length > 0 ? decodeMessage(packet.slice(0, length)) : undefined;
+      };
+      const askChain = async (octets: Uint8Array): Promise<Message> => {
+        let response: Uint8Array | undefined;
+        const answered = slowly(octets, { ...CLIENT, transport: 'tcp' }).then((octetsOfResponse) => {
+          response = octetsOfResponse;
+        });
+        for (let turn = 0; turn < 5 && response === undefined; turn += 1) {
+          clock.advance(0);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        await answered;
+        if (response === undefined) throw new Error('no response');
+        return decodeMessage(response);
+      };
+      for (const { wait, ...asked } of questions) {
+        clock.advance(wait);
+        await new Promise((resolve) => setImmediate(resolve));
+        const octets = octetsOf(asked);
+        const before = askTable(octets);
+        const byChain = await askChain(octets);
+        const byTable = before ?? askTable(octets);
+        if (byTable === undefined) continue;
+        byBoth += 1;
+        if (byTable.answers.length > 0) withRecords += 1;
+        expect(recordMessage(byTable)).toEqual(recordMessage(byChain));
+        expect(byTable.header).toEqual(byChain.header);
+      }
+      resolver.stop();
+    }),
+    { numRuns: 300 },
+  );
+  expect(byBoth).toBeGreaterThan(1500);
+  expect(withRecords).toBeGreaterThan(500);
+});
