@@ -13,9 +13,10 @@ import { readersFor } from '../config/serve-flags.ts';
 import { systemClock } from '../ground/clock.ts';
 import { type DnsmasqLog, openDnsmasqLog } from '../server/dnsmasq/dnsmasq-log.ts';
 import { DnsmasqServer } from '../server/dnsmasq/dnsmasq-server.ts';
-import { exitCodeOf } from '../server/dnsmasq/exit-code-of.ts';
 import { assumeIdentity, findIdentity, type Identity } from '../server/dnsmasq/identity.ts';
 import { removePidFile, writePidFile } from '../server/dnsmasq/pid-file.ts';
+import { notesOnPlan } from '../server/dnsmasq/plan-notes.ts';
+import { describeFailure, exitCodeOf } from '../server/dnsmasq/start-failure.ts';
 import { onReloadSignal, onReopenSignal, onReportSignal, onStopSignal, type StopSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
@@ -43,8 +44,7 @@ export async function runDnsmasqServer(run: DnsmasqRun): Promise<ExitCode> {
   try {
     return await startAndStop(run);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`\nportolan ${run.command}: ${reason}\n`);
+    process.stderr.write(`\nportolan ${run.command}: ${describeFailure(error)}\n`);
     return exitCodeOf(error);
   } finally {
     clearInterval(hold);
@@ -53,6 +53,7 @@ export async function runDnsmasqServer(run: DnsmasqRun): Promise<ExitCode> {
 
 async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): Promise<ExitCode> {
   const identity = findIdentity(plan.process);
+  const allNotes = [...notes, ...notesOnPlan(plan, process.getuid?.() === 0)];
   // No folder is kept from being unmounted; relative paths are those of dnsmasq.
   if (plan.process.mode !== 'debug') process.chdir('/');
   const log = openLog(plan);
@@ -69,7 +70,7 @@ async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): 
     log.flush();
     throw error;
   }
-  for (const { where, text } of notes) log.warn(`${where}: ${text}`);
+  for (const { where, text } of allNotes) log.warn(`${where}: ${text}`);
   followSignals(server, log);
   await onServing?.();
   const signal = await stopped;

@@ -1,7 +1,8 @@
 /**
- * The exit code of dnsmasq for what kept a server from starting.
+ * What kept a server from starting: dnsmasq's exit code for it, and the words.
  */
 import { EXIT, type ExitCode } from '../../config/dnsmasq/exit-codes.ts';
+import { formatSocketAddress } from '../../socket/addresses.ts';
 import { PortInUseError, SocketError } from '../../socket/socket-error.ts';
 import { AddressError } from '../../wire/address.ts';
 import { UnknownInterfaceError } from './dnsmasq-listeners.ts';
@@ -17,4 +18,11 @@ export function exitCodeOf(error: unknown): ExitCode {
   if (OF_FILES.some((kind) => error instanceof kind)) return EXIT.BAD_FILE;
   if (error instanceof IdentityError) return EXIT.BAD_CONFIGURATION;
   return EXIT.OTHER;
+}
+
+export function describeFailure(error: unknown): string {
+  // Its own remedy is a flag that dnsmasq does not have.
+  if (error instanceof PortInUseError)
+    return `port in use: ${formatSocketAddress(error.endpoint)} (${error.transport}). Stop the server that holds it.`;
+  return error instanceof Error ? error.message : String(error);
 }
