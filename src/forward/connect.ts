@@ -12,7 +12,7 @@ import { UdpTransport } from './transport/udp-transport.ts';
 import type { UpstreamAddress } from './upstream-address.ts';
 
 /** What of a plan a transport is made from. */
-export type TransportTerms = Pick<ForwardPlan, 'sourcePorts' | 'udpSize' | 'tls'>;
+export type TransportTerms = Pick<ForwardPlan, 'sourcePorts' | 'udpSize' | 'ignoredAddresses' | 'tls'>;
 
 /** Makes the transport to a server. @param address its address as text, found by name or given */
 export type Connect = (
@@ -33,7 +33,8 @@ export const connectBySockets: Connect = (server, address, terms, clock) => {
   if (server.transport === 'tcp') return tcp;
   const port = server.source?.port;
   const sourcePorts: SourcePorts = port === undefined ? terms.sourcePorts : { kind: 'fixed', port };
-  const udp = new UdpTransport({ peer, sourceAddress, sourcePorts, udpSize: terms.udpSize, clock });
+  const { udpSize, ignoredAddresses } = terms;
+  const udp = new UdpTransport({ peer, sourceAddress, sourcePorts, udpSize, ignoredAddresses, clock });
   return new PlainTransport(udp, tcp);
 };
 

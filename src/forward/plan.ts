@@ -1,6 +1,7 @@
 /**
  * What to forward where, as data: front ends make it, `Forwarder` follows it.
  */
+import type { AddressRange } from '../wire/address-range.ts';
 import { ROOT } from '../wire/name.ts';
 import { type NameKey, RCODE } from '../wire/types.ts';
 import type { UpstreamAddress } from './upstream-address.ts';
@@ -85,6 +86,8 @@ export interface ForwardPlan {
   readonly sourcePorts: SourcePorts;
   /** Octets of a reply that we take over UDP, 512 to 65535. */
   readonly udpSize: number;
+  /** A reply over UDP with an address of these is waited past: somebody on the way forges such, and the true one follows. */
+  readonly ignoredAddresses: readonly AddressRange[];
   readonly tls: TlsTrust;
 }
 
@@ -99,6 +102,7 @@ export const DEFAULT_FORWARD_PLAN: ForwardPlan = {
   limits: { inFlight: 1500, perClient: 100, queued: 1500, queueDeadline: 1000 },
   sourcePorts: { kind: 'any' },
   udpSize: 1232,
+  ignoredAddresses: [],
   tls: { authorities: undefined },
 };
 

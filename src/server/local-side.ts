@@ -10,17 +10,11 @@ import {
   type QuestionRuleBook,
   type QuestionRules,
 } from '../handlers/local/question-rules.ts';
-import {
-  type AddressRange,
-  createReplyDismissal,
-  createReplyFilter,
-  type ReplyFilter,
-  type ReplyRules,
-} from '../handlers/local/reply-rules.ts';
+import { createReplyFilter, type ReplyFilter, type ReplyRules } from '../handlers/local/reply-rules.ts';
 import type { HostsFormat } from '../sources/hosts/hosts-format.ts';
 import type { LocalNamesPlan } from '../sources/local/local-plan.ts';
 import type { TableWriter } from '../table/writer.ts';
-import type { Message, NameKey } from '../wire/types.ts';
+import type { NameKey } from '../wire/types.ts';
 import { LocalData } from './local-data.ts';
 
 export interface LocalTerms {
@@ -30,8 +24,6 @@ export interface LocalTerms {
   readonly format: HostsFormat;
   readonly questions: QuestionRules;
   readonly replies: ReplyRules;
-  /** Replies with such an address are waited past. */
-  readonly ignoredAddresses: readonly AddressRange[];
 }
 
 export interface LocalSideOptions {
@@ -55,8 +47,6 @@ export class LocalSide {
   /** Answers by rule what is not known, before anybody is asked. */
   readonly questionRules: Handler;
   readonly filterReply: ReplyFilter;
-  /** Whether a reply is to be waited past. */
-  readonly dismissesReply: (message: Message) => boolean;
   readonly #terms: LocalTerms;
   readonly #data: LocalData;
   #rules: QuestionRuleBook;
@@ -78,7 +68,6 @@ export class LocalSide {
     this.questionRules = (query, next) => this.#rules.handler(query, next);
     const exists = (name: NameKey) => this.#data.names.exists(name) || this.#rules.hasAddress(name);
     this.filterReply = createReplyFilter(terms.replies, exists, log);
-    this.dismissesReply = createReplyDismissal(terms.ignoredAddresses);
   }
 
   /** Ends when all files are read and their names answered. */

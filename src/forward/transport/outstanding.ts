@@ -26,11 +26,16 @@ const DRAWS = 64;
 export class Outstanding<Entry extends Asked> {
   readonly #places: (Entry | undefined)[] = Array.from({ length: PLACES }, () => undefined);
   readonly #dropped: DroppedPackets;
+  readonly #isForged: (message: Message) => boolean;
   #size = 0;
 
-  /** @param dropped counters that are added to */
-  constructor(dropped: DroppedPackets) {
+  /**
+   * @param dropped counters that are added to
+   * @param isForged whether a reply is somebody else's after all, by what it says
+   */
+  constructor(dropped: DroppedPackets, isForged: (message: Message) => boolean = () => false) {
     this.#dropped = dropped;
+    this.#isForged = isForged;
   }
 
   get size(): number {
@@ -83,22 +88,25 @@ export class Outstanding<Entry extends Asked> {
       this.#dropped.otherQuestion += 1;
       return undefined;
     }
+    const message = decode(packet.subarray(start, start + length), isCut);
+    if (message !== undefined && this.#isForged(message)) {
+      this.#dropped.strange += 1;
+      return undefined;
+    }
     this.remove(entry);
-    deliver(entry.events, packet.subarray(start, start + length), isCut);
+    if (message === undefined) entry.events.failed('malformed');
+    else entry.events.replied(message);
     return entry;
   }
 }
 
-function deliver(events: ExchangeEvents, packet: Uint8Array, isCut: boolean): void {
-  let message: Message;
+function decode(packet: Uint8Array, isCut: boolean): Message | undefined {
   try {
-    message = decodeMessage(isCut ? headOf(packet) : packet);
+    return decodeMessage(isCut ? headOf(packet) : packet);
   } catch (error) {
-    if (!(error instanceof WireError)) throw error;
-    events.failed('malformed');
-    return;
+    if (error instanceof WireError) return undefined;
+    throw error;
   }
-  events.replied(message);
 }
 
 /** The header and the question alone, marked as truncated. */

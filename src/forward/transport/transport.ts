@@ -6,7 +6,7 @@ import type { QueryMessage } from './query-message.ts';
 
 /** Packets that were no reply to anything asked, by what was wrong with them. */
 export interface DroppedPackets {
-  /** No query under way has this id, or it is no response at all. */
+  /** No query under way has this id, it is no response at all, or it is known to be forged by what it says. */
   strange: number;
   /** The id is known, but it repeats another question: a forger's guess. */
   otherQuestion: number;

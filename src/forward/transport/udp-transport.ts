@@ -9,6 +9,9 @@ import { randomInt } from 'node:crypto';
 import type { Clock, Timer } from '../../ground/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
 import { openQuerySocket, type QuerySocket } from '../../socket/query-socket.ts';
+import { parseAddress } from '../../wire/address.ts';
+import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
+import type { Message } from '../../wire/types.ts';
 import type { SourcePorts } from '../plan.ts';
 import { type Asked, Outstanding } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
@@ -27,6 +30,8 @@ export interface UdpTransportOptions {
   readonly sourcePorts: SourcePorts;
   /** Octets of the largest reply that is taken. */
   readonly udpSize: number;
+  /** Replies with such an address are waited past. */
+  readonly ignoredAddresses: readonly AddressRange[];
   readonly clock: Clock;
 }
 
@@ -50,6 +55,7 @@ const NO_EXCHANGE: Exchange = { overdue() {}, cancel() {} };
 export class UdpTransport implements Transport {
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0 };
   readonly #options: UdpTransportOptions;
+  readonly #isForged: (message: Message) => boolean;
   readonly #seats: (Seat | undefined)[];
   /** Retired, but still waiting for replies. */
   readonly #leaving = new Set<Seat>();
@@ -60,6 +66,7 @@ export class UdpTransport implements Transport {
 
   constructor(options: UdpTransportOptions) {
     this.#options = options;
+    this.#isForged = recogniseForged(options.ignoredAddresses);
     const isFixed = options.sourcePorts.kind === 'fixed';
     this.#seats = Array.from({ length: isFixed ? 1 : SOCKETS }, () => undefined);
   }
@@ -145,7 +152,7 @@ export class UdpTransport implements Transport {
   }
 
   #openSeat(now: number): Seat {
-    const outstanding = new Outstanding<UdpExchange>(this.dropped);
+    const outstanding = new Outstanding<UdpExchange>(this.dropped, this.#isForged);
     const socket = this.#openSocket(
       (octets, start, length, isCut) => {
         outstanding.receive(octets, start, length, isCut);
@@ -220,4 +227,14 @@ class UdpExchange implements Exchange, Asked {
 
 function anyAddress(peer: SocketAddress): string {
   return peer.address.includes(':') ? '::' : '0.0.0.0';
+}
+
+function recogniseForged(ranges: readonly AddressRange[]): (message: Message) => boolean {
+  if (ranges.length === 0) return () => false;
+  const isIgnored = matchRanges(ranges);
+  return ({ answers }) =>
+    answers.some(({ data }) => {
+      const octets = data.kind === 'A' || data.kind === 'AAAA' ? parseAddress(data.address) : undefined;
+      return octets !== undefined && isIgnored(octets);
+    });
 }

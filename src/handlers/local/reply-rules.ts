@@ -4,16 +4,10 @@
  */
 import type { Log } from '../../ground/log.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
+import { type AddressMatch, type AddressRange, matchRanges } from '../../wire/address-range.ts';
 import { isWithin, toKey } from '../../wire/name.ts';
 import { type Message, type NameKey, type Question, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import { isLoopback, isPrivate } from './private-networks.ts';
-
-/** An address and how many of its leading bits count. */
-export interface AddressRange {
-  readonly address: string;
-  /** 0 to 32, or 128 for IPv6. */
-  readonly prefix: number;
-}
 
 /** IPv4 only. */
 export interface AddressAlias {
@@ -47,13 +41,14 @@ export function createReplyFilter(
   exists: (name: NameKey) => boolean,
   log: Log,
 ): ReplyFilter {
-  const bogus = rules.bogusNxdomain.map(toMatcher);
+  const isBogus = rules.bogusNxdomain.length === 0 ? undefined : matchRanges(rules.bogusNxdomain);
   const aliases = rules.aliases.map(toAlias);
   return (question, message) => {
     const { rcode } = message.header;
     if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN) return message;
     const key = toKey(question.name);
-    if (rcode === RCODE.NOERROR && hasAddress(message, bogus)) return deny(message, RCODE.NXDOMAIN, false);
+    if (isBogus !== undefined && rcode === RCODE.NOERROR && hasAddress(message, isBogus))
+      return deny(message, RCODE.NXDOMAIN, false);
     if (rcode === RCODE.NXDOMAIN && message.answers.length === 0 && exists(key))
       return { ...message, header: { ...message.header, rcode: RCODE.NOERROR, authoritative: true } };
     const translated = aliases.length === 0 ? message : translate(message, aliases);
@@ -63,28 +58,10 @@ export function createReplyFilter(
   };
 }
 
-/** Whether a reply is to be waited past, for an address that it has. */
-export function createReplyDismissal(ranges: readonly AddressRange[]): (message: Message) => boolean {
-  const ignored = ranges.map(toMatcher);
-  return (message) => message.header.rcode === RCODE.NOERROR && hasAddress(message, ignored);
-}
-
-type Matcher = (octets: Uint8Array) => boolean;
-
-function toMatcher({ address, prefix }: AddressRange): Matcher {
-  const own = parseAddress(address) ?? new Uint8Array();
-  const isMatch = (octet: number, index: number): boolean => {
-    const bits = Math.min(8, Math.max(0, prefix - 8 * index));
-    return ((octet ^ (own[index] ?? 0)) & (0xff00 >> bits) & 0xff) === 0;
-  };
-  return (octets) => octets.length === own.length && octets.every(isMatch);
-}
-
-function hasAddress({ answers }: Message, matchers: readonly Matcher[]): boolean {
-  if (matchers.length === 0) return false;
+function hasAddress({ answers }: Message, isWanted: AddressMatch): boolean {
   return answers.some((record) => {
     const octets = addressOf(record);
-    return octets !== undefined && matchers.some((matches) => matches(octets));
+    return octets !== undefined && isWanted(octets);
   });
 }
 

@@ -51,7 +51,7 @@ const POLICY: Readonly<Record<UpstreamsPlan['choice'], Policy>> = {
 const ALL_PORTS = { least: 1024, most: 65_535 };
 
 export function makeForwardPlan(
-  { upstreams, listen }: DnsmasqPlan,
+  { upstreams, filters, listen }: DnsmasqPlan,
   { fromResolvFile, moreRoutes, nanny = NO_NANNY }: ChangingServers,
 ): ForwardPlan {
   const { timing, limits } = DEFAULT_FORWARD_PLAN;
@@ -71,6 +71,7 @@ export function makeForwardPlan(
     limits: { ...limits, inFlight: forwardMax, perClient: Math.min(limits.perClient, forwardMax) },
     sourcePorts: toSourcePorts(upstreams.sourcePorts),
     udpSize: listen.ednsPacketMax,
+    ignoredAddresses: filters.ignoredAddresses,
   };
 }
 

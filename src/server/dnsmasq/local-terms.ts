@@ -29,7 +29,6 @@ export function makeLocalTerms(plan: DnsmasqPlan, interfaces: Interfaces): Local
     format: DNSMASQ_HOSTS,
     questions: questionRulesOf(plan),
     replies: filters,
-    ignoredAddresses: filters.ignoredAddresses,
   };
 }
 

@@ -34,6 +34,5 @@ export function makeServeLocalTerms(
       aliases: [],
       rebind: { stops: false, allowsLocalhost: false, allowedDomains: [] },
     },
-    ignoredAddresses: [],
   };
 }

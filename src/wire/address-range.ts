@@ -1,0 +1,29 @@
+/**
+ * Ranges of IP addresses: those that share their leading bits with one.
+ */
+import { parseAddress } from './address.ts';
+
+export interface AddressRange {
+  readonly address: string;
+  /** How many of its leading bits count: 0 to 32, or 128 for IPv6. */
+  readonly prefix: number;
+}
+
+/** Whether octets, 4 or 16, are an address of a range. A range whose text is no address holds none. */
+export type AddressMatch = (octets: Uint8Array) => boolean;
+
+export function matchRange({ address, prefix }: AddressRange): AddressMatch {
+  const own = parseAddress(address);
+  if (own === undefined) return () => false;
+  const isSame = (octet: number, index: number): boolean => {
+    const bits = Math.min(8, Math.max(0, prefix - 8 * index));
+    return ((octet ^ (own[index] ?? 0)) & (0xff00 >> bits) & 0xff) === 0;
+  };
+  return (octets) => octets.length === own.length && octets.every(isSame);
+}
+
+/** Whether octets are an address of any of the ranges. */
+export function matchRanges(ranges: readonly AddressRange[]): AddressMatch {
+  const matches = ranges.map(matchRange);
+  return (octets) => matches.some((isOf) => isOf(octets));
+}

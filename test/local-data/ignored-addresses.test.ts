@@ -1,0 +1,25 @@
+/**
+ * `--ignore-address`: an answer that somebody forges and sends first is waited past, and the true one is told.
+ */
+import { expect, onTestFinished } from 'vitest';
+import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { itWithTool } from '../support/tools.ts';
+import { findDifferences, runBoth, tell } from './both-programs.ts';
+
+const FORGED = '203.0.113.66';
+
+itWithTool('dnsmasq', 'an ignored address is waited past, as by the real one', async () => {
+  const upstream = await LoopbackUpstream.start(({ query, send }) => {
+    send(reply(query, { answers: [addressOf(query, FORGED)] }));
+    setTimeout(() => send(reply(query)), 50);
+  });
+  onTestFinished(() => upstream.stop());
+  const port = upstream.address.split(':').at(-1);
+  const both = await runBoth([
+    `--server=127.0.0.1#${port}`,
+    '--ignore-address=203.0.113.64/28',
+    '--cache-size=10',
+  ]);
+  expect(await findDifferences(both, ['www.example A', 'other.example A'])).toEqual({});
+  expect((await tell(both.ours, 'third.example A')).answers.join()).toContain('192.0.2.1');
+});
