@@ -1,6 +1,7 @@
 /**
  * The real dnsmasq 2.90 and ours: the same command lines before the same upstream, the same questions, the same answers.
  */
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { endAllPrograms } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
@@ -54,6 +55,11 @@ describeWithTool(['dnsmasq', 'knotd'], 'side by side', () => {
     },
     60_000,
   );
+
+  it('differs in what the documentation says', () => {
+    const text = readFileSync('docs/dnsmasq.md', 'utf8');
+    expect(KNOWN_DIFFERENCES.filter(({ name }) => !text.includes(`| ${name} |`))).toEqual([]);
+  });
 
   it('differs in all that it is said to differ in', () => {
     expect(KNOWN_DIFFERENCES.map(({ name }) => name).filter((name) => !met.has(name))).toEqual([]);
