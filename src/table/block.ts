@@ -158,7 +158,8 @@ export function encodeTerms(buffer: BlockBuffer, terms: ZoneTerms): void {
     (terms.known ? TERMS_FLAG.KNOWN : 0) |
     (terms.authoritativeNxdomain ? TERMS_FLAG.AUTHORITATIVE_NXDOMAIN : 0) |
     (terms.recursionAvailable ? TERMS_FLAG.RECURSION_AVAILABLE : 0) |
-    (terms.askWildcards ? TERMS_FLAG.ASK_WILDCARDS : 0);
+    (terms.askWildcards ? TERMS_FLAG.ASK_WILDCARDS : 0) |
+    (terms.cachesOpenTypes === true ? TERMS_FLAG.CACHES_OPEN_TYPES : 0);
   words[TERMS.LENGTHS >> 2] = terms.apex.length | (record.length << 16);
   words[TERMS.RECORD >> 2] = recordStart | (pointers.length << 16);
   words[TERMS.SIZE >> 2] = buffer.length;

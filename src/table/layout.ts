@@ -107,6 +107,7 @@ export const TERMS_FLAG = {
   AUTHORITATIVE_NXDOMAIN: 2,
   RECURSION_AVAILABLE: 4,
   ASK_WILDCARDS: 8,
+  CACHES_OPEN_TYPES: 16,
 } as const;
 
 /** Rounds up to whole words. */

@@ -156,9 +156,14 @@ export class TableReader {
       return this.#response.writeBody(start, most, body, recursion);
     }
     if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#fail(start, recursion, (zone >> 8) & 0xff);
-    if (shape >>> 24 !== 0) return VERDICT.ASK;
+    if (shape >>> 24 !== 0) return this.#answerOpenType(start, most, flags);
     this.#counters.count(type, RCODE.NOERROR, (zone >> 8) & 0xff);
     return this.#response.writeNegative(start, most, terms, RCODE.NOERROR);
+  }
+
+  #answerOpenType(start: number, most: number, flags: number): number {
+    const cached = (flags & TERMS_FLAG.CACHES_OPEN_TYPES) === 0 ? 0 : this.#findCached();
+    return cached === 0 ? VERDICT.ASK : this.#answerFromCache(start, most, cached);
   }
 
   #fail(start: number, recursion: boolean, metricsId: number): number {

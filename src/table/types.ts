@@ -70,6 +70,8 @@ export interface ZoneTerms {
   readonly recursionAvailable: boolean;
   /** Whether names with a label `*` go to the chain when they are missing. */
   readonly askWildcards: boolean;
+  /** Whether answers of others, for types that the zone's nodes leave open, are cached and told from there. */
+  readonly cachesOpenTypes?: boolean;
 }
 
 /** What a cached answer is found by. */

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { addressNode, cachedAddress, node, query, terms, wire } from '../../test/support/table-answers.ts';
+import { TableReader } from './reader.ts';
+import { VERDICT } from './types.ts';
+import { TableWriter } from './writer.ts';
+
+const NOW = 1_800_000_000_000;
+
+/** A node that leaves all types but A to others, if any; and a cached answer of them for the same name. */
+function readerOf(cachesOpenTypes: boolean, hasAddress: boolean): TableReader {
+  const table = new TableWriter({ reservation: 2 ** 26, readers: 1 });
+  const zone = table.defineZone({ ...terms('.'), cachesOpenTypes });
+  const open = {
+    ...(hasAddress ? addressNode('web.', zone, ['10.0.0.1']) : node('web.', zone)),
+    otherTypes: 'ask',
+  } as const;
+  table.put(open);
+  table.cache({ ...cachedAddress('web.', '192.0.2.9', 60), name: wire('web.') }, NOW);
+  const reader = new TableReader(table.memory, 0);
+  reader.setTime(NOW);
+  return reader;
+}
+
+function tell(reader: TableReader): string | number {
+  const { packet, length } = query('web.', 'A');
+  const end = reader.answer(packet, 0, length, packet.length, 1232);
+  return end === VERDICT.ASK ? end : packet.subarray(end - 4, end).join('.');
+}
+
+describe('types that a node leaves open', () => {
+  it('are told from the cache where the zone allows it', () => {
+    expect(tell(readerOf(true, false))).toBe('192.0.2.9');
+  });
+
+  it('are asked of the chain where it does not', () => {
+    expect(tell(readerOf(false, false))).toBe(VERDICT.ASK);
+  });
+
+  it('are never those that the node has', () => {
+    expect(tell(readerOf(true, true))).toBe('10.0.0.1');
+  });
+});
