@@ -9,7 +9,11 @@ import { isInstalled } from './programs.ts';
 const PROGRAM = 'taskset';
 /** Asked before any process was moved: it counts the cores that this one may use. */
 const CORES = availableParallelism();
-const CORES_OF: Readonly<Record<Place, string>> = { 'server core': '0', 'all cores': `0-${CORES - 1}` };
+const CORES_OF: Readonly<Record<Place, string>> = {
+  'server core': '0',
+  'other cores': `1-${CORES - 1}`,
+  'all cores': `0-${CORES - 1}`,
+};
 
 export function canSeparate(): boolean {
   return CORES > 1 && isInstalled(PROGRAM);
@@ -17,11 +21,11 @@ export function canSeparate(): boolean {
 
 /** Moves this process, and all that it starts from now on, off the core of the servers. */
 export function leaveServerCore(): void {
-  move(process.pid, `1-${CORES - 1}`);
+  move(process.pid, CORES_OF['other cores']);
 }
 
-/** Where a program may run: on the core of the servers, or on all there are, as a program that nobody measures. */
-export type Place = 'server core' | 'all cores';
+/** Where a program may run: on the core of the servers, with those who ask them, or on all there are. */
+export type Place = 'server core' | 'other cores' | 'all cores';
 
 /** The command that runs a command at its place. */
 export function runAt(

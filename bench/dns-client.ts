@@ -3,7 +3,7 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DecodedPacket, decode, encode, type RecordType } from 'dns-packet';
+import { type DecodedPacket, decode, encode, RECURSION_DESIRED, type RecordType } from 'dns-packet';
 
 /** The data of the answers that have the type asked for. */
 export type AnswerData = readonly unknown[];
@@ -35,7 +35,12 @@ export class DnsClient {
         clearTimeout(timer);
         resolve(reply);
       };
-      const query = encode({ type: 'query', id: this.#id, questions: [{ name, type }] });
+      const query = encode({
+        type: 'query',
+        id: this.#id,
+        flags: RECURSION_DESIRED,
+        questions: [{ name, type }],
+      });
       this.#socket.send(query, this.#port, '127.0.0.1');
     });
     return packet && dataOf(packet, type);

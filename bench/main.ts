@@ -2,8 +2,11 @@
  * The measurements: which are asked for, and how they are printed.
  */
 import { parseArgs } from 'node:util';
+import { measureCached } from './cached.ts';
 import { measureChange } from './change.ts';
 import { canSeparate, leaveServerCore } from './cores.ts';
+import { measureFlood } from './flood.ts';
+import { measureForward } from './forward.ts';
 import { describeMachine } from './machine.ts';
 import { isInstalled } from './programs.ts';
 import { printReport, type Report } from './report.ts';
@@ -17,6 +20,9 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['serve', measureServe],
   ['scale', measureScale],
   ['change', measureChange],
+  ['forward', measureForward],
+  ['cached', measureCached],
+  ['flood', measureFlood],
 ]);
 
 const USAGE = `usage: npm run bench -- [MEASUREMENT...] [--rounds N] [--seconds N] [--json]
@@ -25,6 +31,9 @@ measurements, all of them unless named:
   serve    processor time per query, against the floor, Knot and dnsmasq
   scale    time to ready, memory and cost by the size of the cluster
   change   from a change in the API server to the new answer
+  forward  processor time per query that goes upstream, against dnsmasq and Unbound
+  cached   processor time per query for a cached name, against the same
+  flood    latency of table hits while names that nobody has are asked for
 
   --rounds N    turns of every server (default: 5)
   --seconds N   length of a turn (default: 5)

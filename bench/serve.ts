@@ -4,17 +4,16 @@
 
 import { ApiServer } from './api-server.ts';
 import { type Cluster, describeCluster, nameOf } from './cluster.ts';
-import { type Cost, measureCost, putLoad } from './dnsperf.ts';
+import { type Contestant, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
+import { putLoad } from './dnsperf.ts';
 import { isInstalled } from './programs.ts';
 import { NXDOMAIN_PERCENT } from './questions.ts';
-import { type Goal, printSummary, type Report, type Table } from './report.ts';
-import { type Turns, takeTurns } from './rounds.ts';
+import type { Report } from './report.ts';
+import { takeTurns } from './rounds.ts';
 import { startDnsmasq } from './servers/dnsmasq.ts';
 import { startEcho } from './servers/echo.ts';
 import { startKnot } from './servers/knot.ts';
 import { startPortolan } from './servers/portolan.ts';
-import type { DnsServer } from './servers/server.ts';
-import { summarize } from './statistics.ts';
 import { saveQuestions, type Workplace } from './workplace.ts';
 
 const SHAPE = { services: 2_000, endpoints: 4_000 };
@@ -22,13 +21,6 @@ const RATE = 10_000;
 /** Few enough that nothing is lost while a cache fills. */
 const OUTSTANDING_AT_FIRST = 50;
 const TOLERATED_PERCENT = 1;
-
-interface Contestant extends DnsServer {
-  /** How many times its cost ours may be at most. */
-  readonly goal?: number;
-}
-
-type CostTurns = readonly Turns<Contestant, Cost>[];
 
 export async function measureServe(workplace: Workplace): Promise<Report> {
   const cluster = describeCluster(SHAPE);
@@ -53,7 +45,7 @@ export async function measureServe(workplace: Workplace): Promise<Report> {
         printCosts('As fast as the server answers', fastest),
         printCosts(`At ${RATE} queries a second`, paced),
       ],
-      goals: judge(fastest),
+      goals: judgeCosts(fastest),
       data: { fastest: listCosts(fastest), paced: listCosts(paced) },
     };
   } finally {
@@ -91,50 +83,4 @@ async function checkAnswers(contestants: readonly Contestant[], questions: strin
         `${name} answers wrongly: ${JSON.stringify(rcodes)} in percent, ${NXDOMAIN_PERCENT} of NXDOMAIN expected`,
       );
   }
-}
-
-async function measureTurn(
-  { seconds, say }: Workplace,
-  { name, port, process }: Contestant,
-  questions: string,
-  rate: number | undefined,
-): Promise<Cost> {
-  const cost = await measureCost(process.pid, { port, questions, seconds, ...(rate && { rate }) });
-  say(
-    `${name}: ${cost.perQuery.toFixed(2)} us a query, ${Math.round(cost.queriesPerSecond)} a second, ${cost.lost} lost`,
-  );
-  return cost;
-}
-
-function medianCost(results: readonly Cost[]): number {
-  return summarize(results.map(({ perQuery }) => perQuery)).median;
-}
-
-function judge(turns: CostTurns): readonly Goal[] {
-  const [ours, ...others] = turns;
-  if (ours === undefined) return [];
-  return others.map(({ subject, results }) => ({
-    what: `cost per query against ${subject.name}`,
-    value: medianCost(ours.results) / medianCost(results),
-    limit: subject.goal ?? 1,
-    unit: 'times',
-  }));
-}
-
-function printCosts(title: string, turns: CostTurns): Table {
-  const rows = turns.map(({ subject, results }) => [
-    subject.name,
-    printSummary(summarize(results.map(({ perQuery }) => perQuery)), 2),
-    summarize(results.map(({ queriesPerSecond }) => queriesPerSecond)).median.toFixed(0),
-    summarize(results.map(({ latency }) => latency)).median.toFixed(0),
-    String(results.reduce((sum, { lost }) => sum + lost, 0)),
-  ]);
-  return { title, columns: ['', 'us per query', 'queries a second', 'latency us', 'lost'], rows };
-}
-
-function listCosts(turns: CostTurns): unknown {
-  return turns.map(({ subject, results }) => ({
-    server: subject.name,
-    rounds: results.map(({ threads, ...cost }) => ({ ...cost, threads: [...threads.values()] })),
-  }));
 }

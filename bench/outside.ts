@@ -1,0 +1,47 @@
+/**
+ * Names outside the cluster: one domain, served by an upstream on loopback, in which every name below `there` has
+ * addresses and every other name is absent.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createRandom } from './random.ts';
+import type { Workplace } from './workplace.ts';
+
+export const DOMAIN = 'outside.example';
+export const ADDRESSES = { A: '192.0.2.1', AAAA: '2001:db8::1' } as const;
+/** A name that has an address. */
+export const KNOWN = `known.there.${DOMAIN}`;
+/** What nobody reaches: a turn must not ask for a name twice. */
+const MOST_QUERIES_PER_SECOND = 60_000;
+
+/** Lines of dnsperf's input file, in a file that is there until the measurements end. */
+export async function saveLines(
+  { folder }: Workplace,
+  name: string,
+  lines: readonly string[],
+): Promise<string> {
+  const path = join(folder, `questions-${name}`);
+  await writeFile(path, `${lines.join('\n')}\n`);
+  return path;
+}
+
+/** Names that stay the same from run to run, each asked for A and AAAA, so that all are cached after one pass. */
+export function listKnownNames(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `host-${index}.there.${DOMAIN}`).flatMap((name) =>
+    Object.keys(ADDRESSES).map((type) => `${name} ${type}`),
+  );
+}
+
+/**
+ * More names than a server answers in the time given, none of which was asked for before.
+ *
+ * @param turn a number that no other turn has
+ * @param kind below `there`, where all names exist, or beside it, where none does
+ */
+export function listNewNames(turn: number, seconds: number, kind: 'there' | 'absent'): readonly string[] {
+  const random = createRandom(turn);
+  return Array.from({ length: Math.ceil(seconds * MOST_QUERIES_PER_SECOND) }, (_, index) => {
+    const label = Math.floor(random() * 2 ** 32).toString(36);
+    return `${label}-${turn}-${index.toString(36)}.${kind}.${DOMAIN} A`;
+  });
+}

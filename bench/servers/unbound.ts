@@ -1,0 +1,46 @@
+/**
+ * Unbound as a forwarder: one thread, no validation, as much room for its cache as ours has.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ServerProcess } from '../child-process.ts';
+import { findFreePort } from '../free-port.ts';
+import { KNOWN } from '../outside.ts';
+import type { Workplace } from '../workplace.ts';
+import { type DnsServer, waitUntilAnswers } from './server.ts';
+
+export async function startUnbound(workplace: Workplace, upstreamPort: number): Promise<DnsServer> {
+  const folder = join(workplace.folder, 'unbound');
+  const port = await findFreePort();
+  const path = join(folder, 'unbound.conf');
+  await mkdir(folder, { recursive: true });
+  await writeFile(path, configure(folder, port, upstreamPort));
+  const process = await ServerProcess.start('Unbound', 'unbound', ['-d', '-c', path]);
+  await waitUntilAnswers(process, port, KNOWN);
+  return { name: 'Unbound', process, port };
+}
+
+function configure(folder: string, port: number, upstreamPort: number): string {
+  return `
+server:
+    directory: "${folder}"
+    chroot: ""
+    username: ""
+    pidfile: ""
+    use-syslog: no
+    verbosity: 0
+    num-threads: 1
+    interface: 127.0.0.1
+    port: ${port}
+    do-ip6: no
+    do-not-query-localhost: no
+    module-config: "iterator"
+    msg-cache-size: 8m
+    rrset-cache-size: 8m
+forward-zone:
+    name: "."
+    forward-addr: 127.0.0.1@${upstreamPort}
+remote-control:
+    control-enable: no
+`;
+}
