@@ -37,8 +37,13 @@ it('survives a million hostile packets', { timeout: 300_000 }, async () => {
   // What a server takes once, buffers and compiled code, it has taken after this.
   await attack(entry, serving, PACKETS / 5);
   const memory = await readMetric(serving, 'process_resident_memory_bytes');
-  await attack(entry, serving, (PACKETS * 4) / 5);
-  expect(await readMetric(serving, 'process_resident_memory_bytes')).toBeLessThan(memory + 24 * 2 ** 20);
+  // What the collector has not come to yet goes up and down; what leaks only goes up.
+  const later: number[] = [];
+  for (let part = 0; part < 4; part++) {
+    await attack(entry, serving, PACKETS / 5);
+    later.push(await readMetric(serving, 'process_resident_memory_bytes'));
+  }
+  expect(Math.min(...later.slice(1))).toBeLessThan(memory + 24 * 2 ** 20);
   // Nearly all of them arrived: a queue that is full drops some.
   expect(await readMetric(serving, 'portolan_udp_packets_total')).toBeGreaterThan(PACKETS * 0.8);
   expect(await readMetric(serving, 'portolan_internal_errors_total')).toBe(0);
