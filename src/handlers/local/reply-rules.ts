@@ -54,7 +54,7 @@ export function createReplyFilter(
     const translated = aliases.length === 0 ? message : translate(message, aliases);
     if (!isRebinding(rules.rebind, key, translated)) return translated;
     log.warn('possible DNS-rebind attack detected', { name: key });
-    return deny(translated, RCODE.NOERROR, message.header.authoritative);
+    return deny(translated, RCODE.NOERROR, translated.header.authoritative);
   };
 }
 

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { makeQuery, told } from '../../../test/support/queries.ts';
+import { HostNames } from '../../sources/local/host-names.ts';
+import { LocalNames } from '../../sources/local/local-names.ts';
+import { hostsOnly } from '../../sources/local/local-plan.ts';
+import { parseName, toKey } from '../../wire/name.ts';
+import { createKnownNamesHandler, type LocalNetwork } from './known-names.ts';
+
+const NETWORKS: readonly LocalNetwork[] = [
+  { address: '10.0.0.1', netmask: '255.255.255.0' },
+  // The network of the client that questions come from here.
+  { address: '192.0.2.1', netmask: '255.255.255.0' },
+];
+
+function handlerOf(localisesQueries: boolean, hosts: Readonly<Record<string, readonly string[]>>) {
+  const names = new HostNames(true);
+  for (const [name, addresses] of Object.entries(hosts))
+    for (const address of addresses) names.add(toKey(parseName(name)), address, 5);
+  const known = new LocalNames({ ...hostsOnly(5), localisesQueries }, names, 0);
+  const handler = createKnownNamesHandler({ names: () => known, networks: () => NETWORKS });
+  return async (name: string, type = 'A') => {
+    const query = makeQuery(name, type);
+    const answer = await handler(query, () => ({ kind: 'refused' }));
+    return { said: told(answer), dependsOnClient: query.clientWasRead };
+  };
+}
+
+const HOSTS = {
+  near: ['10.9.9.9', '192.0.2.7', 'fd00::1'],
+  far: ['10.9.9.9', '10.8.8.8'],
+  one: ['10.9.9.9'],
+};
+
+describe('names that are known', () => {
+  it('are told as they were asked for; other names and types are for others', async () => {
+    const ask = handlerOf(false, HOSTS);
+    expect((await ask('Near')).said).toEqual([
+      ...['records', 'Near. 5 IN A 10.9.9.9', 'Near. 5 IN A 192.0.2.7'],
+    ]);
+    expect((await ask('near', 'TXT')).said).toEqual(['refused']);
+    expect((await ask('x.near')).said).toEqual(['refused']);
+    expect((await ask('near')).dependsOnClient).toBe(false);
+  });
+
+  it('have the addresses of the client`s network alone, where they have some there and that is wanted', async () => {
+    const ask = handlerOf(true, HOSTS);
+    expect(await ask('near')).toEqual({ said: ['records', 'near. 5 IN A 192.0.2.7'], dependsOnClient: true });
+    expect((await ask('near', 'ANY')).said).toEqual([
+      ...['records', 'near. 5 IN A 192.0.2.7', 'near. 5 IN AAAA fd00::1'],
+    ]);
+    expect((await ask('far')).said).toHaveLength(3);
+    expect(await ask('one')).toEqual({ said: ['records', 'one. 5 IN A 10.9.9.9'], dependsOnClient: false });
+  });
+});

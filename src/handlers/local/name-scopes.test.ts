@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { parseName, toKey } from '../../wire/name.ts';
+import { type NameScope, NameScopes } from './name-scopes.ts';
+
+const key = (text: string) => toKey(parseName(text));
+const domain = (text: string): NameScope => ({ kind: 'domain', name: key(text) });
+const suffix = (text: string): NameScope => ({ kind: 'suffix', text });
+
+const scopes = new NameScopes<string>([
+  [{ kind: 'all' }, 'all'],
+  [domain('.'), 'root'],
+  [domain('example.'), 'example'],
+  [domain('a.example.'), 'a.example'],
+  [domain('a.example.'), 'a.example again'],
+  [suffix('ample'), '*ample'],
+  [suffix('a.example'), '*a.example'],
+  [{ kind: 'plain-names' }, 'plain'],
+]);
+
+const rulesOf = (name: string) => [...scopes.find(key(name))].flat();
+
+describe('the rules that a name is in', () => {
+  it.each([
+    ['x.a.example.', ['a.example', 'a.example again', '*a.example', 'example', '*ample', 'root', 'all']],
+    ['ba.example.', ['*a.example', 'example', '*ample', 'root', 'all']],
+    ['example.', ['example', '*ample', 'plain', 'root', 'all']],
+    ['sample.', ['*ample', 'plain', 'root', 'all']],
+    ['other.org.', ['root', 'all']],
+    ['.', ['root', 'all']],
+  ])('%s: from the longest scope to the shortest', (name, expected) => {
+    expect(rulesOf(name)).toEqual(expected);
+  });
+
+  it('may be looked for among those that not every name is in', () => {
+    expect(scopes.some(key('other.org.'), (rule) => rule === 'all')).toBe(true);
+    expect(scopes.some(key('other.org.'), (rule) => rule === 'all', 'narrow')).toBe(false);
+    expect(scopes.some(key('b.a.example.'), (rule) => rule === 'example', 'narrow')).toBe(true);
+  });
+});

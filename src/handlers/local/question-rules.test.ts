@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { makeQuery, told } from '../../../test/support/queries.ts';
+import { parseName, toKey } from '../../wire/name.ts';
+import type { NameScope } from './name-scopes.ts';
+import { compileQuestionRules, type QuestionRules, type RuleAction } from './question-rules.ts';
+
+const domain = (text: string): NameScope => ({ kind: 'domain', name: toKey(parseName(text)) });
+const at = (address: string): RuleAction => ({ kind: 'address', address });
+
+const RULES: QuestionRules = {
+  routes: [
+    { scope: domain('two.'), action: at('10.0.0.1') },
+    { scope: domain('two.'), action: at('10.0.0.2') },
+    { scope: domain('two.'), action: at('2001:db8::1') },
+    { scope: domain('null.'), action: { kind: 'null-address' } },
+    { scope: domain('home.'), action: { kind: 'local' } },
+    { scope: domain('work.home.'), action: { kind: 'forward' } },
+    { scope: domain('mixed.'), action: { kind: 'local' } },
+    { scope: domain('mixed.'), action: at('10.0.0.3') },
+    { scope: domain('2.0.10.in-addr.arpa.'), action: { kind: 'forward' } },
+    { scope: { kind: 'all' }, action: { kind: 'forward' } },
+  ],
+  keepsPlainNames: true,
+  keepsPrivateReverse: true,
+  keepsWindowsQuestions: true,
+  ttl: 9,
+};
+
+async function answer(name: string, type: string, known: readonly string[] = []): Promise<string> {
+  const { handler } = compileQuestionRules(RULES, (key) => known.includes(key));
+  return told(await handler(makeQuery(name, type), () => ({ kind: 'servfail' }))).join(' | ');
+}
+
+describe('rules for questions', () => {
+  it.each([
+    ['X.two.', 'A', 'records | X.two. 9 IN A 10.0.0.2 | X.two. 9 IN A 10.0.0.1'],
+    ['two.', 'AAAA', 'records | two. 9 IN AAAA 2001:db8::1'],
+    ['two.', 'ANY', 'records | two. 9 IN AAAA 2001:db8::1'],
+    ['two.', 'TXT', 'servfail'],
+    ['x.null.', 'ANY', 'records | x.null. 9 IN A 0.0.0.0 | x.null. 9 IN AAAA ::'],
+    ['x.home.', 'A', 'nxdomain'],
+    ['x.work.home.', 'A', 'servfail'],
+    ['x.mixed.', 'A', 'records | x.mixed. 9 IN A 10.0.0.3'],
+    ['x.mixed.', 'TXT', 'nodata'],
+    ['plain.', 'A', 'nxdomain'],
+    ['plain.', 'TXT', 'servfail'],
+    ['.', 'A', 'servfail'],
+    ['x.example.', 'SRV', 'nodata'],
+    ['1.0.0.10.in-addr.arpa.', 'PTR', 'nxdomain'],
+    ['1.2.0.10.in-addr.arpa.', 'PTR', 'servfail'],
+    ['1.0.0.10.in-addr.arpa.', 'A', 'servfail'],
+    ['8.8.8.8.in-addr.arpa.', 'PTR', 'servfail'],
+  ])('%s %s: %s', async (name, type, expected) => {
+    expect(await answer(name, type)).toBe(expected);
+  });
+
+  it('deny a name that is known no more than the type', async () => {
+    expect(await answer('x.home.', 'A', ['x.home.'])).toBe('nodata');
+    expect(await answer('plain.', 'AAAA', ['plain.'])).toBe('nodata');
+  });
+
+  it('say which names have addresses by rule', () => {
+    const { hasAddress } = compileQuestionRules(RULES, () => false);
+    const names = ['x.two.', 'null.', 'x.home.'].map((name) => hasAddress(toKey(parseName(name))));
+    expect(names).toEqual([true, true, false]);
+  });
+});
