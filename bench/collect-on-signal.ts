@@ -6,8 +6,12 @@
  */
 import { Session } from 'node:inspector';
 
+const session = new Session();
+let isConnected = false;
+
 process.on('SIGUSR2', () => {
-  const session = new Session();
-  session.connect();
+  // Not before it is needed: a connection costs memory too. It stays, since an order may not end its own session.
+  if (!isConnected) session.connect();
+  isConnected = true;
   session.post('HeapProfiler.collectGarbage');
 });
