@@ -124,6 +124,14 @@ describeWithTool('dnsmasq', 'hosts files', () => {
     expect(await findDifferences(both, questionsIn('1.0.0.10.in-addr.arpa PTR'))).toEqual({});
   });
 
+  itWithTool('dnsmasq', 'are told by the network of the client where that is wanted', async () => {
+    const file = await hostsFile('127.0.0.5 near\n10.4.4.4 near\nfd00::7 near\n10.4.4.4 far\n10.4.4.5 far\n');
+    const both = await runBoth(['--localise-queries', `--addn-hosts=${file}`, '--cname=alias.lan,near']);
+    const questions = questionsIn('near A\nnear AAAA\nnear ANY\nfar A\nalias.lan A');
+    expect(await findDifferences(both, questions)).toEqual({});
+    expect((await tell(both.ours, 'near A')).answers).toEqual(['near. 0 IN A 127.0.0.5']);
+  });
+
   itWithTool('dnsmasq', 'may be folders, where the files of editors are left out', async () => {
     const folder = await makeTemporaryFolder();
     await folder.write('one', '10.0.0.1 one\n');
