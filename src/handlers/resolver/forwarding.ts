@@ -104,6 +104,14 @@ export class Forwarding {
 /** What clients see is whether we recurse for them, and we do. */
 const offeringRecursion = (answer: CachedAnswer): CachedAnswer => ({ ...answer, recursionAvailable: true });
 
-function toForwardQuestion({ question, edns, checkingDisabled, recursionDesired }: Query): ForwardQuestion {
-  return { ...question, dnssecOk: edns?.dnssecOk ?? false, checkingDisabled, recursionDesired };
+function toForwardQuestion({
+  key,
+  question,
+  edns,
+  checkingDisabled,
+  recursionDesired,
+}: Query): ForwardQuestion {
+  const { type, class: dnsClass } = question;
+  const dnssecOk = edns?.dnssecOk ?? false;
+  return { name: key, type, class: dnsClass, dnssecOk, checkingDisabled, recursionDesired };
 }

@@ -1,0 +1,151 @@
+/**
+ * The resolver around its upstream servers: servers by name, handlers before it, and what is refused.
+ */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Answer } from '../../src/chain/answer.ts';
+import type { Chain, Handler } from '../../src/chain/chain.ts';
+import { DNSMASQ_CACHING } from '../../src/forward/caching/caching-rules.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/plan.ts';
+import { parseUpstream } from '../../src/forward/upstream-address.ts';
+import { createNameResolver } from '../../src/handlers/resolver/name-resolver.ts';
+import { Resolver } from '../../src/handlers/resolver/resolver.ts';
+import { TableWriter } from '../../src/table/writer.ts';
+import { parseName, ROOT, toKey } from '../../src/wire/name.ts';
+import { RCODE } from '../../src/wire/types.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { addresses, makeQuery, record } from '../support/queries.ts';
+import { RecordingLog } from '../support/recording-log.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { ScriptedUpstream } from './scripted-upstream.ts';
+
+interface Setting {
+  readonly clock: ManualClock;
+  readonly upstream: ScriptedUpstream;
+  readonly table: TableWriter;
+  readonly resolver: Resolver;
+  readonly log: RecordingLog;
+  /** The addresses that servers were reached at. */
+  readonly reached: Set<string>;
+}
+
+function make(changes: Partial<ForwardPlan>, before: readonly Handler[] = []): Setting {
+  const clock = new ManualClock();
+  const upstream = new ScriptedUpstream(clock);
+  const table = new TableWriter({ readers: 0, reservation: 32 * 2 ** 20, seed: 7 });
+  const log = new RecordingLog();
+  const reached = new Set<string>();
+  const terms = {
+    forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, ...changes },
+    ...{
+      caching: DNSMASQ_CACHING,
+      changes: [],
+      hiddenTypes: new Set<number>(),
+      stale: undefined,
+      prefetch: false,
+    },
+  };
+  const chain: Chain = (query) => resolver.answer(query);
+  const resolver = new Resolver(terms, {
+    ...{ table, clock, log, before },
+    resolveName: createNameResolver(() => chain),
+    connect: (_, address) => {
+      reached.add(address);
+      return upstream;
+    },
+  });
+  onTestFinished(() => resolver.stop());
+  return { clock, upstream, table, resolver, log, reached };
+}
+
+async function settle<Value>({ clock }: Setting, pending: Value | Promise<Value>): Promise<Value> {
+  let isSettled = false;
+  const settled = Promise.resolve(pending).finally(() => {
+    isSettled = true;
+  });
+  for (let turn = 0; !isSettled && turn < 10_000; turn += 1) {
+    clock.advance(1);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return settled;
+}
+
+const knows = ({ upstream }: Setting, name: string, address: string): void => {
+  const answers = [record(name, { kind: 'A', address }, 60)];
+  upstream.known.set(toKey(parseName(name)), { rcode: RCODE.NOERROR, answers, authorities: [] });
+};
+
+const shown = (answer: Answer): string => {
+  if (answer.kind !== 'forwarded') return answer.kind;
+  return answer.answers.map(({ data }) => ('address' in data ? data.address : data.kind)).join();
+};
+
+describe('upstream servers', () => {
+  it('by name are found through ourselves, by servers that have an address', async () => {
+    const domain = { kind: 'domain', name: toKey(parseName('corp.test.')) } as const;
+    const named = { ...defaultRule([parseUpstream('ns.example')]), names: [domain] };
+    const setting = make({ rules: [defaultRule([parseUpstream('192.0.2.53')]), named] });
+    knows(setting, 'ns.example.', '192.0.2.77');
+    knows(setting, 'x.corp.test.', '10.0.0.1');
+    const step = () => setting.clock.advance(1);
+    await waitUntil('the second server', () => setting.reached.size === 2, { step });
+    expect([...setting.reached]).toEqual(['192.0.2.53', '192.0.2.77']);
+    expect(shown(await settle(setting, setting.resolver.answer(makeQuery('x.corp.test.'))))).toBe('10.0.0.1');
+  });
+
+  it('that nobody named are refused, and domains without any do not exist', async () => {
+    const domain = { kind: 'domain', name: toKey(parseName('gone.test.')) } as const;
+    const setting = make({ rules: [{ names: [domain], target: { kind: 'local-only' } }] });
+    expect(shown(await settle(setting, setting.resolver.answer(makeQuery('www.example.'))))).toBe('refused');
+    expect(shown(await settle(setting, setting.resolver.answer(makeQuery('www.gone.test.'))))).toBe(
+      'nxdomain',
+    );
+    expect(setting.table.statistics().cached).toBe(0);
+    expect(setting.resolver.figures().forwarding.failures).toEqual(
+      new Map([
+        ['no-upstream', 1],
+        ['local-only', 1],
+      ]),
+    );
+  });
+
+  it('that are silent are told of in the log, sparingly', async () => {
+    const setting = make({ rules: [defaultRule([parseUpstream('192.0.2.53')])] });
+    setting.upstream.isSilent = true;
+    for (const name of ['a.example.', 'b.example.', 'c.example.', 'd.example.'])
+      expect(shown(await settle(setting, setting.resolver.answer(makeQuery(name))))).toBe('servfail');
+    const warnings = setting.log.records.filter(({ message }) => message === 'no answer from upstream');
+    expect(warnings.map(({ fields }) => fields?.['name'])).toEqual(['a.example.', 'd.example.']);
+  });
+
+  it('with too much to do for us are refused with a word for it', async () => {
+    const limits = { ...DEFAULT_FORWARD_PLAN.limits, inFlight: 1, queued: 1, queueDeadline: 50 };
+    const setting = make({ limits, rules: [defaultRule([parseUpstream('192.0.2.53')])] });
+    setting.upstream.delay = 200;
+    knows(setting, 'a.example.', '192.0.2.1');
+    const pending = ['a.example.', 'b.example.'].map((name) => setting.resolver.answer(makeQuery(name)));
+    const [first, second] = await settle(setting, Promise.all(pending));
+    expect(first && shown(first)).toBe('192.0.2.1');
+    expect(second?.kind).toBe('overloaded');
+  });
+});
+
+describe('handlers before the servers', () => {
+  it('keep questions from them, and are remembered if they say so', async () => {
+    let asked = 0;
+    const setting = make({ rules: [defaultRule([parseUpstream('192.0.2.53')])] }, [
+      (query, next) => {
+        if (query.key !== 'mine.example.') return next(query);
+        asked += 1;
+        const answer = addresses('mine.example.', '10.0.0.9');
+        return answer.kind === 'records' ? { ...answer, lifetime: 30 } : answer;
+      },
+    ]);
+    for (let turn = 0; turn < 3; turn += 1)
+      await settle(setting, setting.resolver.answer(makeQuery('mine.example.')));
+    expect([asked, setting.upstream.asked]).toEqual([1, 0]);
+    expect(setting.table.statistics().cached).toBe(1);
+    expect(setting.resolver.forget(ROOT)).toBe(1);
+    await settle(setting, setting.resolver.answer(makeQuery('mine.example.')));
+    expect(asked).toBe(2);
+  });
+});
