@@ -26,8 +26,10 @@ export interface Both {
   stop(): Promise<void>;
 }
 
-/** What keeps each to this machine and to its test. */
-const HERE = ['-k', '--listen-address=127.0.0.1', '--bind-interfaces', '--pid-file=', '--log-facility=-'];
+/** What keeps each to its test. */
+const HERE = ['-k', '--pid-file=', '--log-facility=-'];
+/** And to this machine. */
+const ON_LOOPBACK = ['--listen-address=127.0.0.1', '--bind-interfaces'];
 const AS_WE_ARE = ['--user=', '--group='];
 
 /**
@@ -49,7 +51,7 @@ export async function runBoth(
 
 async function runReal(words: readonly string[]): Promise<Side> {
   const port = await findFreePort();
-  const child = spawn('dnsmasq', [...HERE, ...AS_WE_ARE, `--port=${port}`, ...words], {
+  const child = spawn('dnsmasq', [...HERE, ...ON_LOOPBACK, ...AS_WE_ARE, `--port=${port}`, ...words], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, LC_ALL: 'C.UTF-8' },
   });
@@ -62,9 +64,23 @@ async function runReal(words: readonly string[]): Promise<Side> {
   return await whenUp({ port, process: child, said: () => said, isUp });
 }
 
-export async function runOurs(words: readonly string[]): Promise<Side> {
+export interface OurOptions {
+  readonly listens?: 'everywhere';
+  /** Whom to become; it stays who it is otherwise. */
+  readonly user?: string;
+  readonly group?: string;
+}
+
+/** @param words `PORT` in them becomes the server's own */
+export async function runOurs(words: readonly string[], options: OurOptions = {}): Promise<Side> {
+  const { listens, user = '', group = '' } = options;
   const port = await findFreePort();
-  const program = runPortolan(['dnsmasq', ...HERE, ...AS_WE_ARE, `--port=${port}`, ...words]);
+  const where = listens === 'everywhere' ? [] : ON_LOOPBACK;
+  const own = words.map((word) => word.replaceAll('PORT', String(port)));
+  const program = runPortolan([
+    ...['dnsmasq', ...HERE, ...where, `--user=${user}`, `--group=${group}`, `--port=${port}`],
+    ...own,
+  ]);
   const isUp = () => /started, version/.test(program.errors);
   return await whenUp({ port, process: program.process, said: () => program.errors, isUp });
 }

@@ -3,12 +3,13 @@
  */
 import type { DnsmasqPlan } from '../../config/dnsmasq/plan.ts';
 import { connectBySockets } from '../../forward/connect.ts';
+import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { Clock } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
 import { DnsmasqAnswers, NO_FILES_READ } from './dnsmasq-answers.ts';
 import { DnsmasqListeners } from './dnsmasq-listeners.ts';
 import type { ChangingServers, NannyServers } from './forward-plan.ts';
-import type { Interfaces } from './interface-choice.ts';
+import { type Interfaces, isListeningAt } from './interface-choice.ts';
 import { LocalService } from './local-service.ts';
 import { QueryLog } from './query-log.ts';
 import { describeStatistics } from './statistics.ts';
@@ -32,7 +33,7 @@ export class DnsmasqServer {
   readonly #answers: DnsmasqAnswers;
   readonly #listeners: DnsmasqListeners;
   readonly #upstreams: UpstreamSources;
-  #servers: ChangingServers = NO_FILES_READ;
+  #servers: ChangingServers;
 
   constructor(plan: DnsmasqPlan, surroundings: DnsmasqSurroundings) {
     const { interfaces, readerEntry, udpReaders, version, clock, log } = surroundings;
@@ -47,8 +48,11 @@ export class DnsmasqServer {
       ...this.#chooseAnswers(queryLog),
       onReaderDead: (dead) => table.readerDied(dead),
     });
+    const isOurselves = ({ host, port }: UpstreamAddress) =>
+      host.kind === 'address' && isListeningAt(plan.listen, interfaces(), { address: host.address, port });
+    this.#servers = { ...NO_FILES_READ, isOurselves };
     this.#upstreams = new UpstreamSources({
-      ...{ plan: plan.upstreams, clock, log },
+      ...{ plan: plan.upstreams, isOurselves, clock, log },
       onChange: (servers, isReload) => {
         this.#servers = { ...this.#servers, ...servers };
         this.#answers.follow(this.#servers);

@@ -55,6 +55,17 @@ describe('rules', () => {
   });
 });
 
+describe('servers that are ourselves', () => {
+  it('are left out, and their domains go nowhere else', () => {
+    const isOurselves = ({ port }: { readonly port: number }) => port === 5399;
+    const servers = { ...NOTHING, isOurselves, fromResolvFile: [parseUpstream('127.0.0.1:5399')] };
+    expect(rules('server=192.0.2.1\nserver=/a.test/127.0.0.1#5399', servers)).toEqual([
+      '. 192.0.2.1:53',
+      'a.test. ',
+    ]);
+  });
+});
+
 describe('the rest of the plan', () => {
   it('behaves as dnsmasq does unless options say otherwise', () => {
     expect(plan('')).toMatchObject({
@@ -68,6 +79,7 @@ describe('the rest of the plan', () => {
     ['all-servers', { policy: 'all' }],
     ['dns-loop-detect', { loopDetection: true }],
     ['edns-packet-max=4096', { udpSize: 4096 }],
+    ['fast-dns-retry=700,3000', { timing: { deadline: 3000 } }],
     ['fast-dns-retry=700', { hedging: true, timing: { firstTimeout: 700 } }],
     ['dns-forward-max=10', { limits: { inFlight: 10, perClient: 10 } }],
     ['query-port=5300', { sourcePorts: { kind: 'fixed', port: 5300 } }],

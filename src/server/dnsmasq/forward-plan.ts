@@ -29,6 +29,8 @@ export interface ChangingServers {
   /** Routes from files that are read again. */
   readonly moreRoutes: readonly Route[];
   readonly nanny?: NannyServers;
+  /** Whether a server is this one; such are left out. */
+  readonly isOurselves?: (server: ForwardAddress) => boolean;
 }
 
 /** What the nanny's folder says. */
@@ -52,20 +54,23 @@ const ALL_PORTS = { least: 1024, most: 65_535 };
 
 export function makeForwardPlan(
   { upstreams, filters, listen }: DnsmasqPlan,
-  { fromResolvFile, moreRoutes, nanny = NO_NANNY }: ChangingServers,
+  { fromResolvFile, moreRoutes, nanny = NO_NANNY, isOurselves = () => false }: ChangingServers,
 ): ForwardPlan {
   const { timing, limits } = DEFAULT_FORWARD_PLAN;
   const { retry, forwardMax } = upstreams;
   return {
     ...DEFAULT_FORWARD_PLAN,
-    rules: mergeRules([
+    rules: withoutServers(isOurselves, [
       ...rulesOf([...upstreams.routes, ...moreRoutes]),
       ...nanny.rules,
       ...(nanny.replacesResolvFiles || fromResolvFile.length === 0 ? [] : [defaultRule(fromResolvFile)]),
     ]),
     policy: POLICY[upstreams.choice],
     // A question that gets no reply is asked again early only where `--fast-dns-retry` says so.
-    timing: retry === undefined ? timing : { ...timing, firstTimeout: retry.after },
+    timing:
+      retry === undefined
+        ? timing
+        : { ...timing, firstTimeout: retry.after, deadline: Math.min(timing.deadline, retry.until) },
     hedging: retry !== undefined,
     loopDetection: upstreams.detectsLoops,
     limits: { ...limits, inFlight: forwardMax, perClient: Math.min(limits.perClient, forwardMax) },
@@ -82,6 +87,18 @@ function rulesOf(routes: readonly Route[]): readonly ForwardRule[] {
     scopes.set(key, [...(scopes.get(key) ?? []), route]);
   }
   return [...scopes.values()].flatMap((same) => ruleOf(same) ?? []);
+}
+
+/** A rule that loses all its servers stays, so that its names do not go elsewhere. */
+function withoutServers(
+  isLeftOut: (server: ForwardAddress) => boolean,
+  rules: readonly ForwardRule[],
+): readonly ForwardRule[] {
+  return mergeRules(rules).map((rule) => {
+    if (rule.target.kind !== 'servers') return rule;
+    const servers = rule.target.servers.filter(({ address }) => !isLeftOut(address));
+    return { ...rule, target: { kind: 'servers', servers } };
+  });
 }
 
 /** One rule per part of the name space, with the servers of all that name it. What is not to be asked stays so. */

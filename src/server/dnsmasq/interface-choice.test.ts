@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { planOf } from '../../../test/dnsmasq-options/plan-of.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { chooseAddresses, type Interfaces } from './interface-choice.ts';
+import { chooseAddresses, type Interfaces, isListeningAt } from './interface-choice.ts';
 import { LocalNetworks } from './local-networks.ts';
 
 const IPV4 = { family: 'IPv4', mac: '', netmask: '255.255.255.0', internal: false } as const;
@@ -48,6 +48,19 @@ it.each([
   expect(choice.kind === 'all' ? 'all' : [...choice.addresses].sort()).toEqual(
     expected === 'all' ? 'all' : [...expected].sort(),
   );
+});
+
+it.each([
+  ['', '127.0.0.7', 53, true],
+  ['', '192.0.2.1', 53, true],
+  ['', '192.0.2.1', 54, false],
+  ['', '192.0.2.99', 53, false],
+  ['listen-address=127.0.0.1', '127.0.0.1', 53, true],
+  ['listen-address=127.0.0.1', '127.0.0.7', 53, false],
+  ['interface=eth1\nport=5353', '198.51.100.1', 5353, true],
+  ['interface=eth1', '192.0.2.1', 53, false],
+])('%j listens at %s port %i: %s', (lines, address, port, expected) => {
+  expect(isListeningAt(planOf(lines).listen, MACHINE, { address, port })).toBe(expected);
 });
 
 it('tells which interfaces are not there', () => {

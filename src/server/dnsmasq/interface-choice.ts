@@ -34,6 +34,20 @@ export function chooseAddresses(plan: Terms, machine: Interfaces): ListenChoice 
   return { kind: 'some', addresses: [...chosen], missing };
 }
 
+/** Whether it is this server that answers there: to ask it would be to ask ourselves. */
+export function isListeningAt(
+  plan: Terms & Pick<DnsmasqListenPlan, 'port'>,
+  machine: Interfaces,
+  { address, port }: { readonly address: string; readonly port: number },
+): boolean {
+  if (port !== plan.port) return false;
+  const choice = chooseAddresses(plan, machine);
+  if (choice.kind === 'some') return choice.addresses.includes(address);
+  // All of 127.0.0.0/8 is this machine (RFC 1122 section 3.2.1.3), and no interface lists it.
+  if (address.startsWith('127.')) return true;
+  return Object.values(machine).some((entries) => entries?.some((entry) => entry.address === address));
+}
+
 function isWanted(
   { interfaces, exceptInterfaces, addresses }: Terms,
   name: string,

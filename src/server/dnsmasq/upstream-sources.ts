@@ -2,26 +2,29 @@
  * Servers that stand in files: resolv files, of which the newest counts, and a servers file. Followed as dnsmasq does it: resolv
  * files as they change, unless `--no-poll`; the servers file when it is told to read again.
  */
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Route, UpstreamsPlan } from '../../config/dnsmasq/plan.ts';
 import { readServersFile } from '../../config/dnsmasq/servers-file.ts';
 import { describeProblem } from '../../config/problem.ts';
-import { parseResolvConf } from '../../forward/resolv-conf.ts';
+import { readResolvConf } from '../../forward/resolv-conf.ts';
 import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { Clock, Timer } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
+import { findNewest, readIfThere, signatureOf } from './file-times.ts';
 import { type ChangingServers, toForwardAddress } from './forward-plan.ts';
 import { toDnsmasqServer } from './statistics.ts';
 
 export interface UpstreamSourcesOptions {
   readonly plan: UpstreamsPlan;
+  /** Whether a server is this one. */
+  readonly isOurselves: (server: UpstreamAddress) => boolean;
   /** @param isReload whether a resolv file has changed since the start */
   readonly onChange: (servers: ServersOfFiles, isReload: boolean) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export type ServersOfFiles = Omit<ChangingServers, 'nanny'>;
+export type ServersOfFiles = Pick<ChangingServers, 'fromResolvFile' | 'moreRoutes'>;
 
 /** How often resolv files are looked at. */
 const POLL_MILLISECONDS = 500;
@@ -32,7 +35,9 @@ export class UpstreamSources {
   #moreRoutes: readonly Route[] = [];
   /** The newest resolv file and its times, as last read. */
   #read = '';
-  readonly #missing = new Set<string>();
+  /** The file behind systemd's stub, where that is what the file names. */
+  #behind: readonly string[] = [];
+  #missing: ReadonlySet<string> = new Set();
   #timer: Timer | undefined;
   #isStopped = false;
 
@@ -73,49 +78,23 @@ export class UpstreamSources {
 
   /** @returns whether there was something new to read */
   async #look(): Promise<boolean> {
-    const { log } = this.#options;
-    const newest = await this.#findNewest();
-    if (newest === undefined || newest.signature === this.#read) return false;
-    let text: string;
-    try {
-      text = await readFile(newest.path, 'utf8');
-    } catch (error) {
-      this.#complain(newest.path, error);
-      return false;
-    }
-    this.#read = newest.signature;
-    log.info(`reading ${newest.path}`);
-    const { servers, problems } = parseResolvConf(text);
-    for (const { line, message } of problems) log.warn(`${newest.path}:${line}: ${message}`);
+    const { plan, log } = this.#options;
+    const missing = new Set<string>();
+    const path = await findNewest(plan.resolvFiles, (gone, error) => {
+      missing.add(gone);
+      if (!this.#missing.has(gone)) log.error(`failed to access ${gone}: ${codeOf(error)}`);
+    });
+    this.#missing = missing;
+    if (path === undefined || (await signatureOf([path, ...this.#behind])) === this.#read) return false;
+    log.info(`reading ${path}`);
+    const { servers, problems, files } = readResolvConf(path, readIfThere);
+    this.#behind = files.filter((file) => file !== path);
+    this.#read = await signatureOf([path, ...this.#behind]);
+    for (const { line, message } of problems) log.warn(`${path}:${line}: ${message}`);
     // An empty file is most likely one that is being written: what is known stays.
-    if (servers.length === 0) {
-      log.warn(`no servers found in ${newest.path}, will retry`);
-      return false;
-    }
-    this.#fromResolvFile = servers;
-    return true;
-  }
-
-  async #findNewest(): Promise<{ path: string; signature: string } | undefined> {
-    let newest: { path: string; signature: string; at: bigint } | undefined;
-    for (const path of this.#options.plan.resolvFiles) {
-      try {
-        const { mtimeNs, ctimeNs, ino, dev } = await stat(path, { bigint: true });
-        this.#missing.delete(path);
-        if (newest === undefined || mtimeNs > newest.at)
-          newest = { path, at: mtimeNs, signature: [path, dev, ino, mtimeNs, ctimeNs].join() };
-      } catch (error) {
-        this.#complain(path, error);
-      }
-    }
-    return newest;
-  }
-
-  /** Once for each time that a file goes missing. */
-  #complain(path: string, error: unknown): void {
-    if (this.#missing.has(path)) return;
-    this.#missing.add(path);
-    this.#options.log.error(`failed to access ${path}: ${codeOf(error)}`);
+    if (servers.length === 0) log.warn(`no servers found in ${path}, will retry`);
+    else this.#fromResolvFile = servers;
+    return servers.length > 0;
   }
 
   async #readServers(): Promise<void> {
@@ -140,17 +119,25 @@ export class UpstreamSources {
   /** In dnsmasq's words. */
   #announce(routes: readonly Route[]): void {
     const { log } = this.#options;
-    for (const server of this.#fromResolvFile)
-      log.info(`using nameserver ${toDnsmasqServer(formatUpstream(server))}`);
+    for (const server of this.#fromResolvFile) this.#announceServer(server, '');
     for (const { scope, action } of routes) {
       const domain = nameOf(scope);
       if (action.kind === 'local') log.info(`using only locally-known addresses for ${domain}`);
       if (action.kind !== 'forward') continue;
-      const server = toDnsmasqServer(formatUpstream(toForwardAddress(action.server)));
-      log.info(`using nameserver ${server}${scope.kind === 'all' ? '' : ` for domain ${domain}`}`);
+      this.#announceServer(
+        toForwardAddress(action.server),
+        scope.kind === 'all' ? '' : ` for domain ${domain}`,
+      );
     }
     const hasServers = routes.some(({ action }) => action.kind === 'forward');
     if (this.#fromResolvFile.length === 0 && !hasServers) log.warn('warning: no upstream servers configured');
+  }
+
+  #announceServer(server: UpstreamAddress, domain: string): void {
+    const { log, isOurselves } = this.#options;
+    const text = toDnsmasqServer(formatUpstream(server));
+    if (isOurselves(server)) log.warn(`ignoring nameserver ${text} - local interface`);
+    else log.info(`using nameserver ${text}${domain}`);
   }
 }
 
