@@ -107,13 +107,13 @@ export class Remembering {
   #remember(query: Query, answer: Exclude<Answer, { kind: 'drop' }>, before: number, older: Older): void {
     const { store, clock, recursionAvailable, generation } = this.#options;
     if (older === 'useful' && isFailure(answer)) return;
-    if (isMemorable(query, answer, before, generation())) {
-      const { answered } = RESOLVER_METRICS_ID;
-      store.cache(toCachedAnswer(query, answer, recursionAvailable, answered), clock.now());
-    } else if (older !== 'none' && !isFailure(answer)) {
-      // Whatever is true now, the older answer is not (RFC 8767 section 4).
-      store.dropCached(cachedQuestionOf(query));
-    }
+    const { answered } = RESOLVER_METRICS_ID;
+    const cached = isMemorable(query, answer, before, generation())
+      ? toCachedAnswer(query, answer, recursionAvailable, answered)
+      : undefined;
+    if (cached !== undefined && store.cache(cached, clock.now())) return;
+    // Whatever is true now, the older answer is not (RFC 8767 section 4).
+    if (older !== 'none' && !isFailure(answer)) store.dropCached(cachedQuestionOf(query));
   }
 
   #refreshOnce(query: Query, stale: Stale): Promise<Answer> {

@@ -1,0 +1,90 @@
+/**
+ * Records in the form that the table keeps them for one question: the octets behind it, names shortened against it.
+ */
+import { RecordDataError } from '../wire/data/codec.ts';
+import { typeOfData } from '../wire/data/record-data.ts';
+import { MessageWriter, type Section } from '../wire/message-writer.ts';
+import { toKey } from '../wire/name.ts';
+import { type Question, type ResourceRecord, TYPE } from '../wire/types.ts';
+import type { AnswerBody, CachedAnswer, Rotation } from './types.ts';
+
+/** What a response says behind its question. */
+export interface AnswerRecords {
+  /** The whole response code; the lower four bits are kept. */
+  readonly rcode: number;
+  readonly authoritative: boolean;
+  readonly answers: readonly ResourceRecord[];
+  readonly authorities: readonly ResourceRecord[];
+  readonly additionals: readonly ResourceRecord[];
+}
+
+/** The largest message, without the OPT record that a client may be owed. */
+const MOST_OCTETS = 65_535 - 11;
+
+const writer = new MessageWriter();
+
+/** @returns nothing for what does not fit into a message, or has no wire form */
+export function writeAnswerBody(
+  question: Question,
+  { rcode, authoritative, answers, authorities, additionals }: AnswerRecords,
+): Pick<CachedAnswer, 'body' | 'ttlOffsets'> | undefined {
+  writer.start(MOST_OCTETS);
+  writer.question({ ...question, name: toKey(question.name) });
+  const start = writer.length;
+  const ttlOffsets: number[] = [];
+  const ends: number[] = [];
+  const write = (section: Section, records: readonly ResourceRecord[]): boolean =>
+    records.every((record) => {
+      if (!writer.record(section, record)) return false;
+      ttlOffsets.push(writer.ttlOffset - start);
+      ends.push(writer.length - start);
+      return true;
+    });
+  try {
+    const isWhole =
+      write('answers', answers) && write('authorities', authorities) && write('additionals', additionals);
+    if (!isWhole) return undefined;
+  } catch (error) {
+    if (error instanceof RecordDataError) return undefined;
+    throw error;
+  }
+  const body: AnswerBody = {
+    rcode: rcode & 15,
+    authoritative,
+    answerCount: answers.length,
+    authorityCount: authorities.length,
+    additionalCount: additionals.length,
+    bytes: writer.bytesFrom(start),
+    rotation: rotationOf(answers, ends),
+  };
+  return { body, ttlOffsets };
+}
+
+/**
+ * The run of addresses that a reader may start anywhere in: all answers but the CNAMEs before them, of one name and type.
+ *
+ * @param ends where each record ends in the body
+ */
+function rotationOf(answers: readonly ResourceRecord[], ends: readonly number[]): Rotation | undefined {
+  const first = answers.findIndex(({ data }) => data.kind !== 'CNAME');
+  const head = answers[first];
+  if (first < 0 || head === undefined || !isAddress(head)) return undefined;
+  const start = first === 0 ? 0 : (ends[first - 1] ?? 0);
+  const stride = (ends[first] ?? 0) - start;
+  for (let index = first; index < answers.length; index += 1) {
+    const record = answers[index];
+    const begin = index === 0 ? 0 : (ends[index - 1] ?? 0);
+    const isOfSet =
+      record !== undefined &&
+      typeOfData(record.data) === typeOfData(head.data) &&
+      toKey(record.name) === toKey(head.name);
+    if (!isOfSet || (ends[index] ?? 0) - begin !== stride) return undefined;
+  }
+  const count = answers.length - first;
+  return count > 1 ? { start, stride, count } : undefined;
+}
+
+function isAddress({ data }: ResourceRecord): boolean {
+  const type = typeOfData(data);
+  return type === TYPE.A || type === TYPE.AAAA;
+}
