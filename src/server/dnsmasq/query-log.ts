@@ -78,9 +78,10 @@ export class QueryLog implements Watcher {
   }
 }
 
-/** Names of our own carry the AA bit; cached ones never do. */
-function sourceOf({ wasForwarded }: Ticket, { header }: Message, isKnown: boolean): Source {
-  if (wasForwarded) return 'reply';
+/** Names of our own carry the AA bit; what others said never does, also where another question had it asked for. */
+function sourceOf({ wasForwarded }: Ticket, { header, answers }: Message, isKnown: boolean): Source {
+  const isOfOthers = !header.authoritative && answers.length > 0;
+  if (wasForwarded || (isOfOthers && !isKnown)) return 'reply';
   return isKnown && !header.authoritative ? 'cached' : 'config';
 }
 
