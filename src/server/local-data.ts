@@ -13,6 +13,7 @@ import { type HostsFile, HostsSource } from '../sources/hosts/hosts-source.ts';
 import { HostNames } from '../sources/local/host-names.ts';
 import { LocalNames } from '../sources/local/local-names.ts';
 import { hostsOnly, type LocalNamesPlan } from '../sources/local/local-plan.ts';
+import { LOCAL_METRICS_ID } from '../sources/local/metrics-id.ts';
 import { readHosts } from '../sources/local/read-hosts.ts';
 import type { TableWriter } from '../table/writer.ts';
 import { ROOT } from '../wire/name.ts';
@@ -34,9 +35,6 @@ export interface LocalDataOptions {
   readonly clock: Clock;
   readonly log: Log;
 }
-
-/** The counter of hits. Those of the cluster's names and of cached answers have others. */
-export const LOCAL_METRICS_ID = 72;
 
 export class LocalData {
   readonly #options: LocalDataOptions;

@@ -2,6 +2,7 @@
  * Questions and their answers, whichever way they took.
  */
 import { METRICS_NAMES } from '../../kube/metrics-ids.ts';
+import { LOCAL_METRICS_ID } from '../../sources/local/metrics-id.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { type Metric, one } from './metric.ts';
 
@@ -23,7 +24,10 @@ export const QUERY_METRICS: readonly Metric[] = [
     help: 'Queries answered from the table, by what the name stands for.',
     labels: ['name'],
     read: (figures) =>
-      [...METRICS_NAMES].map(([id, name]) => [{ name }, figures.queries.byMetricsId.get(id) ?? 0]),
+      [...METRICS_NAMES, [LOCAL_METRICS_ID, 'local'] as const].map(([id, name]) => [
+        { name },
+        figures.queries.byMetricsId.get(id) ?? 0,
+      ]),
   },
   {
     kind: 'counter',
