@@ -8,7 +8,7 @@ import { presentRecord } from '../../src/wire/present.ts';
 import type { Message, ResourceRecord, TYPE } from '../../src/wire/types.ts';
 import { type AskOptions, ask } from '../support/ask.ts';
 import { findFreePort } from '../support/free-port.ts';
-import { runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 export interface Side {
@@ -49,12 +49,21 @@ export async function runBoth(
   };
 }
 
+const running = new Set<ChildProcess>();
+
+/** For `afterEach` and `afterAll`: no test leaves a process behind, on either side. */
+export async function endAllSides(): Promise<void> {
+  await Promise.all([endAllPrograms(), ...[...running].map(end)]);
+  running.clear();
+}
+
 async function runReal(words: readonly string[]): Promise<Side> {
   const port = await findFreePort();
   const child = spawn('dnsmasq', [...HERE, ...ON_LOOPBACK, ...AS_WE_ARE, `--port=${port}`, ...words], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, LC_ALL: 'C.UTF-8' },
   });
+  running.add(child);
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     said += text;

@@ -11,9 +11,8 @@ import {
   reply,
   replyMessage,
 } from '../forward/loopback-upstream.ts';
-import { endAllPrograms } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
-import { type Both, type Heard, hear, runBoth, type Side } from './both.ts';
+import { type Both, endAllSides, type Heard, hear, runBoth, type Side } from './both.ts';
 
 /** What a client of the C library does: asks again after a while, a few times. */
 const TRIES = [1_000, 1_000, 2_000];
@@ -113,7 +112,7 @@ describeWithTool('dnsmasq', 'behind upstreams that misbehave', () => {
   });
   afterAll(async () => {
     await both.stop();
-    await endAllPrograms();
+    await endAllSides();
     for (const upstream of upstreams) await upstream.stop();
   });
 

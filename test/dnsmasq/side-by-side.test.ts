@@ -3,9 +3,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { endAllPrograms } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
-import { type Both, hear, runBoth } from './both.ts';
+import { type Both, endAllSides, hear, runBoth } from './both.ts';
 import { runKnot } from './knot.ts';
 import { type Compared, explain, KNOWN_DIFFERENCES } from './known-differences.ts';
 import { COMMAND_LINES, QUESTIONS, ZONES } from './known-world.ts';
@@ -24,7 +23,7 @@ describeWithTool(['dnsmasq', 'knotd'], 'side by side', () => {
     knot = `127.0.0.1#${port}`;
   });
   afterAll(async () => {
-    await endAllPrograms();
+    await endAllSides();
     for (const end of ends) await end();
   });
 

@@ -4,10 +4,9 @@
 import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { addressOf, LoopbackUpstream, type React, reply } from '../forward/loopback-upstream.ts';
-import { endAllPrograms } from '../support/portolan.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { describeWithTool } from '../support/tools.ts';
-import { type Both, hear, type Question, runBoth, type Side } from './both.ts';
+import { type Both, endAllSides, hear, type Question, runBoth, type Side } from './both.ts';
 
 const DIG = 'dig';
 const react: React = ({ query, send }) =>
@@ -26,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await both?.stop();
-  await endAllPrograms();
+  await endAllSides();
   for (const upstream of upstreams) await upstream.stop();
 });
 
