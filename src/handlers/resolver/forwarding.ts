@@ -24,6 +24,8 @@ export interface ReplyTerms {
   /** In this order. */
   readonly changes: readonly ReplyChange[];
   readonly hiddenTypes: HiddenTypes;
+  /** Whether several addresses are told in the order in which they came. Default: in any order. */
+  readonly keepsOrder?: boolean;
 }
 
 export interface ForwardingCounts {
@@ -64,7 +66,7 @@ export class Forwarding {
   }
 
   #present(question: ForwardQuestion, reply: Message): Answer {
-    const { caching, changes, hiddenTypes } = this.#terms();
+    const { caching, changes, hiddenTypes, keepsOrder = false } = this.#terms();
     const changed = changes.reduce((message, change) => change(question, message), reply);
     const hide = (message: Message) => hideTypes(question, message, hiddenTypes);
     const kept = keepReply(question, changed, caching, RESOLVER_METRICS_ID.answered, hide);
@@ -75,7 +77,7 @@ export class Forwarding {
       authoritative: false,
       truncated: header.truncated,
       ...{ answers, authorities, additionals },
-      memory: kept && offeringRecursion(kept.answer),
+      memory: kept && finish(kept.answer, keepsOrder),
     };
   }
 
@@ -102,7 +104,11 @@ export class Forwarding {
 }
 
 /** What clients see is whether we recurse for them, and we do. */
-const offeringRecursion = (answer: CachedAnswer): CachedAnswer => ({ ...answer, recursionAvailable: true });
+function finish(answer: CachedAnswer, keepsOrder: boolean): CachedAnswer {
+  const { body } = answer;
+  const isFixed = keepsOrder && body.rotation !== undefined;
+  return { ...answer, recursionAvailable: true, body: isFixed ? { ...body, rotation: undefined } : body };
+}
 
 function toForwardQuestion({
   key,

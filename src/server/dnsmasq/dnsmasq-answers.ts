@@ -149,6 +149,7 @@ export class DnsmasqAnswers {
       caching: makeCachingRules(cache),
       changes: [this.#local.filterReply, createTtlLimit(cache)],
       hiddenTypes: new Set(filters.types),
+      keepsOrder: !cache.roundRobin,
       stale: makeStaleTerms(cache),
       // dnsmasq never asks of its own accord.
       prefetch: false,

@@ -24,6 +24,7 @@ export function makeResolverTerms(plan: ResolverPlan, fromFile: readonly Upstrea
     prefetch: true,
     changes: [],
     hiddenTypes: new Set(dnsmasq?.filters.types),
+    keepsOrder: dnsmasq?.cache.roundRobin === false,
   };
 }
 
@@ -49,6 +50,8 @@ function rootRules(
   return dnsmasq === undefined && fromFile.length > 0 ? [defaultRule(fromFile)] : [];
 }
 
+const MOST_DENIAL_SECONDS = SERVE_CACHING.maxNegativeTtl ?? 0;
+
 function makeCaching(cache: CachePlan): CachingRules {
   const bound = (seconds: number) => (seconds === 0 ? undefined : seconds);
   return {
@@ -58,6 +61,8 @@ function makeCaching(cache: CachePlan): CachingRules {
     maxTtl: bound(cache.maxTtl),
     negTtl: bound(cache.negativeTtl),
     negativeCaching: cache.negatives,
+    // Whoever gives a time for denials means it.
+    maxNegativeTtl: Math.max(MOST_DENIAL_SECONDS, cache.negativeTtl),
   };
 }
 

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { memorySources } from '../../../test/dnsmasq-options/memory-sources.ts';
+import { type ResolverFlags, readResolver } from '../../config/resolver/flags.ts';
+import { ValueReader } from '../../config/values.ts';
+import type { ForwardRule } from '../../forward/plan.ts';
+import { formatUpstream, parseUpstream } from '../../forward/upstream-address.ts';
+import { parseName, toKey } from '../../wire/name.ts';
+import { makeResolverTerms } from './resolver-terms.ts';
+
+const DOMAIN = toKey(parseName('cluster.local.'));
+const FROM_FILE = [parseUpstream('192.0.2.53')];
+
+function termsOf(flags: ResolverFlags, conf?: string) {
+  const read = new ValueReader();
+  const files = conf === undefined ? {} : { '/portolan.conf': conf };
+  const all = conf === undefined ? flags : { ...flags, dnsmasqConf: '/portolan.conf' };
+  const plan = readResolver(read, all, DOMAIN, memorySources({ files }));
+  expect(read.problems).toEqual([]);
+  return makeResolverTerms(plan, plan.upstreams.kind === 'resolv-file' ? FROM_FILE : []);
+}
+
+/** The rule that counts for each domain. */
+function routes(rules: readonly ForwardRule[]): Readonly<Record<string, string>> {
+  const found = rules.flatMap(({ names, target }) =>
+    names.map((match) => [
+      match.kind === 'domain' ? match.name : match.kind,
+      target.kind === 'servers'
+        ? target.servers.map(({ address }) => formatUpstream(address)).join()
+        : target.kind,
+    ]),
+  );
+  return Object.fromEntries(found);
+}
+
+describe('who is asked', () => {
+  it('are the servers of the file, unless others are named', () => {
+    expect(routes(termsOf({}).forward.rules)).toEqual({ '.': '192.0.2.53:53' });
+    expect(routes(termsOf({ upstream: ['10.0.0.1'] }).forward.rules)).toEqual({ '.': '10.0.0.1:53' });
+    expect(routes(termsOf({ upstream: ['none'] }).forward.rules)).toEqual({});
+  });
+
+  it('are stub domains before what a file of dnsmasq says, and that with the servers of its own', () => {
+    const conf = 'server=/a.test/10.0.0.2\nserver=/b.test/10.0.0.3\nlocal=/c.test/\nserver=10.0.0.4\n';
+    expect(routes(termsOf({ stubDomain: ['a.test=10.0.0.9'] }, conf).forward.rules)).toEqual({
+      'a.test.': '10.0.0.9:53',
+      'b.test.': '10.0.0.3:53',
+      'c.test.': 'local-only',
+      '.': '10.0.0.4:53,192.0.2.53:53',
+    });
+    expect(routes(termsOf({}, `${conf}no-resolv\n`).forward.rules)).toMatchObject({ '.': '10.0.0.4:53' });
+    expect(routes(termsOf({ upstream: ['10.0.0.1'] }, conf).forward.rules)).toMatchObject({
+      '.': '10.0.0.1:53',
+    });
+  });
+
+  it('in the order of the policy, with hedging and a look for loops whatever dnsmasq would do', () => {
+    const { forward } = termsOf({ upstreamPolicy: 'fastest' }, 'all-servers\ndns-forward-max=10\n');
+    expect(forward).toMatchObject({
+      policy: 'fastest',
+      hedging: true,
+      loopDetection: true,
+      limits: { inFlight: 10 },
+    });
+  });
+});
+
+describe('what is kept', () => {
+  it('is what suits a cluster', () => {
+    const { caching, stale, prefetch, hiddenTypes, keepsOrder } = termsOf({});
+    expect(caching).toMatchObject({ minCacheTtl: 0, maxTtl: undefined, maxNegativeTtl: 5, failureTtl: 5 });
+    expect(stale).toEqual({ mostSeconds: 86_400, shownTtl: 30, patience: 1_800 });
+    expect([prefetch, hiddenTypes.size, keepsOrder]).toEqual([true, 0, false]);
+  });
+
+  it('is what options say', () => {
+    const conf = 'min-cache-ttl=10\nmax-cache-ttl=100\nmax-ttl=50\nneg-ttl=60\nno-negcache\n';
+    expect(termsOf({}, conf).caching).toMatchObject({
+      ...{ minCacheTtl: 10, maxCacheTtl: 100, maxTtl: 50, negTtl: 60 },
+      ...{ maxNegativeTtl: 60, negativeCaching: false },
+    });
+    expect(termsOf({}, 'use-stale-cache=60\n').stale?.mostSeconds).toBe(60);
+    expect(termsOf({}, 'use-stale-cache=0\n').stale?.mostSeconds).toBeUndefined();
+    expect(termsOf({}, 'no-round-robin\nfilter-A\n')).toMatchObject({
+      keepsOrder: true,
+      hiddenTypes: new Set([1]),
+    });
+  });
+});
