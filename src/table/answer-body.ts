@@ -29,7 +29,7 @@ export function writeAnswerBody(
   { rcode, authoritative, answers, authorities, additionals }: AnswerRecords,
 ): Pick<CachedAnswer, 'body' | 'ttlOffsets'> | undefined {
   writer.start(MOST_OCTETS);
-  writer.question({ ...question, name: toKey(question.name) });
+  writer.question({ name: toKey(question.name), type: question.type, class: question.class });
   const start = writer.length;
   const ttlOffsets: number[] = [];
   const ends: number[] = [];

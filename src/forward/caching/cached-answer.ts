@@ -34,14 +34,21 @@ export function keepReply(
   const keeping = judgeKeeping(question, message, rules);
   if (keeping.kind === 'never') return undefined;
   const kept = show(reduce(message, keeping, rules));
-  const written = writeAnswerBody(question, { ...kept, rcode: kept.header.rcode, authoritative: false });
+  const { header, answers, authorities, additionals } = kept;
+  const { rcode } = header;
+  const records = { rcode, authoritative: false, answers, authorities, additionals };
+  const written = writeAnswerBody(question, records);
   if (written === undefined) return undefined;
-  const { type, class: dnsClass, dnssecOk, checkingDisabled } = question;
+  // Made for every question that goes upstream: written out, since spreading objects takes its time.
   const answer = {
     name: encodeName(toKey(question.name)),
-    ...{ type, class: dnsClass, dnssecOk, checkingDisabled },
-    recursionAvailable: message.header.recursionAvailable,
-    ...written,
+    type: question.type,
+    class: question.class,
+    dnssecOk: question.dnssecOk,
+    checkingDisabled: question.checkingDisabled,
+    recursionAvailable: header.recursionAvailable,
+    body: written.body,
+    ttlOffsets: written.ttlOffsets,
     lifetime: keeping.seconds,
     metricsId,
   };
@@ -62,7 +69,9 @@ function reduce(
   };
   const lasts = (record: ResourceRecord) => record.ttl >= keeping.seconds;
   return {
-    ...message,
+    header: message.header,
+    questions: message.questions,
+    edns: message.edns,
     answers: keeping.kind === 'failure' ? [] : message.answers.map(clamp),
     authorities: keeping.kind === 'failure' ? [] : message.authorities.filter(belongsTo(keeping)).map(clamp),
     additionals: keeping.kind === 'positive' ? message.additionals.map(clamp).filter(lasts) : [],

@@ -76,7 +76,9 @@ export class Forwarding {
       rcode: header.rcode | ((edns?.extendedRcode ?? 0) << 4),
       authoritative: false,
       truncated: header.truncated,
-      ...{ answers, authorities, additionals },
+      answers,
+      authorities,
+      additionals,
       memory: kept && finish(kept.answer, keepsOrder),
     };
   }
