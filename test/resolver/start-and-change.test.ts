@@ -54,8 +54,8 @@ describe('without upstream servers', () => {
     // An alias that leads out is told as far as we know it.
     expect(await askShort(serving, 'payments.shop.svc.cluster.local', 'A')).toBe('api.payments.example.com.');
     // Servers that come later are found.
-    await folder.write('resolv.conf', 'nameserver 192.0.2.53\n');
-    expect(await serving.program.heard('upstream servers')).toMatchObject({ servers: '192.0.2.53:53' });
+    await folder.write('resolv.conf', 'nameserver 127.0.0.97\n');
+    expect(await serving.program.heard('upstream servers')).toMatchObject({ servers: '127.0.0.97:53' });
   });
 
   it('and none wanted, stub domains have theirs', async () => {
