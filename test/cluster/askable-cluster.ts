@@ -14,8 +14,9 @@ import { TableWriter } from '../../src/table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import type { Message, Question } from '../../src/wire/types.ts';
-import { CLASS, OPCODE } from '../../src/wire/types.ts';
+import { CLASS } from '../../src/wire/types.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { QUERY_HEADER } from '../support/queries.ts';
 
 export type DialectName = ClusterOptions['dialect'];
 
@@ -88,18 +89,7 @@ export function question(name: string, type: number): Question {
 
 function queryFor(asked: Question): Message {
   return {
-    header: {
-      id: 1,
-      response: false,
-      opcode: OPCODE.QUERY,
-      authoritative: false,
-      truncated: false,
-      recursionDesired: true,
-      recursionAvailable: false,
-      authenticData: false,
-      checkingDisabled: false,
-      rcode: 0,
-    },
+    header: { ...QUERY_HEADER, id: 1 },
     questions: [asked],
     answers: [],
     authorities: [],

@@ -6,7 +6,8 @@ import { connect } from 'node:net';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { rcodeName } from '../../src/wire/mnemonics.ts';
 import { parseName } from '../../src/wire/name.ts';
-import { CLASS, type Message, OPCODE, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
+import { CLASS, type Message, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
+import { QUERY_HEADER } from './queries.ts';
 
 export interface Server {
   readonly address: string;
@@ -24,18 +25,7 @@ let lastId = 0;
 export function makeQuery(name: string, type: keyof typeof TYPE): Message {
   lastId = (lastId + 1) % 0x10000;
   return {
-    header: {
-      id: lastId,
-      response: false,
-      opcode: OPCODE.QUERY,
-      authoritative: false,
-      truncated: false,
-      recursionDesired: true,
-      recursionAvailable: false,
-      authenticData: false,
-      checkingDisabled: false,
-      rcode: 0,
-    },
+    header: { ...QUERY_HEADER, id: lastId },
     questions: [{ name: parseName(name), type: TYPE[type], class: CLASS.IN }],
     answers: [],
     authorities: [],
