@@ -11,11 +11,12 @@ import { type ResourceRecord, TYPE } from '../../wire/types.ts';
 /** What dnsmasq caches without being asked to. */
 const CACHED_TYPES: readonly number[] = [TYPE.A, TYPE.AAAA, TYPE.CNAME, TYPE.PTR, TYPE.SRV];
 
-export function makeCachingRules(plan: CachePlan): CachingRules {
+/** @param base what holds where no option says otherwise */
+export function makeCachingRules(plan: CachePlan, base: CachingRules = DNSMASQ_CACHING): CachingRules {
   const { minCacheTtl, maxCacheTtl, maxTtl, negativeTtl, negatives } = plan;
   const bound = (seconds: number) => (seconds === 0 ? undefined : seconds);
   return {
-    ...DNSMASQ_CACHING,
+    ...base,
     minCacheTtl,
     ...{ maxCacheTtl: bound(maxCacheTtl), maxTtl: bound(maxTtl), negTtl: bound(negativeTtl) },
     negativeCaching: negatives,

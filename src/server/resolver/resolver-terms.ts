@@ -9,6 +9,7 @@ import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan, type ForwardRule }
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { StaleTerms } from '../../handlers/resolver/remembering.ts';
 import type { ResolverTerms } from '../../handlers/resolver/resolver.ts';
+import { makeCachingRules } from '../dnsmasq/caching-rules.ts';
 import { makeForwardPlan } from '../dnsmasq/forward-plan.ts';
 
 /** Milliseconds that a client waits while there is a stale answer: RFC 8767 section 5. */
@@ -53,17 +54,9 @@ function rootRules(
 const MOST_DENIAL_SECONDS = SERVE_CACHING.maxNegativeTtl ?? 0;
 
 function makeCaching(cache: CachePlan): CachingRules {
-  const bound = (seconds: number) => (seconds === 0 ? undefined : seconds);
-  return {
-    ...SERVE_CACHING,
-    minCacheTtl: cache.minCacheTtl,
-    maxCacheTtl: bound(cache.maxCacheTtl),
-    maxTtl: bound(cache.maxTtl),
-    negTtl: bound(cache.negativeTtl),
-    negativeCaching: cache.negatives,
-    // Whoever gives a time for denials means it.
-    maxNegativeTtl: Math.max(MOST_DENIAL_SECONDS, cache.negativeTtl),
-  };
+  // Whoever gives a time for denials means it.
+  const maxNegativeTtl = Math.max(MOST_DENIAL_SECONDS, cache.negativeTtl);
+  return { ...makeCachingRules(cache, SERVE_CACHING), maxNegativeTtl };
 }
 
 function makeStale(stale: CachePlan['stale']): StaleTerms {
