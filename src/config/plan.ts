@@ -5,6 +5,7 @@
  * second opinion about flags.
  */
 import type { LogLevel } from '../ground/log.ts';
+import type { Federation } from '../handlers/federation/plan.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { ResolverPlan } from './resolver/plan.ts';
 
@@ -24,6 +25,12 @@ export interface ServerPlan {
   readonly listen: ListenPlan;
   readonly health: HealthPlan;
   readonly log: LogPlan;
+  /** Where settings come from that change while the server runs. */
+  readonly dynamic: DynamicPlan;
+  /** Those that hold while `dynamic` says nothing else. */
+  readonly federations: readonly Federation[];
+  /** Metrics under the names that SkyDNS gives them, on a port of their own. */
+  readonly skyDnsMetrics: SkyDnsMetricsPlan | undefined;
   /** Where the last good state is kept between two runs. */
   readonly snapshotFile: string | undefined;
   /** Milliseconds until a cluster that is still not listed is reported as an error. */
@@ -72,6 +79,31 @@ export interface HealthPlan {
   readonly address: string | undefined;
   /** 0 to 65535; 0 takes any free port. */
   readonly port: number;
+  /** Serve `/cache`: the cluster's zone in the nesting of kube-dns. */
+  readonly cache: boolean;
+}
+
+/** The ConfigMap of kube-dns: mounted as a folder, or read from the API server. */
+export type DynamicPlan =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'folder';
+      readonly directory: string;
+      /** Milliseconds between two looks at it where the system gives no notice of changes. */
+      readonly period: number;
+    }
+  | { readonly kind: 'config-map'; readonly namespace: string; readonly name: string };
+
+export interface SkyDnsMetricsPlan {
+  /** An IP address; undefined binds all of them. */
+  readonly address: string | undefined;
+  /** 0 to 65535; 0 takes any free port. */
+  readonly port: number;
+  /** As in `/metrics`. */
+  readonly path: string;
+  /** The first two parts of each name: `NAMESPACE_SUBSYSTEM_dns_request_count_total`; an empty one is left out. */
+  readonly namespace: string;
+  readonly subsystem: string;
 }
 
 export interface LogPlan {

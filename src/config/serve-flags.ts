@@ -78,6 +78,9 @@ export function planFromFlags(
     listen: readListen(read, flags, machine),
     health: readHealth(read, flags.healthzPort),
     log: readLog(read, flags, machine),
+    dynamic: { kind: 'none' },
+    federations: [],
+    skyDnsMetrics: undefined,
     snapshotFile: read.text('--snapshot', flags.snapshot, 'the path of a file'),
     initialSyncTimeout: read.duration('--initial-sync-timeout', flags.initialSyncTimeout, 60_000),
     lameduck: read.duration('--lameduck', flags.lameduck, 5_000),
@@ -167,7 +170,7 @@ function readHealth(read: ValueReader, text: string | undefined): HealthPlan {
   const parts = /^(.*):([^:\]]*)$/.exec(text ?? '');
   const address = parts?.[1] === undefined ? undefined : read.address(flag, parts[1]);
   const port = parts === null ? text : parts[2];
-  return { address, port: read.integer(flag, port, { ...PORT, least: 0 }, 8081) };
+  return { address, port: read.integer(flag, port, { ...PORT, least: 0 }, 8081), cache: false };
 }
 
 function readLog(read: ValueReader, flags: ServeFlags, machine: Machine): LogPlan {
