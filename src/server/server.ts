@@ -55,7 +55,7 @@ export class Server {
    * Ends when the server serves; in a takeover that is when the cluster is listed, or should have been.
    *
    * @throws what keeps it from serving, each with its remedy: NoClusterError, ClusterConfigurationError, FolderError,
-   *   PortInUseError, SocketError, HealthServerError. `stop` must be called then too.
+   *   PortInUseError, SocketError, HttpServerError. `stop` must be called then too.
    */
   start(): Promise<void> {
     this.#state = moveServer(this.#state, 'starting');

@@ -111,9 +111,9 @@ describe('two on one port', () => {
     const health = ['--takeover', `--healthz-port=127.0.0.1:${port}`];
     const first = await serveExample([...health, '--lameduck=0s']);
     const second = await serveExample(health, first.port);
-    await second.program.heard('health port in use, waiting for it');
+    await second.program.heard('HTTP port in use, waiting for it');
     first.program.signal('SIGTERM');
-    await second.program.heard('health port taken over');
+    await second.program.heard('HTTP port taken over');
     expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
   });
 });

@@ -1,0 +1,114 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ManualClock } from '../../test/support/manual-clock.ts';
+import { RecordingLog } from '../../test/support/recording-log.ts';
+import { type HttpRoute, HttpServer, HttpServerError, PLAIN_TEXT } from './http-server.ts';
+
+const clock = new ManualClock();
+const log = new RecordingLog();
+const routes = new Map<string, HttpRoute>([
+  ['/word', () => ({ status: 200, type: PLAIN_TEXT, body: 'grüße\n' })],
+  ['/later', async () => ({ status: 503, type: 'application/json', body: '{}' })],
+  ['/broken', () => Promise.reject(new Error('a secret'))],
+]);
+const cleanUps: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+interface Choice {
+  readonly port?: number;
+  readonly waitForPort?: boolean;
+  readonly address?: string | undefined;
+}
+
+async function start(choice: Choice = {}): Promise<HttpServer> {
+  const options = { address: '127.0.0.1', port: 0, waitForPort: false, flag: '--some-port', ...choice };
+  const server = new HttpServer(options, routes, clock, log);
+  cleanUps.push(() => server.stop());
+  await server.start();
+  return server;
+}
+
+async function get(server: HttpServer, path: string, method = 'GET'): Promise<readonly [number, string]> {
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+  return [response.status, await response.text()];
+}
+
+async function occupy(): Promise<{ port: number; free: () => Promise<void> }> {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const free = () => new Promise<void>((resolve) => other.close(() => resolve()));
+  const { port } = other.address() as AddressInfo; // Listens on a port.
+  return { port, free };
+}
+
+describe('a path', () => {
+  it('is answered by its function, whatever is asked behind it', async () => {
+    const server = await start();
+    expect(await get(server, '/word?verbose')).toEqual([200, 'grüße\n']);
+    const response = await fetch(`http://127.0.0.1:${server.port}/later`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([503, 'application/json']);
+  });
+
+  it('that fails is told to the client and explained in the log', async () => {
+    const server = await start();
+    expect(await get(server, '/broken')).toEqual([500, 'failed, see the log\n']);
+    expect(log.text).toContain('a secret');
+  });
+
+  it('that is not there names those that are', async () => {
+    const server = await start();
+    expect(await get(server, '/')).toEqual([404, 'not here, but: /word, /later, /broken\n']);
+    routes.set('/new', () => ({ status: 200, type: PLAIN_TEXT, body: 'new' }));
+    expect(await get(server, '/new')).toEqual([200, 'new']);
+  });
+
+  it('is to be read only', async () => {
+    const server = await start();
+    const response = await fetch(`http://127.0.0.1:${server.port}/word`, { method: 'POST', body: 'x' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect(await get(server, '/word', 'HEAD')).toEqual([200, '']);
+  });
+
+  it('is there on all addresses unless one is named', async () => {
+    const server = await start({ address: undefined });
+    expect((await get(server, '/word'))[0]).toBe(200);
+  });
+});
+
+describe('a port that another has', () => {
+  it('is an error with a remedy', async () => {
+    const { port, free } = await occupy();
+    cleanUps.push(free);
+    const failed = start({ port });
+    await expect(failed).rejects.toThrow(HttpServerError);
+    await expect(failed).rejects.toThrow(
+      `cannot listen for HTTP: 127.0.0.1, port ${port}: EADDRINUSE. Choose another with --some-port.`,
+    );
+  });
+
+  it('is waited for in a takeover', async () => {
+    const { port, free } = await occupy();
+    const server = await start({ port, waitForPort: true });
+    expect(server.port).toBeUndefined();
+    clock.advance(1_000);
+    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    await free();
+    clock.advance(1_000);
+    await vi.waitFor(() => expect(server.port).toBe(port));
+    expect(await get(server, '/word')).toEqual([200, 'grüße\n']);
+  });
+});
+
+it('stops although a client keeps its connection open', async () => {
+  const server = await start();
+  const open = await fetch(`http://127.0.0.1:${server.port}/word`, {
+    headers: { connection: 'keep-alive' },
+  });
+  await open.text();
+  await server.stop();
+  expect(server.port).toBeUndefined();
+});

@@ -1,0 +1,153 @@
+/**
+ * A small HTTP server for those who look in: kubelet's probes, Prometheus, an operator with curl. Fixed paths, to be read
+ * only; each is answered by a function.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Clock, Timer } from '../ground/clock.ts';
+import type { Log } from '../ground/log.ts';
+
+export interface HttpReply {
+  readonly status: number;
+  /** The media type, with its character set. */
+  readonly type: string;
+  readonly body: string;
+}
+
+/** Answers one path. What it throws is logged, and told to the client as 500 without the reason. */
+export type HttpRoute = () => HttpReply | Promise<HttpReply>;
+
+export interface HttpServerOptions {
+  /** Undefined: all addresses, of both families where there are two. */
+  readonly address: string | undefined;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Keep trying while another process has the port, instead of failing. */
+  readonly waitForPort: boolean;
+  /** What chooses the port, for the remedy of an error: `--healthz-port`. */
+  readonly flag: string;
+}
+
+export class HttpServerError extends Error {
+  override readonly name = 'HttpServerError';
+  readonly port: number;
+
+  constructor({ address, port, flag }: HttpServerOptions, cause: NodeJS.ErrnoException) {
+    const where = `${address ?? 'all addresses'}, port ${port}`;
+    super(`cannot listen for HTTP: ${where}: ${cause.code}. Choose another with ${flag}.`, { cause });
+    this.port = port;
+  }
+}
+
+const RETRY_MILLISECONDS = 1_000;
+export const PLAIN_TEXT = 'text/plain; charset=utf-8';
+
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #routes: ReadonlyMap<string, HttpRoute>;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #server: Server;
+  #retry: Timer | undefined;
+
+  /** @param routes by path, `/healthz`; looked up at each request, so they may change while the server runs */
+  constructor(options: HttpServerOptions, routes: ReadonlyMap<string, HttpRoute>, clock: Clock, log: Log) {
+    this.#options = options;
+    this.#routes = routes;
+    this.#clock = clock;
+    this.#log = log;
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+    // Probes are short and few: nobody may hold the server's memory or its end.
+    this.#server.maxConnections = 256;
+    this.#server.headersTimeout = 5_000;
+    this.#server.requestTimeout = 5_000;
+    this.#server.keepAliveTimeout = 5_000;
+  }
+
+  /**
+   * Listens, or begins to wait for the port.
+   *
+   * @throws HttpServerError
+   */
+  async start(): Promise<void> {
+    try {
+      await this.#listen();
+    } catch (error) {
+      const cause = error as NodeJS.ErrnoException; // What `listen` fails with.
+      if (cause.code !== 'EADDRINUSE' || !this.#options.waitForPort)
+        throw new HttpServerError(this.#options, cause);
+      this.#log.warn('HTTP port in use, waiting for it', { port: this.#options.port });
+      this.#tryLater();
+    }
+  }
+
+  /** The port that is listened on; nothing while it is waited for. */
+  get port(): number | undefined {
+    const address = this.#server.address() as AddressInfo | null; // Never a path: we listen on ports only.
+    return address?.port;
+  }
+
+  /** Ends at once: what is asked now is asked of the next process. */
+  async stop(): Promise<void> {
+    this.#retry?.cancel();
+    if (!this.#server.listening) return;
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #listen(): Promise<void> {
+    const { address, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ port, ...(address === undefined ? {} : { host: address }) }, () => {
+        this.#server.off('error', reject);
+        // Too many open files, say: the next request may succeed.
+        this.#server.on('error', (error) => this.#log.warn('HTTP server failed', { reason: error.message }));
+        resolve();
+      });
+    });
+  }
+
+  #tryLater(): void {
+    this.#retry = this.#clock.after(RETRY_MILLISECONDS, () => {
+      this.#listen().then(
+        () => this.#log.info('HTTP port taken over', { port: this.port }),
+        () => this.#tryLater(),
+      );
+    });
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    request.resume();
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD');
+      return send(response, { status: 405, type: PLAIN_TEXT, body: 'only GET and HEAD\n' });
+    }
+    const path = request.url?.split('?')[0] ?? '';
+    const route = this.#routes.get(path);
+    send(response, route === undefined ? this.#notHere() : await this.#run(path, route));
+  }
+
+  #notHere(): HttpReply {
+    return {
+      status: 404,
+      type: PLAIN_TEXT,
+      body: `not here, but: ${[...this.#routes.keys()].join(', ')}\n`,
+    };
+  }
+
+  async #run(path: string, route: HttpRoute): Promise<HttpReply> {
+    try {
+      return await route();
+    } catch (error) {
+      this.#log.error('HTTP request failed', { path, reason: String(error) });
+      return { status: 500, type: PLAIN_TEXT, body: 'failed, see the log\n' };
+    }
+  }
+}
+
+function send(response: ServerResponse, { status, type, body }: HttpReply): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}
