@@ -3,12 +3,18 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import type { Target, Verb } from './target.ts';
+import { resourceOf, type Target, type Verb } from './target.ts';
 
 export interface AccessRule {
   readonly groups: readonly string[];
+  /** `pods`, `pods/status`. */
   readonly resources: readonly string[];
-  readonly verbs: readonly Verb[];
+  /** `*` for all, as elsewhere in a rule. */
+  readonly verbs: readonly (Verb | '*')[];
+  /** In this namespace alone. */
+  readonly namespace?: string;
+  /** For these objects alone. */
+  readonly names?: readonly string[];
 }
 
 /** What is checked. Replaced as a whole while the server runs. */
@@ -38,11 +44,20 @@ export function identify(access: Access, request: IncomingMessage): string | und
 
 export function mayDo(access: Access, user: string, verb: Verb, target: Target): boolean {
   if (access.rules === undefined) return true;
-  const rules = access.rules[user] ?? [];
-  return rules.some(
-    (rule) =>
-      rule.groups.includes(target.group) &&
-      rule.resources.includes(target.plural) &&
-      rule.verbs.includes(verb),
+  return (access.rules[user] ?? []).some((rule) => allows(rule, verb, target));
+}
+
+/** Whether this rule alone lets a request through. */
+export function allows(rule: AccessRule, verb: Verb, target: Target): boolean {
+  return (
+    covers(rule.groups, target.group) &&
+    covers(rule.resources, resourceOf(target)) &&
+    covers(rule.verbs, verb) &&
+    (rule.namespace === undefined || rule.namespace === target.namespace) &&
+    (rule.names === undefined || rule.names.includes(target.name))
   );
+}
+
+function covers(listed: readonly string[], asked: string): boolean {
+  return listed.includes('*') || listed.includes(asked);
 }

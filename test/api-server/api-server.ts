@@ -22,7 +22,7 @@ import { answerList, expireToken } from './list.ts';
 import { type KubernetesObject, ObjectStore, type StoredObject } from './object-store.ts';
 import { Responder } from './responder.ts';
 import { expiredContinue, forbidden, notFound, notServed, statusBody, unauthorized } from './status.ts';
-import { apiVersionOf, readTarget, readVerb, type Target, type Verb } from './target.ts';
+import { apiVersionOf, narrow, readTarget, readVerb, type Target, type Verb } from './target.ts';
 import { readTlsFixture, type TlsMode } from './tls-fixture.ts';
 import { OpenWatch, refuseWatch, type WatchSettings } from './watch.ts';
 import { answerWrite } from './write.ts';
@@ -42,6 +42,8 @@ export interface ApiServerOptions extends Partial<WatchSettings> {
 export interface RecordedRequest {
   readonly verb: Verb | 'other';
   readonly plural: string;
+  /** What RBAC looks at. Undefined for what is no resource, such as `/version`. */
+  readonly target: Target | undefined;
   readonly path: string;
   readonly query: URLSearchParams;
   readonly user: string | undefined;
@@ -180,7 +182,7 @@ export class ApiServerDouble {
     if (isFrozen()) return;
     if (target === undefined || verb === undefined) {
       const responder = new Responder(request, response, undefined, isFrozen);
-      this.#record(request, 'other', '', url, 'anyone', 'allowed');
+      this.#record(request, 'other', undefined, url, 'anyone', 'allowed');
       this.#answerOther(url.pathname, responder);
       return;
     }
@@ -193,12 +195,13 @@ export class ApiServerDouble {
 
   #admit(request: IncomingMessage, responder: Responder, url: URL, target: Target, verb: Verb): boolean {
     const user = identify(this.access, request);
-    const allowed = user !== undefined && mayDo(this.access, user, verb, target);
+    const narrowed = narrow(target, url.searchParams);
+    const allowed = user !== undefined && mayDo(this.access, user, verb, narrowed);
     const served = this.serves.includes(`${apiVersionOf(target)}/${target.plural}`);
     const status = user === undefined ? 401 : !allowed ? 403 : served ? 'allowed' : 404;
-    this.#record(request, verb, target.plural, url, user, status);
+    this.#record(request, verb, narrowed, url, user, status);
     if (status === 401) responder.refuse(unauthorized());
-    else if (status === 403) responder.refuse(forbidden(user ?? '', verb, target));
+    else if (status === 403) responder.refuse(forbidden(user ?? '', verb, narrowed));
     else if (status === 404) responder.refuse(notServed());
     return status === 'allowed';
   }
@@ -246,14 +249,15 @@ export class ApiServerDouble {
   #record(
     request: IncomingMessage,
     verb: RecordedRequest['verb'],
-    plural: string,
+    target: Target | undefined,
     url: URL,
     user: string | undefined,
     status: RecordedRequest['status'],
   ): void {
     const { headers, rawHeaders } = request;
-    const query = url.searchParams;
-    this.requests.push({ verb, plural, path: url.pathname, query, user, status, headers, rawHeaders });
+    const { pathname: path, searchParams: query } = url;
+    const plural = target?.plural ?? '';
+    this.requests.push({ verb, plural, target, path, query, user, status, headers, rawHeaders });
     if (this.requests.length > 10_000) this.requests.splice(0, 5_000);
   }
 }

@@ -50,7 +50,7 @@ export function answerList(
 /** @returns whether an object is among those that the request asks for. */
 export function makeFilter(target: Target, query: URLSearchParams): (object: StoredObject) => boolean {
   const selector = query.get('fieldSelector') ?? '';
-  const wanted = selector === '' ? [] : selector.split(',').map((term) => term.split('='));
+  const wanted = selector === '' ? [] : selector.split(',').map((term) => term.split(/==?/));
   return (object) =>
     (target.namespace === '' || object.namespace === target.namespace) &&
     wanted.every(([field, value]) => (field === 'metadata.name' ? object.name : object.namespace) === value);

@@ -1,7 +1,7 @@
 /**
  * The bodies with which an API server refuses: `Status` objects, worded as the recorded ones.
  */
-import type { Target } from './target.ts';
+import { resourceOf, type Target } from './target.ts';
 
 export interface Refusal {
   readonly status: number;
@@ -39,14 +39,14 @@ export function unauthorized(): Refusal {
 }
 
 export function forbidden(user: string, verb: string, target: Target): Refusal {
-  const { plural, group, namespace } = target;
-  const full = group === '' ? plural : `${plural}.${group}`;
+  const { plural, group, namespace, name } = target;
+  const full = `${plural}${group === '' ? '' : `.${group}`}${name === '' ? '' : ` "${name}"`}`;
   const scope = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
   return refuse({
     code: 403,
-    message: `${full} is forbidden: User "${user}" cannot ${verb} resource "${plural}" in API group "${group}" ${scope}`,
+    message: `${full} is forbidden: User "${user}" cannot ${verb} resource "${resourceOf(target)}" in API group "${group}" ${scope}`,
     reason: 'Forbidden',
-    details: { ...(group === '' ? {} : { group }), kind: plural },
+    details: { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: plural },
   });
 }
 

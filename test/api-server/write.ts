@@ -1,8 +1,10 @@
 /**
- * Creating, replacing and deleting objects over the network, as a test that also runs against a real cluster does it.
+ * Creating, replacing, patching and deleting objects over the network, as a test that also runs against a real cluster
+ * does it.
  */
 import type { IncomingMessage } from 'node:http';
 import type { CatalogEntry } from './catalog.ts';
+import { mergePatch } from './merge-patch.ts';
 import type { KubernetesObject, ObjectStore } from './object-store.ts';
 import type { Responder } from './responder.ts';
 import { alreadyExists, badRequest, notFound } from './status.ts';
@@ -38,32 +40,46 @@ function save(
   text: string,
   responder: Responder,
 ): void {
-  const object = readObject(entry, target, text);
-  if (object === undefined) {
+  const body = readBody(text);
+  const name = verb === 'create' ? body?.['metadata']?.name : target.name;
+  if (body === undefined || typeof name !== 'string') {
     responder.refuse(badRequest('the body is not an object with metadata.name'));
     return;
   }
-  const named = { ...target, name: object.metadata.name };
-  const exists = store.get(target.plural, keyOf(named)) !== undefined;
-  if (verb === 'create' && exists) responder.refuse(alreadyExists(named));
-  else if (verb === 'update' && !exists) responder.refuse(notFound(named));
+  const named = { ...target, name };
+  const before = store.get(target.plural, keyOf(named))?.object;
+  if (verb === 'create' && before !== undefined) responder.refuse(alreadyExists(named));
+  else if (verb !== 'create' && before === undefined) responder.refuse(notFound(named));
   else {
+    const object = identify(entry, named, change(before, body, verb, target));
     const stored = store.put(entry.kind === 'Service' ? assignAddress(store, object) : object);
     const head = `{"kind":"${entry.kind}","apiVersion":"${apiVersionOf(target)}",`;
     responder.sendJson(verb === 'create' ? 201 : 200, head + stored.text.slice(1));
   }
 }
 
-function readObject(entry: CatalogEntry, target: Target, text: string): KubernetesObject | undefined {
+/** What a body says; of its fields none is sure to be there. */
+type Body = Readonly<Record<string, unknown>> & { readonly metadata?: { readonly name?: unknown } };
+
+function readBody(text: string): Body | undefined {
   try {
-    // Tests write to their own server: what has a name is taken for an object.
-    const object = JSON.parse(text) as KubernetesObject;
-    const scope = entry.namespaced ? { namespace: target.namespace } : {};
-    if (typeof object.metadata?.name !== 'string') return undefined;
-    return { ...object, kind: entry.kind, metadata: { ...object.metadata, ...scope } };
+    const body: unknown = JSON.parse(text);
+    // Tests write to their own server: what is an object has the fields of one.
+    return typeof body === 'object' && body !== null ? (body as Body) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** A subresource changes its field alone, which has its name. */
+function change(before: KubernetesObject | undefined, body: Body, verb: Verb, { subresource }: Target): Body {
+  const after = verb === 'patch' ? (mergePatch(before, body) as Body) : body;
+  return subresource === '' ? after : { ...before, [subresource]: after[subresource] };
+}
+
+function identify({ kind, namespaced }: CatalogEntry, target: Target, body: Body): KubernetesObject {
+  const { name, namespace } = target;
+  return { ...body, kind, metadata: { ...body.metadata, name, ...(namespaced ? { namespace } : {}) } };
 }
 
 /** A Service with an address of its own gets one, or one of each family, as from a real API server with two. */
