@@ -76,7 +76,7 @@ describe('values', () => {
     });
     expect(plan.cluster.domain).toBe('example.org.');
     expect(plan.listen.addresses).toEqual(['127.0.0.1', '::1']);
-    expect(plan.health).toEqual({ address: '::1', port: 9 });
+    expect(plan.health).toEqual({ address: '::1', port: 9, cache: false });
     expect(plan.lameduck).toBe(90_000);
     expect(plan.initialSyncTimeout).toBe(0);
   });
