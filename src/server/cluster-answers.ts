@@ -14,6 +14,7 @@ import { CounterSums, type QueryCounts } from '../table/counters.ts';
 import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
 import { countAnswers } from './answer-counts.ts';
+import { mostTtlOf } from './dnsmasq/caching-rules.ts';
 import type { EndpointsFrom } from './object-source.ts';
 import { listOwnAddresses } from './own-addresses.ts';
 import { OutsideAnswers } from './resolver/outside-answers.ts';
@@ -42,6 +43,7 @@ export class ClusterAnswers {
       readers,
       cacheOctets,
       cacheEntries: cacheOctets === 0 ? 0 : cacheEntries,
+      mostTtl: resolver.dnsmasq && mostTtlOf(resolver.dnsmasq.cache),
     });
     this.reader = new TableReader(this.table.memory, listen.udpReaders);
     this.outside = new OutsideAnswers({ plan, table: this.table, chain: () => chain, clock, log });

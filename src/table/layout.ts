@@ -9,6 +9,7 @@
  *     0   the index: its place in pages of 4 KiB << 5 | log2 of its slots; replaced whole with one store
  *     1   the seed of all hashes
  *     2   the most labels of any name node
+ *     3   the longest TTL that clients are told of a cached answer
  *     16  per zone: the place of its terms (0: no such zone)
  *     128 per reader, 16 words apart: its epoch, odd while it reads
  *
@@ -45,7 +46,7 @@
  *     12  octets of the whole block
  *     16  offsets (16 bits) inside the record of compression pointers to the apex; then the record
  */
-export const HEADER = { INDEX: 0, SEED: 1, MOST_LABELS: 2, ZONES: 16, EPOCHS: 128 } as const;
+export const HEADER = { INDEX: 0, SEED: 1, MOST_LABELS: 2, MOST_TTL: 3, ZONES: 16, EPOCHS: 128 } as const;
 
 export const MOST_ZONES = 64;
 export const MOST_READERS = 32;
@@ -70,6 +71,9 @@ export const ARENA_START = COUNTERS_START + MOST_READERS * COUNTERS.WORDS * 4;
 export const countersOf = (reader: number): number => (COUNTERS_START >> 2) + reader * COUNTERS.WORDS;
 /** The word of a reader's epoch. */
 export const epochOf = (reader: number): number => HEADER.EPOCHS + reader * EPOCH_STRIDE;
+
+/** The longest TTL there is (RFC 2181 section 8): no bound. */
+export const LONGEST_TTL = 2 ** 31 - 1;
 
 export const UNIT = 16;
 export const UNIT_SHIFT = 4;

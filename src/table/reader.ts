@@ -17,6 +17,7 @@ import {
   epochOf,
   HEADER,
   KIND,
+  LONGEST_TTL,
   NODE,
   PAGE_SHIFT,
   PROBES,
@@ -46,6 +47,8 @@ const TYPE_OPT = 41;
 export class TableReader {
   readonly #views: TableViews;
   readonly #epoch: number;
+  readonly #mostTtl: number;
+  readonly #boundsTtls: boolean;
   readonly #question: QuestionReader;
   readonly #response: ResponseWriter;
   readonly #counters: Counters;
@@ -64,6 +67,8 @@ export class TableReader {
     this.#views = viewTable(memory);
     this.#question = new QuestionReader(Atomics.load(this.#views.atoms, HEADER.SEED));
     this.#epoch = epochOf(reader);
+    this.#mostTtl = this.#views.words[HEADER.MOST_TTL] ?? 0;
+    this.#boundsTtls = this.#mostTtl < LONGEST_TTL;
     this.#response = new ResponseWriter(this.#views, this.#question, udpSize);
     this.#counters = new Counters(this.#views.words, reader);
   }
@@ -211,11 +216,11 @@ export class TableReader {
     const recursion = (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0;
     const age = this.#second - (words[(entry + CACHED.STORED) >> 2] ?? 0);
     const length = this.#response.writeBody(start, most, body, recursion);
-    if (age > 0) this.#countDown(entry, flags >>> 16, age);
+    if (age > 0 || this.#boundsTtls) this.#countDown(entry, flags >>> 16, age);
     return length;
   }
 
-  /** Takes the age of an entry off every TTL that was sent. */
+  /** Takes the age of an entry off every TTL that was sent, and tells no longer one than clients may be told. */
   #countDown(entry: number, count: number, age: number): void {
     const { octets } = this.#views;
     const offsets = entry + CACHED.NAME + padded(this.#question.nameLength);
@@ -223,7 +228,8 @@ export class TableReader {
       const where = offsets + index * 2;
       const at = this.#question.end + ((octets[where] ?? 0) | ((octets[where + 1] ?? 0) << 8));
       if (at + 4 > this.#response.recordsEnd) return;
-      this.#view.setUint32(at, Math.max(0, this.#view.getUint32(at) - age));
+      const left = Math.max(0, this.#view.getUint32(at) - Math.max(0, age));
+      this.#view.setUint32(at, Math.min(left, this.#mostTtl));
     }
   }
 

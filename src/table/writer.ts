@@ -9,7 +9,7 @@ import { BlockBuffer, encodeNode, encodeTerms } from './block.ts';
 import { AnswerCache } from './cache.ts';
 import { countLabels, finishHash, hashName } from './hash.ts';
 import { HiddenNodes } from './hidden-nodes.ts';
-import { HEADER, KIND, MOST_READERS, MOST_ZONES, NODE, TERMS, UNIT_SHIFT } from './layout.ts';
+import { HEADER, KIND, LONGEST_TTL, MOST_READERS, MOST_ZONES, NODE, TERMS, UNIT_SHIFT } from './layout.ts';
 import { reserveTable, type TableViews, viewTable } from './memory.ts';
 import { Reclaimer } from './reclaim.ts';
 import { Slots } from './slots.ts';
@@ -27,6 +27,8 @@ export interface TableOptions {
   readonly cacheOctets?: number;
   /** Cached answers at most; 0 caches nothing. Default: no limit but the octets. */
   readonly cacheEntries?: number;
+  /** Seconds that clients are told at most of a cached answer; how long it is kept is another matter. Default: no bound. */
+  readonly mostTtl?: number | undefined;
   /** Reader threads that will look things up, 0 to 32. */
   readonly readers: number;
   /** The seed of the hashes; drawn at random unless a test needs the same run twice. */
@@ -76,6 +78,7 @@ export class TableWriter {
     this.#slots = new Slots(this.#views, this.#arena, this.#reclaimer);
     this.#seed = options.seed ?? crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
     Atomics.store(this.#views.atoms, HEADER.SEED, this.#seed);
+    Atomics.store(this.#views.words, HEADER.MOST_TTL, options.mostTtl ?? LONGEST_TTL);
     this.#cache = new AnswerCache(this.#views, this.#arena, this.#reclaimer, this.#slots, this.#seed, {
       octets: options.cacheOctets ?? DEFAULT_CACHE_OCTETS,
       entries: options.cacheEntries ?? Number.POSITIVE_INFINITY,

@@ -45,8 +45,8 @@ it('a main thread that is busy for two seconds delays no answer of the table', a
   const slowest = load.takeSlowest();
   await load.stop();
   console.log(`main thread busy for 2 s: ${meanwhile} answers, the slowest after ${slowest.toFixed(1)} ms`);
-  // A timer of 4 ms fires more rarely on a busy machine; half of it is far more than a blocked server answers.
-  expect(meanwhile).toBeGreaterThan(2_000);
+  // A blocked server answers none; how many the load asks for depends on how busy the machine is.
+  expect(meanwhile).toBeGreaterThan(200);
   expect(slowest).toBeLessThan(500);
   expect(load).toMatchObject({ lost: 0, wrong: 0, refused: 0, answered: load.asked });
 });

@@ -69,10 +69,11 @@ const arbitrarySetting = fc.record({
   ),
   caching: fc.constantFrom(
     SERVE_CACHING,
-    { ...SERVE_CACHING, minCacheTtl: 3, maxTtl: 20 },
+    { ...SERVE_CACHING, minCacheTtl: 3, maxCacheTtl: 20 },
     { ...SERVE_CACHING, negTtl: 10, maxCacheTtl: 30 },
     { ...SERVE_CACHING, negativeCaching: false, failureTtl: 0 },
   ),
+  mostTtl: fc.constantFrom(undefined, undefined, 7),
   hidden: fc.constantFrom<(readonly number[])[]>([], [], [AAAA], [A, TXT]),
 });
 
@@ -102,7 +103,7 @@ it('whatever upstream says, whoever asks when', { timeout: 60_000 }, async () =>
   let byBoth = 0;
   let withRecords = 0;
   await fc.assert(
-    fc.asyncProperty(arbitrarySetting, async ({ world, questions, caching, hidden }) => {
+    fc.asyncProperty(arbitrarySetting, async ({ world, questions, caching, mostTtl, hidden }) => {
       const clock = new ManualClock();
       const upstream = new ScriptedUpstream(clock);
       for (const [index, { rcode, answers, soa }] of world.entries()) {
@@ -111,12 +112,12 @@ it('whatever upstream says, whoever asks when', { timeout: 60_000 }, async () =>
         const authorities = soa === undefined ? [] : [soaOf(owner, soa)];
         upstream.known.set(toKey(parseName(owner)), { rcode, answers: own, authorities });
       }
-      const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7 });
+      const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7, mostTtl });
       const rules = [defaultRule([parseUpstream('192.0.2.53')])];
       const resolver = new Resolver(
         {
           forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
-          ...{ caching, changes: [], hiddenTypes: new Set(hidden), prefetch: true },
+          ...{ caching, changes: [], hiddenTypes: new Set(hidden), prefetch: true, mostTtl },
           stale: { ...RFC_8767, patience: 1800 },
         },
         {

@@ -89,7 +89,8 @@ class Scenario {
 
   #start() {
     const cacheEntries = Number(this.#options.get('cache-size') ?? Number.POSITIVE_INFINITY);
-    const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7, cacheEntries });
+    const { mostTtl } = this.#makeTerms();
+    const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7, cacheEntries, mostTtl });
     const resolver = new Resolver(this.#makeTerms(), {
       table,
       clock: this.#clock,
@@ -117,13 +118,13 @@ class Scenario {
         ...SERVE_CACHING,
         minCacheTtl: option('min-cache-ttl', 0) ?? 0,
         maxCacheTtl: option('max-cache-ttl', undefined),
-        maxTtl: option('max-ttl', undefined),
         negTtl: option('neg-ttl', undefined),
         maxNegativeTtl: option('max-negative-ttl', SERVE_CACHING.maxNegativeTtl),
         negativeCaching: isOn('negatives'),
       },
       stale: isOn('stale') ? { ...RFC_8767, patience: option('patience', 1800) ?? 0 } : undefined,
       prefetch: isOn('prefetch'),
+      mostTtl: option('max-ttl', undefined),
       changes: [],
       hiddenTypes: new Set([typeOf(this.#options.get('hide') ?? '') ?? []].flat()),
     };

@@ -12,8 +12,6 @@ export interface CachingRules {
   /** TTLs below are raised to it, but not above an hour. It wins over `maxCacheTtl`, as in dnsmasq. */
   readonly minCacheTtl: number;
   readonly maxCacheTtl: number | undefined;
-  /** The most that clients are told. Nothing is kept for longer, since kept TTLs count down. */
-  readonly maxTtl: number | undefined;
   /** For negative answers without SOA. */
   readonly negTtl: number | undefined;
   readonly negativeCaching: boolean;
@@ -27,7 +25,6 @@ export interface CachingRules {
 export const SERVE_CACHING: CachingRules = {
   minCacheTtl: 0,
   maxCacheTtl: undefined,
-  maxTtl: undefined,
   negTtl: undefined,
   negativeCaching: true,
   maxNegativeTtl: 5,
@@ -47,10 +44,9 @@ const MOST_MIN_CACHE_TTL = 3600;
 const MOST_FAILURE_TTL = 5;
 
 /** The TTL that a record is kept with. */
-export function clampTtl(ttl: number, { minCacheTtl, maxCacheTtl, maxTtl }: CachingRules): number {
+export function clampTtl(ttl: number, { minCacheTtl, maxCacheTtl }: CachingRules): number {
   const bounded = Math.min(ttl, maxCacheTtl ?? ttl);
-  const raised = Math.max(bounded, Math.min(minCacheTtl, MOST_MIN_CACHE_TTL));
-  return Math.min(raised, maxTtl ?? raised);
+  return Math.max(bounded, Math.min(minCacheTtl, MOST_MIN_CACHE_TTL));
 }
 
 /** @param message a reply to the question, without what does not belong to it */

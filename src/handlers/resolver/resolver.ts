@@ -14,6 +14,7 @@ import type { Log } from '../../ground/log.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
+import { boundTtls } from './bound-ttls.ts';
 import { listChangedDomains } from './changed-domains.ts';
 import { Forwarding, type ForwardingCounts, type ReplyTerms } from './forwarding.ts';
 import { Prefetching } from './prefetching.ts';
@@ -24,6 +25,8 @@ export interface ResolverTerms extends ReplyTerms {
   /** Undefined: nothing is served stale. */
   readonly stale: StaleTerms | undefined;
   readonly prefetch: boolean;
+  /** Seconds that clients are told at most, however long an answer is kept. The table has its own such bound. */
+  readonly mostTtl?: number | undefined;
 }
 
 export interface ResolverOptions {
@@ -80,7 +83,12 @@ export class Resolver {
 
   /** The end of a chain. */
   answer(query: Query): Answer | Promise<Answer> {
-    return this.#remembering.answer(query);
+    const answer = this.#remembering.answer(query);
+    const { mostTtl } = this.#terms;
+    if (mostTtl === undefined) return answer;
+    return answer instanceof Promise
+      ? answer.then((late) => boundTtls(late, mostTtl))
+      : boundTtls(answer, mostTtl);
   }
 
   /** Whether a question is our own, sent back by a server that we asked. It gets no answer. */

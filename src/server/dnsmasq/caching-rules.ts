@@ -4,21 +4,20 @@
 import type { Handler } from '../../chain/chain.ts';
 import type { CachePlan } from '../../config/dnsmasq/plan.ts';
 import { type CachingRules, DNSMASQ_CACHING } from '../../forward/caching/caching-rules.ts';
-import type { ReplyChange } from '../../handlers/resolver/forwarding.ts';
 import type { StaleTerms } from '../../handlers/resolver/remembering.ts';
-import { type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { TYPE } from '../../wire/types.ts';
 
 /** What dnsmasq caches without being asked to. */
 const CACHED_TYPES: readonly number[] = [TYPE.A, TYPE.AAAA, TYPE.CNAME, TYPE.PTR, TYPE.SRV];
 
 /** @param base what holds where no option says otherwise */
 export function makeCachingRules(plan: CachePlan, base: CachingRules = DNSMASQ_CACHING): CachingRules {
-  const { minCacheTtl, maxCacheTtl, maxTtl, negativeTtl, negatives } = plan;
+  const { minCacheTtl, maxCacheTtl, negativeTtl, negatives } = plan;
   const bound = (seconds: number) => (seconds === 0 ? undefined : seconds);
   return {
     ...base,
     minCacheTtl,
-    ...{ maxCacheTtl: bound(maxCacheTtl), maxTtl: bound(maxTtl), negTtl: bound(negativeTtl) },
+    ...{ maxCacheTtl: bound(maxCacheTtl), negTtl: bound(negativeTtl) },
     negativeCaching: negatives,
   };
 }
@@ -39,9 +38,7 @@ export function makeStaleTerms({ stale }: Pick<CachePlan, 'stale'>): StaleTerms 
   return { mostSeconds: stale === 'forever' ? undefined : stale, shownTtl: 0, patience: 0 };
 }
 
-/** `--max-ttl` holds for what is not kept too. */
-export function createTtlLimit({ maxTtl }: Pick<CachePlan, 'maxTtl'>): ReplyChange {
-  if (maxTtl === 0) return (_question, message) => message;
-  const limit = (record: ResourceRecord) => ({ ...record, ttl: Math.min(record.ttl, maxTtl) });
-  return (_question, message) => ({ ...message, answers: message.answers.map(limit) });
+/** `--max-ttl`: seconds that clients are told at most, however long an answer is kept. Undefined: no bound. */
+export function mostTtlOf({ maxTtl }: Pick<CachePlan, 'maxTtl'>): number | undefined {
+  return maxTtl === 0 ? undefined : maxTtl;
 }

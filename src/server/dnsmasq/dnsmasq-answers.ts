@@ -18,7 +18,7 @@ import { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
 import { countAnswers } from '../answer-counts.ts';
 import { LocalSide } from '../local-side.ts';
-import { createTtlLimit, createTypeLimit, makeCachingRules, makeStaleTerms } from './caching-rules.ts';
+import { createTypeLimit, makeCachingRules, makeStaleTerms, mostTtlOf } from './caching-rules.ts';
 import { type ChangingServers, makeForwardPlan } from './forward-plan.ts';
 import type { Interfaces } from './interface-choice.ts';
 import { listLocalNetworks, makeLocalTerms } from './local-terms.ts';
@@ -63,6 +63,7 @@ export class DnsmasqAnswers {
     this.table = new TableWriter({
       readers: udpReaders + 1,
       cacheEntries: plan.cache.size,
+      mostTtl: mostTtlOf(plan.cache),
       cacheOctets: Math.min(
         Math.max(plan.cache.size * OCTETS_PER_ANSWER, LEAST_CACHE_OCTETS),
         MOST_CACHE_OCTETS,
@@ -147,7 +148,8 @@ export class DnsmasqAnswers {
     return {
       forward: makeForwardPlan(this.#plan, NO_FILES_READ),
       caching: makeCachingRules(cache),
-      changes: [this.#local.filterReply, createTtlLimit(cache)],
+      changes: [this.#local.filterReply],
+      mostTtl: mostTtlOf(cache),
       hiddenTypes: new Set(filters.types),
       keepsOrder: !cache.roundRobin,
       stale: makeStaleTerms(cache),

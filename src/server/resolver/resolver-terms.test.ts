@@ -67,7 +67,12 @@ describe('who is asked', () => {
 describe('what is kept', () => {
   it('is what suits a cluster', () => {
     const { caching, stale, prefetch, hiddenTypes, keepsOrder } = termsOf({});
-    expect(caching).toMatchObject({ minCacheTtl: 0, maxTtl: undefined, maxNegativeTtl: 5, failureTtl: 5 });
+    expect(caching).toMatchObject({
+      minCacheTtl: 0,
+      maxCacheTtl: undefined,
+      maxNegativeTtl: 5,
+      failureTtl: 5,
+    });
     expect(stale).toEqual({ mostSeconds: 86_400, shownTtl: 30, patience: 1_800 });
     expect([prefetch, hiddenTypes.size, keepsOrder]).toEqual([true, 0, false]);
   });
@@ -75,9 +80,11 @@ describe('what is kept', () => {
   it('is what options say', () => {
     const conf = 'min-cache-ttl=10\nmax-cache-ttl=100\nmax-ttl=50\nneg-ttl=60\nno-negcache\n';
     expect(termsOf({}, conf).caching).toMatchObject({
-      ...{ minCacheTtl: 10, maxCacheTtl: 100, maxTtl: 50, negTtl: 60 },
+      ...{ minCacheTtl: 10, maxCacheTtl: 100, negTtl: 60 },
       ...{ maxNegativeTtl: 60, negativeCaching: false },
     });
+    expect(termsOf({}, conf).mostTtl).toBe(50);
+    expect(termsOf({}).mostTtl).toBeUndefined();
     expect(termsOf({}, 'use-stale-cache=60\n').stale?.mostSeconds).toBe(60);
     expect(termsOf({}, 'use-stale-cache=0\n').stale?.mostSeconds).toBeUndefined();
     expect(termsOf({}, 'no-round-robin\nfilter-A\n')).toMatchObject({

@@ -9,7 +9,7 @@ import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan, type ForwardRule }
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { StaleTerms } from '../../handlers/resolver/remembering.ts';
 import type { ResolverTerms } from '../../handlers/resolver/resolver.ts';
-import { makeCachingRules } from '../dnsmasq/caching-rules.ts';
+import { makeCachingRules, mostTtlOf } from '../dnsmasq/caching-rules.ts';
 import { makeForwardPlan } from '../dnsmasq/forward-plan.ts';
 
 /** Milliseconds that a client waits while there is a stale answer: RFC 8767 section 5. */
@@ -23,6 +23,7 @@ export function makeResolverTerms(plan: ResolverPlan, fromFile: readonly Upstrea
     caching: dnsmasq === undefined ? SERVE_CACHING : makeCaching(dnsmasq.cache),
     stale: makeStale(dnsmasq?.cache.stale ?? 'never'),
     prefetch: true,
+    mostTtl: dnsmasq && mostTtlOf(dnsmasq.cache),
     changes: [],
     hiddenTypes: new Set(dnsmasq?.filters.types),
     keepsOrder: dnsmasq?.cache.roundRobin === false,
