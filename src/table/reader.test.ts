@@ -309,6 +309,16 @@ describe('cached answers', () => {
     }
   });
 
+  it('stay popular when the index is built anew', () => {
+    table.cache(cachedAddress('hot.example.com', '192.0.2.7', 600), now);
+    expect(verdict('hot.example.com', 'A')).toBeGreaterThan(0);
+    const { indexSlots } = table.statistics();
+    const answers = Array.from({ length: 6_000 }, (_, index) => `n${index}.shop.svc.cluster.local`);
+    for (const name of answers) put(node(name, zone));
+    expect(table.statistics().indexSlots).toBeGreaterThan(indexSlots);
+    expect([...table.cachedEntries()].map(({ used }) => used)).toEqual([true]);
+  });
+
   it('obey a limit of entries, and 0 caches nothing', () => {
     table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, cacheEntries: 10 });
     for (let index = 0; index < 100; index++)

@@ -100,12 +100,17 @@ export class Slots {
 
   /** The blocks of all entries. */
   *blocks(): Generator<number> {
+    for (const [, block] of this.#entries()) yield block;
+  }
+
+  /** Slot and block of every entry. */
+  *#entries(): Generator<readonly [number, number]> {
     const { atoms } = this.#views;
     const base = this.#base;
     if (base === 0) return;
     for (let slot = 0, end = this.capacity; slot < end; slot++) {
       const place = atoms[base + slot] ?? EMPTY;
-      if (place > 0) yield place << UNIT_SHIFT;
+      if (place > 0) yield [slot, place << UNIT_SHIFT];
     }
   }
 
@@ -130,7 +135,7 @@ export class Slots {
   /** Moves all entries to a new index of at least 2^`wished` slots and publishes that. */
   #publish(wished: number): void {
     const old = { base: this.#base, octets: 5 * this.capacity };
-    const entries = [...this.blocks()];
+    const entries = [...this.#entries()];
     let log2 = Math.max(LEAST_LOG2, wished);
     let base = this.#layOut(log2, entries);
     while (base === undefined) base = this.#layOut(++log2, entries);
@@ -142,20 +147,22 @@ export class Slots {
     if (old.base > 0) this.#reclaimer.retire(() => this.#arena.givePages(old.base << 2, old.octets));
   }
 
-  /** A fresh index with these entries, as its first word; undefined when one finds no slot within the bound. */
-  #layOut(log2: number, blocks: readonly number[]): number | undefined {
+  /** A fresh index with these entries (slot and block), as its first word; undefined when one finds no slot within the bound. */
+  #layOut(log2: number, entries: readonly (readonly [number, number])[]): number | undefined {
     const { atoms, octets } = this.#views;
     const size = 5 * 2 ** log2;
     const offset = this.#arena.takePages(size);
     octets.fill(0, offset, offset + size);
     const base = offset >> 2;
-    for (const block of blocks) {
+    for (const [old, block] of entries) {
       const slot = this.#freeSlot(atoms[block >> 2] ?? 0, base, 2 ** log2 - 1);
       if (slot < 0) {
         this.#arena.givePages(offset, size);
         return undefined;
       }
       atoms[base + slot] = block >> UNIT_SHIFT;
+      // What is popular stays so.
+      octets[((base + 2 ** log2) << 2) + slot] = this.hasRecency(old) ? 1 : 0;
     }
     return base;
   }
