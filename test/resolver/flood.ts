@@ -6,24 +6,21 @@ import { once } from 'node:events';
 import { encodeMessage } from '../../src/wire/message.ts';
 import { makeQuery } from '../support/ask.ts';
 
-/** Questions of one client that are unanswered at once. */
-const OUTSTANDING = 16;
 /** A root SOA record with a TTL and minimum of an hour. */
 const SOA = Buffer.from([
   ...[0, 0, 6, 0, 1, 0, 0, 0x0e, 0x10, 0, 22],
   ...[0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0x0e, 0x10],
 ]);
 
-/** Denies everything. */
+/** Denies everything, until it says nothing any more. */
 export class DenyingUpstream {
   readonly #socket: Socket;
-  asked = 0;
+  isSilent = false;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.on('message', (query, { port, address }) => {
-      this.asked += 1;
-      socket.send(deny(query), port, address);
+      if (!this.isSilent) socket.send(deny(query), port, address);
     });
     socket.on('error', () => {});
   }
@@ -59,10 +56,13 @@ export class Flood {
   /** With the answers heard since the last look. */
   readonly #clients = new Map<Socket, number>();
   readonly #timer: NodeJS.Timeout;
+  /** Questions of one client that are unanswered at once. */
+  readonly #outstanding: number;
   #asked = 0;
   #isOver = false;
 
-  constructor(port: number, clients: number) {
+  constructor(port: number, clients: number, outstanding: number) {
+    this.#outstanding = outstanding;
     for (let index = 0; index < clients; index += 1) this.#open(port);
     // Whoever hears nothing any more begins again.
     this.#timer = setInterval(() => {
@@ -93,7 +93,7 @@ export class Flood {
   }
 
   #begin(socket: Socket): void {
-    for (let index = 0; index < OUTSTANDING; index += 1) this.#ask(socket);
+    for (let index = 0; index < this.#outstanding; index += 1) this.#ask(socket);
   }
 
   #ask(socket: Socket): void {
