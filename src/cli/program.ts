@@ -5,6 +5,7 @@
  */
 import { Command, CommanderError } from 'commander';
 import { ExitError } from './exit.ts';
+import { addManifestsCommand } from './manifests.ts';
 import { addServeCommand } from './serve.ts';
 import { addVersionCommand, VERSION } from './version.ts';
 
@@ -48,6 +49,7 @@ function createProgram(): Command {
     .exitOverride();
   addServeCommand(program);
   for (const [name, { means }] of Object.entries(REPLACEMENTS)) program.command(name).description(means);
+  addManifestsCommand(program);
   addVersionCommand(program);
   return program;
 }

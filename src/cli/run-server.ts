@@ -1,9 +1,7 @@
 /**
  * Runs a server from its start to its end, in the surroundings of a process: its log, its environment, its signals.
  */
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { formatDuration } from '../config/duration.ts';
 import type { LogPlan, ServerPlan } from '../config/plan.ts';
 import { systemClock } from '../ground/clock.ts';
@@ -11,6 +9,7 @@ import type { Log } from '../ground/log.ts';
 import { createLog } from '../observe/log.ts';
 import { Server } from '../server/server.ts';
 import { ExitError } from './exit.ts';
+import { packageFolder } from './package-folder.ts';
 import { onReportSignal, onStopSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
@@ -63,18 +62,12 @@ function surroundings(log: Log) {
   return {
     environment: process.env,
     home: homedir(),
-    exampleFolder: findExample(),
+    exampleFolder: packageFolder('examples/cluster'),
     readerEntry: new URL('./reader.js', import.meta.url),
     version: VERSION,
     clock: systemClock,
     log,
   };
-}
-
-/** The example lies in the package: beside `dist/` when built, two folders up in the source. */
-function findExample(): string {
-  const built = fileURLToPath(new URL('../examples/cluster', import.meta.url));
-  return existsSync(built) ? built : fileURLToPath(new URL('../../examples/cluster', import.meta.url));
 }
 
 /**

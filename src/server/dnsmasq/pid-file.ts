@@ -22,7 +22,10 @@ const { O_WRONLY, O_CREAT, O_EXCL, O_TRUNC } = constants;
 /**
  * Writes the file anew: an old one is removed first, so that a link planted in its place is never followed.
  *
- * @throws PidFileError
+ * Whoever was never root is not expected to be able to, and goes without, as in dnsmasq: a container runs as another user, and
+ * its file system is not to be written to.
+ *
+ * @throws PidFileError for root
  */
 export function writePidFile(path: string, pid: number, owner: Identity): void {
   removePidFile(path);
@@ -31,7 +34,8 @@ export function writePidFile(path: string, pid: number, owner: Identity): void {
     fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_TRUNC, 0o644);
     writeSync(fd, `${pid}\n`);
   } catch (error) {
-    throw new PidFileError(path, error);
+    if (process.getuid?.() === 0) throw new PidFileError(path, error);
+    return;
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

@@ -1,0 +1,75 @@
+/**
+ * The flags of `portolan manifests`: what of the shipped manifests is another in each cluster.
+ */
+import type { Checked } from './problem.ts';
+import { ValueReader } from './values.ts';
+
+export const LAYOUTS = ['one', 'three'] as const;
+export type Layout = (typeof LAYOUTS)[number];
+
+/** What was given on the command line, unchecked. */
+export interface ManifestsFlags {
+  readonly dnsServerIp?: string;
+  readonly domain?: string;
+  readonly image?: string;
+  readonly layout?: string;
+}
+
+export interface ManifestsPlan {
+  /** The address of the Service, which kubelets give to pods as `clusterDNS`: an IP address in canonical form. */
+  readonly dnsServer: string;
+  /** The zone of the cluster, in lower case and without a dot at its end. */
+  readonly domain: string;
+  /** A reference with a tag or a digest. */
+  readonly image: string;
+  /** Containers of a pod. */
+  readonly layout: Layout;
+}
+
+export const DEFAULT_DNS_SERVER = '10.96.0.10';
+export const DEFAULT_DOMAIN = 'cluster.local';
+
+/** As the API server takes names of domains (RFC 1123): nothing that has a meaning in arguments. */
+const DOMAIN = /^(?=.{1,120}$)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/;
+const REPOSITORY = String.raw`[a-zA-Z0-9][-a-zA-Z0-9.]*(:\d+)?(\/[a-z0-9]+([-._]+[a-z0-9]+)*)*`;
+const VERSION = String.raw`(:(?<tag>\w[-\w.]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?`;
+const IMAGE = new RegExp(`^${REPOSITORY}${VERSION}$`);
+
+/**
+ * Checks all flags. Every problem is reported, not only the first.
+ *
+ * @param version of this program, which the default image has as its tag
+ */
+export function planFromManifestsFlags(flags: ManifestsFlags, version: string): Checked<ManifestsPlan> {
+  const read = new ValueReader();
+  const plan: ManifestsPlan = {
+    dnsServer: read.address('--dns-server-ip', flags.dnsServerIp ?? DEFAULT_DNS_SERVER) ?? DEFAULT_DNS_SERVER,
+    domain: readDomain(read, flags.domain ?? DEFAULT_DOMAIN),
+    image: readImage(read, flags.image ?? `portolan:${version}`),
+    layout: read.choice('--layout', flags.layout, LAYOUTS, 'one'),
+  };
+  const { problems } = read;
+  return problems.length === 0 ? { kind: 'good', value: plan } : { kind: 'bad', problems };
+}
+
+function readDomain(read: ValueReader, text: string): string {
+  const domain = text.toLowerCase().replace(/\.$/, '');
+  if (!DOMAIN.test(domain))
+    read.complain(
+      '--domain',
+      'not the domain of a cluster',
+      text,
+      'Give letters, digits and dashes between dots, at most 120 characters, as in cluster.local.',
+    );
+  return domain;
+}
+
+function readImage(read: ValueReader, text: string): string {
+  const parts = IMAGE.exec(text)?.groups;
+  const remedy = 'Give a repository and a version, as in registry.example/portolan:1.0.0.';
+  if (parts === undefined) read.complain('--image', 'not the name of an image', text, remedy);
+  // What is there tomorrow may be another program, and nobody would know which one runs.
+  else if (parts['digest'] === undefined && (parts['tag'] === undefined || parts['tag'] === 'latest'))
+    read.complain('--image', 'an image without a version', text, remedy);
+  return text;
+}

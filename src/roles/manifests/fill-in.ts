@@ -1,0 +1,57 @@
+/**
+ * Shipped manifests, filled in for one cluster: the address of the Service, the domain in arguments, the image.
+ *
+ * They are changed as documents, so that comments stay and nothing else moves.
+ */
+import { type Document, isScalar, isSeq, parseAllDocuments } from 'yaml';
+import { DEFAULT_DOMAIN } from '../../config/manifests-flags.ts';
+import { type ManifestFile, ManifestFileError } from './layout-files.ts';
+
+/** Each is written down as it is: the templates of the addon manager have marks here. */
+export interface Choices {
+  readonly dnsServer: string;
+  readonly domain: string;
+  readonly image: string;
+}
+
+/**
+ * @param heading lines of a comment that goes before all
+ * @returns one stream of YAML, the same for the same choices
+ * @throws ManifestFileError for a file that is no YAML
+ */
+export function fillIn(files: readonly ManifestFile[], choices: Choices, heading: readonly string[]): string {
+  const documents = files.flatMap((file) =>
+    parse(file).map((document) => {
+      adapt(document, choices);
+      return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+    }),
+  );
+  return [heading.map((line) => `# ${line}\n`).join(''), ...documents].join('---\n');
+}
+
+function parse({ path, text }: ManifestFile): readonly Document[] {
+  const documents = parseAllDocuments(text);
+  for (const { errors } of documents)
+    for (const error of errors) throw new ManifestFileError(path, error.message);
+  return documents.filter((document): document is typeof document & Document => document.contents !== null);
+}
+
+function adapt(document: Document, { dnsServer, domain, image }: Choices): void {
+  const kind = document.get('kind');
+  if (kind === 'Service') document.setIn(['spec', 'clusterIP'], dnsServer);
+  if (kind !== 'Deployment') return;
+  const path = ['spec', 'template', 'spec', 'containers'];
+  const containers = document.getIn(path);
+  if (!isSeq(containers)) return;
+  for (const at of containers.items.keys()) {
+    document.setIn([...path, at, 'image'], image);
+    replaceDomain(document.getIn([...path, at, 'args']), domain);
+  }
+}
+
+function replaceDomain(args: unknown, domain: string): void {
+  if (!isSeq(args)) return;
+  for (const arg of args.items)
+    if (isScalar(arg) && typeof arg.value === 'string')
+      arg.value = arg.value.replaceAll(DEFAULT_DOMAIN, () => domain);
+}

@@ -1,0 +1,56 @@
+/**
+ * The files of a kustomization, read as far as the shipped ones go: `resources`, which name files and other kustomizations.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseDocument } from 'yaml';
+
+/** A shipped file is missing, or is not what it should be: the installation is broken. */
+export class ManifestFileError extends Error {
+  override readonly name = 'ManifestFileError';
+  readonly path: string;
+
+  constructor(path: string, fault: string) {
+    super(
+      `cannot use manifest: ${path}: ${fault}. Install Portolan again: its folder deploy/ is incomplete.`,
+    );
+    this.path = path;
+  }
+}
+
+export interface ManifestFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/**
+ * @param folder that holds a kustomization.yaml
+ * @returns the files in the order in which they are named
+ * @throws ManifestFileError
+ */
+export function readKustomization(folder: string): readonly ManifestFile[] {
+  const { path, text } = readManifest(join(folder, 'kustomization.yaml'));
+  return resourcesOf(path, text).flatMap((resource) => {
+    const target = join(folder, resource);
+    return isFolder(target) ? readKustomization(target) : [readManifest(target)];
+  });
+}
+
+/** @throws ManifestFileError */
+export function readManifest(path: string): ManifestFile {
+  try {
+    return { path, text: readFileSync(path, 'utf8') };
+  } catch (error) {
+    throw new ManifestFileError(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function resourcesOf(path: string, text: string): readonly string[] {
+  const resources: unknown = parseDocument(text).toJS()?.resources;
+  if (Array.isArray(resources) && resources.every((each) => typeof each === 'string')) return resources;
+  throw new ManifestFileError(path, 'no list of resources');
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
