@@ -57,8 +57,28 @@ export interface PodObject {
   readonly addresses: readonly string[];
 }
 
+/** A node: where it stands. */
+export interface NodeObject {
+  readonly kind: 'Node';
+  readonly name: string;
+  readonly zone: string;
+  readonly region: string;
+}
+
+/** A ConfigMap, all its texts with their keys. */
+export interface ConfigMapObject {
+  readonly kind: 'ConfigMap';
+  readonly namespace: string;
+  readonly name: string;
+  readonly data: ReadonlyMap<string, string>;
+}
+
+/** What names are made from. */
 export type ClusterObject = ServiceObject | EndpointsObject | NamespaceObject | PodObject;
 export type ObjectKind = ClusterObject['kind'];
+
+/** All that is followed on an API server. */
+export type WatchedObject = ClusterObject | NodeObject | ConfigMapObject;
 
 /** `namespace/name`, or the bare name of an object without namespace. */
 export type ObjectKey = string;
@@ -68,7 +88,7 @@ export type ObjectKey = string;
  * `listStarted`, `upsert`..., `listCompleted`, then `upsert` and `remove` as events arrive. A list that breaks off is
  * followed by another `listStarted`; until `listCompleted` nothing that was held before is forgotten.
  */
-export interface ObjectSink<Kind extends ClusterObject> {
+export interface ObjectSink<Kind extends WatchedObject> {
   listStarted(): void;
   upsert(object: Kind): void;
   /** Objects not seen since `listStarted` are gone. */

@@ -21,6 +21,8 @@ export interface Figures {
   readonly tcp: TcpCounts | undefined;
   readonly snapshot: SnapshotFigures | undefined;
   readonly manifests: ManifestFigures | undefined;
+  /** Undefined where no settings are followed. */
+  readonly config: ConfigFigures | undefined;
 }
 
 export interface WatchFigures {
@@ -44,4 +46,16 @@ export interface SnapshotFigures {
 export interface ManifestFigures {
   readonly files: number;
   readonly badFiles: number;
+}
+
+/** Of settings that change while the server runs. */
+export interface ConfigFigures {
+  /** Changes that were not taken in, by the key that was wrong. */
+  readonly errors: ReadonlyMap<string, number>;
+  /** Whether the last good settings hold instead of those that were given last. */
+  readonly isLastGood: boolean;
+  /** Changes that were taken in. */
+  readonly changes: number;
+  /** Milliseconds since the epoch, of the last of them. */
+  readonly changedAt: number | undefined;
 }

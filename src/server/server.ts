@@ -80,6 +80,7 @@ export class Server {
       tcp: this.#listeners?.tcp(),
       snapshot: this.#snapshot?.count(),
       manifests: status?.manifests,
+      config: undefined,
     };
   }
 

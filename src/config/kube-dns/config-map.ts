@@ -1,17 +1,23 @@
 /**
- * The keys of kube-dns's ConfigMap that say where questions go, each a JSON text: `stubDomains` and `upstreamNameservers`.
+ * kube-dns's ConfigMap: `stubDomains` and `upstreamNameservers`, each a JSON text, and `federations`, a list.
  *
- * As in kube-dns the map is taken as a whole or not at all.
+ * The rules are those of kube-dns, and as there the map is taken as a whole or not at all.
  */
-import { parseUpstream, type UpstreamAddress, UpstreamAddressError } from '../../forward/upstream-address.ts';
-import { NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
+import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import type { Federation } from '../../handlers/federation/plan.ts';
+import { isDns1123Subdomain } from '../../kube/name-rules.ts';
+import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { Checked, Problem } from '../problem.ts';
+import { readDomain } from './domain.ts';
+import { readFederations } from './federations.ts';
+import { readNameserver, readStubServer } from './nameservers.ts';
 
-export interface KubeDnsServers {
+export interface KubeDnsConfig {
   readonly stubDomains: readonly StubDomain[];
   /** Instead of those of the machine, unless there are none. */
   readonly upstreams: readonly UpstreamAddress[];
+  readonly federations: readonly Federation[];
 }
 
 export interface StubDomain {
@@ -19,100 +25,112 @@ export interface StubDomain {
   readonly servers: readonly UpstreamAddress[];
 }
 
-export const SERVER_KEYS: readonly string[] = ['stubDomains', 'upstreamNameservers'];
+export const CONFIG_KEYS = ['stubDomains', 'upstreamNameservers', 'federations'] as const;
+export type ConfigKey = (typeof CONFIG_KEYS)[number];
+
+/** What a ConfigMap without keys says, or none. */
+export const EMPTY_CONFIG: KubeDnsConfig = { stubDomains: [], upstreams: [], federations: [] };
 
 /** As many as the C library takes of a resolv.conf, which is where kube-dns has the bound from. */
 const MOST_UPSTREAMS = 3;
 
-/** @param values the texts of the keys; those that are not there are left out */
-export function readKubeDnsServers(values: ReadonlyMap<string, string>): Checked<KubeDnsServers> {
-  const problems: Problem[] = [];
-  const stubDomains = readStubDomains(readJson('stubDomains', values, problems), problems);
-  const upstreams = readUpstreams(readJson('upstreamNameservers', values, problems), problems);
-  return problems.length === 0
-    ? { kind: 'good', value: { stubDomains, upstreams } }
-    : { kind: 'bad', problems };
-}
-
-function readJson(key: string, values: ReadonlyMap<string, string>, problems: Problem[]): unknown {
-  const text = values.get(key);
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    problems.push({ where: key, fault: 'not JSON', value: text.slice(0, 100), remedy: REMEDY[key] ?? '' });
-    return undefined;
-  }
-}
-
-const REMEDY: Readonly<Record<string, string>> = {
-  stubDomains: 'Give lists of servers by domain, as in {"acme.local": ["10.0.0.1"]}.',
-  upstreamNameservers: 'Give a list of servers, as in ["8.8.8.8", "8.8.4.4:53"].',
+const REMEDY: Readonly<Record<ConfigKey, string>> = {
+  stubDomains:
+    'Give lists of servers by domain in lower case, as in {"acme.local": ["10.0.0.1", "10.0.0.2:5353"]}.',
+  upstreamNameservers: 'Give a list of addresses, as in ["8.8.8.8", "8.8.4.4:53"].',
+  federations: 'Give names and their domains, as in myfederation=example.com.',
 };
 
-function readStubDomains(json: unknown, problems: Problem[]): readonly StubDomain[] {
-  const where = 'stubDomains';
-  if (json === undefined || json === null) return [];
-  if (typeof json !== 'object' || Array.isArray(json)) {
-    problems.push({ where, fault: 'not an object', value: undefined, remedy: REMEDY[where] ?? '' });
-    return [];
+/** Every problem is reported, each with the key that it stands in. */
+export function readKubeDnsConfig(texts: ConfigTexts): Checked<KubeDnsConfig> {
+  const reading = new ConfigReading(texts);
+  const value = {
+    stubDomains: reading.stubDomains(),
+    upstreams: reading.upstreams(),
+    federations: reading.federations(),
+  };
+  const { problems } = reading;
+  return problems.length === 0 ? { kind: 'good', value } : { kind: 'bad', problems };
+}
+
+class ConfigReading {
+  readonly problems: Problem[] = [];
+  readonly #texts: ConfigTexts;
+
+  constructor(texts: ConfigTexts) {
+    this.#texts = texts;
   }
-  return Object.entries(json).flatMap(([name, servers]) => {
-    const domain = readDomain(name);
-    if (domain === undefined) {
-      problems.push({ where, fault: 'not a domain', value: name, remedy: REMEDY[where] ?? '' });
+
+  stubDomains(): readonly StubDomain[] {
+    const key = 'stubDomains';
+    const json = this.#json(key);
+    if (json === undefined || json === null) return [];
+    if (typeof json !== 'object' || Array.isArray(json)) {
+      this.#complain(key, 'not an object', undefined);
       return [];
     }
-    return [{ domain, servers: readServers(where, servers, problems, true) }];
-  });
+    return Object.entries(json).flatMap(([name, servers]) => {
+      const domain = isDns1123Subdomain(name) ? readDomain(name) : undefined;
+      if (domain === undefined) this.#complain(key, 'not a domain', name);
+      return domain === undefined ? [] : [{ domain, servers: this.#servers(key, servers, readStubServer) }];
+    });
+  }
+
+  upstreams(): readonly UpstreamAddress[] {
+    const key = 'upstreamNameservers';
+    const servers = this.#servers(key, this.#json(key), readNameserver);
+    if (servers.length > MOST_UPSTREAMS) {
+      const remedy = `Give at most ${MOST_UPSTREAMS}.`;
+      this.problems.push({ where: key, fault: 'too many servers', value: String(servers.length), remedy });
+    }
+    return servers;
+  }
+
+  federations(): readonly Federation[] {
+    return readFederations('federations', this.#text('federations') ?? '', this.problems);
+  }
+
+  #servers(
+    key: ConfigKey,
+    json: unknown,
+    read: (text: string) => UpstreamAddress | undefined,
+  ): readonly UpstreamAddress[] {
+    if (json === undefined || json === null) return [];
+    if (!Array.isArray(json)) {
+      this.#complain(key, 'not a list', undefined);
+      return [];
+    }
+    return json.flatMap((text: unknown) => {
+      const server = typeof text === 'string' ? read(text) : undefined;
+      if (server === undefined)
+        this.#complain(key, 'not a server', typeof text === 'string' ? text : JSON.stringify(text));
+      return server === undefined ? [] : [server];
+    });
+  }
+
+  #json(key: ConfigKey): unknown {
+    const text = this.#text(key);
+    if (text === undefined) return undefined;
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      this.#complain(key, 'not JSON', text);
+      return undefined;
+    }
+  }
+
+  #text(key: ConfigKey): string | undefined {
+    const value = this.#texts.get(key);
+    if (value?.kind !== 'unreadable') return value?.text;
+    const remedy = 'See that it is text, and can be read.';
+    this.problems.push({ where: key, fault: 'cannot be read', value: value.reason, remedy });
+    return undefined;
+  }
+
+  #complain(where: ConfigKey, fault: string, value: string | undefined): void {
+    this.problems.push({ where, fault, value: value?.slice(0, MOST_SHOWN), remedy: REMEDY[where] });
+  }
 }
 
-function readUpstreams(json: unknown, problems: Problem[]): readonly UpstreamAddress[] {
-  const where = 'upstreamNameservers';
-  if (json === undefined || json === null) return [];
-  const servers = readServers(where, json, problems, false);
-  if (servers.length > MOST_UPSTREAMS) {
-    const remedy = `Give at most ${MOST_UPSTREAMS}.`;
-    problems.push({ where, fault: 'too many servers', value: String(servers.length), remedy });
-  }
-  return servers;
-}
-
-function readDomain(name: string): NameKey | undefined {
-  try {
-    const domain = toKey(parseName(name));
-    return domain === ROOT ? undefined : domain;
-  } catch (error) {
-    if (error instanceof NameError) return undefined;
-    throw error;
-  }
-}
-
-function readServers(
-  where: string,
-  json: unknown,
-  problems: Problem[],
-  mayBeNames: boolean,
-): readonly UpstreamAddress[] {
-  if (!Array.isArray(json)) {
-    problems.push({ where, fault: 'not a list', value: undefined, remedy: REMEDY[where] ?? '' });
-    return [];
-  }
-  return json.flatMap((text: unknown) => {
-    const server = typeof text === 'string' ? readServer(text) : undefined;
-    if (server !== undefined && (mayBeNames || server.host.kind === 'address')) return [server];
-    problems.push({ where, fault: 'not a server', value: String(text), remedy: REMEDY[where] ?? '' });
-    return [];
-  });
-}
-
-/** Plain servers alone: kube-dns knows no other transports, and no sources. */
-function readServer(text: string): UpstreamAddress | undefined {
-  try {
-    const server = parseUpstream(text);
-    return server.transport === 'udp' && server.source === undefined ? server : undefined;
-  } catch (error) {
-    if (error instanceof UpstreamAddressError) return undefined;
-    throw error;
-  }
-}
+/** Characters of a value that are told: it may be of any length. */
+const MOST_SHOWN = 100;

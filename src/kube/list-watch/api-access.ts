@@ -46,7 +46,7 @@ export async function ask(api: ApiAccess, path: string, attempt: Attempt): Promi
  * @param limit in octets
  * @throws {ListWatchError} if it is longer
  */
-async function readBody(response: ApiResponse, limit: number, attempt: Attempt): Promise<string> {
+export async function readBody(response: ApiResponse, limit: number, attempt: Attempt): Promise<string> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of response.body) {
@@ -64,7 +64,7 @@ async function readBody(response: ApiResponse, limit: number, attempt: Attempt):
 }
 
 /** @returns undefined for what is not JSON. */
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -5,12 +5,12 @@ import { type Clock, systemClock } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
 import type { Connection } from '../connection/types.ts';
 import type {
-  ClusterObject,
   EndpointsObject,
   NamespaceObject,
   ObjectSink,
   PodObject,
   ServiceObject,
+  WatchedObject,
 } from '../objects.ts';
 import type { ApiAccess } from './api-access.ts';
 import { type KindStatus, Reflector } from './reflector.ts';
@@ -106,7 +106,7 @@ export class ClusterWatch {
     return () => this.#listeners.delete(listener);
   }
 
-  #follow<Kind extends ClusterObject>(
+  #follow<Kind extends WatchedObject>(
     title: string,
     ways: Ways<Kind>,
     sink: ObjectSink<Kind> | undefined,

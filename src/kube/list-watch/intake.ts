@@ -3,10 +3,10 @@
  *
  * Counting matters: the check against the server compares how many objects there are.
  */
-import type { ClusterObject, ObjectKey, ObjectSink } from '../objects.ts';
+import type { ObjectKey, ObjectSink, WatchedObject } from '../objects.ts';
 import type { Trim, Trimmed } from '../trim/trimmed.ts';
 
-export class Intake<Kind extends ClusterObject> {
+export class Intake<Kind extends WatchedObject> {
   readonly #sink: ObjectSink<Kind>;
   readonly #warn: (key: ObjectKey, problem: string) => void;
   #leftOut = new Set<ObjectKey>();
@@ -84,10 +84,10 @@ export class Intake<Kind extends ClusterObject> {
   }
 }
 
-function keyOfObject(object: ClusterObject): ObjectKey {
-  return object.kind === 'Namespace' ? object.name : `${object.namespace}/${object.name}`;
+function keyOfObject(object: WatchedObject): ObjectKey {
+  return 'namespace' in object ? `${object.namespace}/${object.name}` : object.name;
 }
 
-function keyOfTrimmed(trimmed: Trimmed<ClusterObject>): ObjectKey | undefined {
+function keyOfTrimmed(trimmed: Trimmed<WatchedObject>): ObjectKey | undefined {
   return trimmed.kind === 'object' ? keyOfObject(trimmed.object) : trimmed.key;
 }

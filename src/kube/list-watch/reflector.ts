@@ -4,7 +4,7 @@
  * One loop makes one try after the other. A try either goes on from where we stand or lists anew; what it failed by
  * decides what is tried next and when.
  */
-import type { ClusterObject, ObjectSink } from '../objects.ts';
+import type { ObjectSink, WatchedObject } from '../objects.ts';
 import type { ApiAccess } from './api-access.ts';
 import { Attempt } from './attempt.ts';
 import { BackOff } from './back-off.ts';
@@ -19,7 +19,7 @@ import { WayChoice } from './way-choice.ts';
 
 /** How one kind stands. */
 export interface KindStatus {
-  /** `services`, `endpoints`, `namespaces` or `pods`. */
+  /** `services`, `endpoints`, `namespaces`, `pods`, `nodes` or `configmaps`. */
   readonly title: string;
   readonly state: WatchState;
   /** Listed whole at least once. */
@@ -38,7 +38,7 @@ export interface KindStatus {
   readonly words: string;
 }
 
-export class Reflector<Kind extends ClusterObject> {
+export class Reflector<Kind extends WatchedObject> {
   readonly #title: string;
   readonly #api: ApiAccess;
   readonly #changed: () => void;
@@ -216,6 +216,7 @@ export class Reflector<Kind extends ClusterObject> {
     const { position, count } = this.#replica;
     if (this.#state.kind !== 'watching' || position === undefined) return undefined;
     const { current, betterPaths } = this.#way;
+    if (current.only !== undefined) return undefined;
     return { path: current.path, resourceVersion: position, count, betterPaths };
   }
 

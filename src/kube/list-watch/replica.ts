@@ -1,12 +1,13 @@
 /**
  * What is held of one kind of object, and how it is fed: by a list in pages, by a watch-list, by a watch.
  */
-import type { ClusterObject } from '../objects.ts';
+import type { WatchedObject } from '../objects.ts';
 import type { ApiAccess } from './api-access.ts';
 import type { Attempt } from './attempt.ts';
 import { type Failure, ListWatchError } from './failure.ts';
 import type { Intake } from './intake.ts';
 import { listPages } from './list-pages.ts';
+import { readOne } from './read-one.ts';
 import type { Resource } from './resource.ts';
 import { isOlder } from './resource-version.ts';
 import type { WatchEvent } from './watch-event.ts';
@@ -25,7 +26,7 @@ export interface ReplicaObserver {
 
 const PAGE_SIZE = 500;
 
-export class Replica<Kind extends ClusterObject> {
+export class Replica<Kind extends WatchedObject> {
   readonly #intake: Intake<Kind>;
   readonly #api: ApiAccess;
   readonly #observer: ReplicaObserver;
@@ -72,10 +73,15 @@ export class Replica<Kind extends ClusterObject> {
       if (!started) this.#intake.startList();
       started = true;
     };
-    const position = await listPages(this.#api, resource.path, PAGE_SIZE, attempt, (item) => {
+    const take = (item: unknown) => {
       begin();
       this.#takeListed(item, resource);
-    });
+    };
+    const { path, only } = resource;
+    const position =
+      only === undefined
+        ? await listPages(this.#api, path, PAGE_SIZE, attempt, take)
+        : await readOne(this.#api, `${path}/${encodeURIComponent(only)}`, attempt, take);
     begin();
     this.#complete(position, begun);
   }
@@ -83,7 +89,7 @@ export class Replica<Kind extends ClusterObject> {
   /** Lists and then watches in one stream, until its end. */
   async listByWatch(resource: Resource<Kind>, attempt: Attempt): Promise<void> {
     this.#observer.listing(0);
-    const response = await openWatchList(this.#api, resource.path, attempt);
+    const response = await openWatchList(this.#api, resource, attempt);
     // A server that sends all objects but never says that this was all does not know what we asked for.
     attempt.expectTraffic(this.#api.timing.pageSilence, endless);
     this.#intake.startList();
@@ -96,7 +102,7 @@ export class Replica<Kind extends ClusterObject> {
 
   /** Watches from `position` until the server ends the stream. */
   async watch(resource: Resource<Kind>, position: string, attempt: Attempt): Promise<void> {
-    const response = await openWatch(this.#api, resource.path, position, attempt);
+    const response = await openWatch(this.#api, resource, position, attempt);
     const begun = this.#api.clock.monotonic();
     this.#observer.watching();
     let events = 0;
@@ -109,6 +115,8 @@ export class Replica<Kind extends ClusterObject> {
       throw new ListWatchError({ kind: 'server', words: 'the watch ended as soon as it had begun' });
     }
     this.#prove(this.#api.clock.monotonic());
+    // Of one object there is no check against the server: it is read anew instead.
+    if (resource.only !== undefined) this.distrust();
   }
 
   #takeInitial(event: WatchEvent, resource: Resource<Kind>, attempt: Attempt): void {

@@ -2,14 +2,19 @@
  * A watch: opened with bookmarks and a time of its own, followed line by line until it ends or is ended.
  */
 import type { ApiResponse } from '../connection/types.ts';
+import type { WatchedObject } from '../objects.ts';
 import { type ApiAccess, ask } from './api-access.ts';
 import type { Attempt } from './attempt.ts';
 import { type Failure, ListWatchError } from './failure.ts';
 import { LineSplitter } from './line-splitter.ts';
+import type { Resource } from './resource.ts';
 import { readWatchEvent, type WatchEvent } from './watch-event.ts';
 
 /** An object may be 1.5 MB in etcd, and more as JSON. */
 const LINE_LIMIT = 16 * 1024 * 1024;
+
+/** A collection, or one object in it. */
+export type WatchedPlace = Pick<Resource<WatchedObject>, 'path' | 'only'>;
 
 const REFUSES_WATCH_LIST = /^4(00|22)\b/;
 
@@ -19,21 +24,25 @@ const REFUSES_WATCH_LIST = /^4(00|22)\b/;
  */
 export function openWatch(
   api: ApiAccess,
-  path: string,
+  place: WatchedPlace,
   resourceVersion: string,
   attempt: Attempt,
 ): Promise<ApiResponse> {
-  return open(api, path, { resourceVersion }, attempt);
+  return open(api, place, { resourceVersion }, attempt);
 }
 
 /**
  * Asks for all objects as events, then for what changes (KEP-3157).
  * @throws {ListWatchError} of kind `no-watch-list` where the server does not know it
  */
-export async function openWatchList(api: ApiAccess, path: string, attempt: Attempt): Promise<ApiResponse> {
+export async function openWatchList(
+  api: ApiAccess,
+  place: WatchedPlace,
+  attempt: Attempt,
+): Promise<ApiResponse> {
   const query = { sendInitialEvents: 'true', resourceVersionMatch: 'NotOlderThan' };
   try {
-    return await open(api, path, query, attempt);
+    return await open(api, place, query, attempt);
   } catch (error) {
     const failure = attempt.explain(error);
     if (failure.kind !== 'server' || !REFUSES_WATCH_LIST.test(failure.words)) throw error;
@@ -64,7 +73,7 @@ export async function followWatch(
 
 async function open(
   api: ApiAccess,
-  path: string,
+  { path, only }: WatchedPlace,
   more: Readonly<Record<string, string>>,
   attempt: Attempt,
 ): Promise<ApiResponse> {
@@ -72,6 +81,7 @@ async function open(
   const lasts = watchShortest + api.random() * (watchLongest - watchShortest);
   const timeoutSeconds = String(Math.round(lasts / 1000));
   const query = new URLSearchParams({ watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds, ...more });
+  if (only !== undefined) query.set('fieldSelector', `metadata.name=${only}`);
   attempt.expectEnd(lasts + answer + watchGrace, overdue);
   const response = await ask(api, `${path}?${query}`, attempt);
   attempt.expectEnd(lasts + watchGrace, overdue);

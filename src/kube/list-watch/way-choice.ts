@@ -1,13 +1,13 @@
 /**
  * Which of several ways to a kind of object is gone now: the best that the server has and allows.
  */
-import type { ClusterObject } from '../objects.ts';
+import type { WatchedObject } from '../objects.ts';
 import type { Failure, WaitingKind } from './failure.ts';
 import type { Resource, Ways } from './resource.ts';
 
 export type Refusal = Failure & { readonly kind: WaitingKind };
 
-export class WayChoice<Kind extends ClusterObject> {
+export class WayChoice<Kind extends WatchedObject> {
   readonly #ways: Ways<Kind>;
   #current: Resource<Kind>;
   /** Of the refusals since the best way was tried, the one to act on. */

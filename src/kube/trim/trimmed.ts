@@ -1,10 +1,10 @@
 /**
  * What becomes of an object from the API server or from a file when only what DNS needs is kept.
  */
-import type { ClusterObject, ObjectKey } from '../objects.ts';
+import type { ObjectKey, WatchedObject } from '../objects.ts';
 import { asRecord, asText } from './fields.ts';
 
-export type Trimmed<Kind extends ClusterObject> =
+export type Trimmed<Kind extends WatchedObject> =
   | { readonly kind: 'object'; readonly object: Kind }
   /** Rightly there, but nothing for DNS: a slice of another address type, a pod that has ended. */
   | { readonly kind: 'left-out'; readonly key: ObjectKey }
@@ -12,7 +12,7 @@ export type Trimmed<Kind extends ClusterObject> =
   | { readonly kind: 'malformed'; readonly key: ObjectKey | undefined; readonly problem: string };
 
 /** Never throws, whatever `raw` is. */
-export type Trim<Kind extends ClusterObject> = (raw: unknown) => Trimmed<Kind>;
+export type Trim<Kind extends WatchedObject> = (raw: unknown) => Trimmed<Kind>;
 
 export interface Identity {
   readonly namespace: string;
@@ -40,6 +40,6 @@ export function readLabel(raw: unknown, label: string): string | undefined {
   return asText(asRecord(metadata?.['labels'])?.[label]);
 }
 
-export function nameless<Kind extends ClusterObject>(): Trimmed<Kind> {
+export function nameless<Kind extends WatchedObject>(): Trimmed<Kind> {
   return { kind: 'malformed', key: undefined, problem: 'it has no metadata.name or no metadata.namespace' };
 }

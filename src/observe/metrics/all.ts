@@ -2,6 +2,7 @@
  * All metrics, in the order in which they are shown.
  */
 import { CLUSTER_METRICS } from './cluster.ts';
+import { CONFIG_METRICS } from './config.ts';
 import { FILE_METRICS } from './files.ts';
 import type { HistogramMetric, Metric } from './metric.ts';
 import { PROCESS_METRICS } from './process.ts';
@@ -17,6 +18,7 @@ export const METRICS: readonly Metric[] = [
   ...CLUSTER_METRICS,
   ...SOCKET_METRICS,
   ...FILE_METRICS,
+  ...CONFIG_METRICS,
   ...PROCESS_METRICS,
 ];
 

@@ -8,7 +8,7 @@ import { Metrics } from './render.ts';
 
 const bare: Figures = {
   ready: false,
-  queries: { byTypeAndRcode: [], byMetricsId: new Map() },
+  queries: { byTypeAndRcode: [], byMetricsId: new Map(), groups: [] },
   table: {
     nodes: 12,
     nodeOctets: 3_400,
@@ -58,6 +58,7 @@ const bare: Figures = {
   tcp: undefined,
   snapshot: undefined,
   manifests: undefined,
+  config: undefined,
 };
 
 const render = (figures: Figures) => new Metrics({ version: '1.2.3' }, () => figures).render();
@@ -72,6 +73,7 @@ it('counts queries by the names of type and response code', async () => {
         { type: undefined, rcode: 3, count: 2 },
       ],
       byMetricsId: new Map([[METRICS_ID.headless, 4]]),
+      groups: [],
     },
   });
   expect(linesOf(text)).toContain('portolan_dns_queries_total{type="A",rcode="NOERROR"} 7');
@@ -110,7 +112,7 @@ it('shows what went upstream, and what the cache saved', async () => {
     [RESOLVER_METRICS_ID.answered, 40],
     [RESOLVER_METRICS_ID.stale, 5],
   ]);
-  const text = await render({ ...bare, queries: { byTypeAndRcode: [], byMetricsId } });
+  const text = await render({ ...bare, queries: { byTypeAndRcode: [], byMetricsId, groups: [] } });
   expect(linesOf(text)).toEqual(
     expect.arrayContaining([
       'portolan_upstream_queries_total{upstream="192.0.2.1:53"} 20',
@@ -148,7 +150,7 @@ it('reads counters anew each time, so that they never double', async () => {
   let count = 1;
   const metrics = new Metrics({ version: 'x' }, () => ({
     ...bare,
-    queries: { byTypeAndRcode: [{ type: TYPE.A, rcode: 0, count }], byMetricsId: new Map() },
+    queries: { byTypeAndRcode: [{ type: TYPE.A, rcode: 0, count }], byMetricsId: new Map(), groups: [] },
   }));
   await metrics.render();
   count = 3;

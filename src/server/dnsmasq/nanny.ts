@@ -2,16 +2,17 @@
  * What dnsmasq-nanny did beside dnsmasq: follows a folder that holds kube-dns's ConfigMap, and gives its stub domains and upstream
  * servers to the running server. Nothing is restarted, so no cached answer and no question is lost.
  */
-import { basename } from 'node:path';
-import { type KubeDnsServers, readKubeDnsServers, SERVER_KEYS } from '../../config/kube-dns/config-map.ts';
+import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/kube-dns/config-map.ts';
 import type { NannyPlan } from '../../config/kube-dns/nanny-flags.ts';
-import { describeProblem } from '../../config/problem.ts';
-import { defaultRule, type ForwardRule } from '../../forward/plan.ts';
+import { defaultRule } from '../../forward/plan.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { Clock, Timer } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
-import { type FileChange, FolderFollower } from '../../sources/folder-follower.ts';
+import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
 import { isWithin, parseName, toKey } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { domainRule, stubDomainRules } from '../kube-dns/config-rules.ts';
+import { LastGoodConfig } from '../kube-dns/last-good-config.ts';
 import type { NannyServers } from './forward-plan.ts';
 
 export interface NannyOptions {
@@ -28,32 +29,35 @@ const CLUSTER = toKey(parseName('cluster.local.'));
 
 export class Nanny {
   readonly #options: NannyOptions;
-  readonly #follower: FolderFollower;
-  readonly #values = new Map<string, string>();
+  readonly #folder: ConfigFolder;
   #timer: Timer | undefined;
 
   constructor(options: NannyOptions) {
-    const { plan, clock, log } = options;
+    const { plan, onChange, clock, log } = options;
     this.#options = options;
-    this.#follower = new FolderFollower({
-      folder: plan.configDir,
-      accepts: (name) => SERVER_KEYS.includes(name),
-      period: Math.max(plan.syncInterval, LEAST_PERIOD),
-      mayBeMissing: true,
+    const config = new LastGoodConfig({
+      source: plan.configDir,
+      onChange: (now) => onChange(toServers(now, plan.kubednsServer)),
       ...{ clock, log },
-      onChange: (changes) => this.#take(changes),
+    });
+    this.#folder = new ConfigFolder({
+      directory: plan.configDir,
+      keys: CONFIG_KEYS,
+      period: plan.syncInterval,
+      onChange: (texts) => config.take(texts),
+      ...{ clock, log },
     });
   }
 
   /** Reads the folder, and follows it from then on. */
   async start(): Promise<void> {
-    await this.#follower.start();
+    await this.#folder.start();
     this.#reportLater();
   }
 
   stop(): void {
     this.#timer?.cancel();
-    this.#follower.stop();
+    this.#folder.stop();
   }
 
   #reportLater(): void {
@@ -64,51 +68,20 @@ export class Nanny {
       this.#reportLater();
     });
   }
-
-  #take(changes: readonly FileChange[]): void {
-    const { plan, log, onChange } = this.#options;
-    for (const change of changes) {
-      const key = basename(change.file);
-      if (change.kind === 'content') this.#values.set(key, change.octets.toString('utf8'));
-      else if (change.kind === 'gone') this.#values.delete(key);
-      else log.error('configuration cannot be read', { file: change.file, reason: change.reason });
-    }
-    const read = readKubeDnsServers(this.#values);
-    if (read.kind === 'good') {
-      onChange(toServers(read.value, plan.kubednsServer));
-      announce(read.value, log);
-    } else
-      for (const problem of read.problems)
-        log.error(`configuration not taken in, the last good one stays: ${describeProblem(problem)}`);
-  }
 }
 
-/** A folder that is looked at without a pause serves nobody. */
-const LEAST_PERIOD = 100;
-
-function toServers({ stubDomains, upstreams }: KubeDnsServers, kubednsServer: UpstreamAddress): NannyServers {
-  const rules = stubDomains.map(({ domain, servers }) => ruleFor(domain, servers));
-  const named = stubDomains.flatMap(({ servers }) => servers.flatMap(clusterNames));
-  rules.push(...[...new Set(named)].map((name) => ruleFor(name, [kubednsServer])));
+function toServers(config: KubeDnsConfig, kubednsServer: UpstreamAddress): NannyServers {
+  const { stubDomains, upstreams } = config;
+  const named = new Set(stubDomains.flatMap(({ servers }) => servers.flatMap(clusterNames)));
+  const rules = [...stubDomainRules(config), ...[...named].map((name) => domainRule(name, [kubednsServer]))];
   return {
     rules: upstreams.length === 0 ? rules : [...rules, defaultRule(upstreams)],
     replacesResolvFiles: upstreams.length > 0,
   };
 }
 
-function clusterNames({ host }: UpstreamAddress) {
+function clusterNames({ host }: UpstreamAddress): readonly NameKey[] {
   if (host.kind === 'address') return [];
   const name = toKey(host.name);
   return isWithin(name, CLUSTER) ? [name] : [];
-}
-
-function ruleFor(name: ReturnType<typeof toKey>, servers: readonly UpstreamAddress[]): ForwardRule {
-  return { ...defaultRule(servers), names: [{ kind: 'domain', name }] };
-}
-
-function announce({ stubDomains, upstreams }: KubeDnsServers, log: Log): void {
-  log.info('servers of the ConfigMap taken in', {
-    stubDomains: stubDomains.map(({ domain }) => domain).join(' ') || undefined,
-    upstreamNameservers: upstreams.length,
-  });
 }

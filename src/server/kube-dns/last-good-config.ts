@@ -1,0 +1,98 @@
+/**
+ * The settings of kube-dns's ConfigMap as they hold now: the newest that were good. What is wrong is told, and changes nothing.
+ */
+import {
+  CONFIG_KEYS,
+  type ConfigKey,
+  EMPTY_CONFIG,
+  type KubeDnsConfig,
+  readKubeDnsConfig,
+} from '../../config/kube-dns/config-map.ts';
+import { describeProblem, type Problem } from '../../config/problem.ts';
+import type { Clock } from '../../ground/clock.ts';
+import type { Log } from '../../ground/log.ts';
+import type { ConfigFigures } from '../../observe/figures.ts';
+import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
+
+export interface LastGoodConfigOptions {
+  /** Where the settings come from, for people. */
+  readonly source: string;
+  readonly onChange: (config: KubeDnsConfig) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Problems of one change that are told one by one. */
+const MOST_TOLD = 10;
+
+export class LastGoodConfig {
+  readonly #options: LastGoodConfigOptions;
+  readonly #errors = new Map<ConfigKey, number>(CONFIG_KEYS.map((key) => [key, 0]));
+  #read: string | undefined;
+  #current: KubeDnsConfig = EMPTY_CONFIG;
+  #isHeldBack = false;
+  #changes = 0;
+  #changedAt: number | undefined;
+
+  constructor(options: LastGoodConfigOptions) {
+    this.#options = options;
+  }
+
+  /** What holds; nothing is configured until something good was taken in. */
+  get current(): KubeDnsConfig {
+    return this.#current;
+  }
+
+  /** Takes in what the ConfigMap says now. The same texts again are no change. */
+  take(texts: ConfigTexts): void {
+    const fingerprint = JSON.stringify(CONFIG_KEYS.map((key) => texts.get(key) ?? null));
+    if (fingerprint === this.#read) return;
+    this.#read = fingerprint;
+    const checked = readKubeDnsConfig(texts);
+    if (checked.kind === 'good') this.#accept(checked.value);
+    else this.#reject(checked.problems);
+  }
+
+  figures(): ConfigFigures {
+    return {
+      errors: this.#errors,
+      isLastGood: this.#isHeldBack,
+      changes: this.#changes,
+      changedAt: this.#changedAt,
+    };
+  }
+
+  #accept(config: KubeDnsConfig): void {
+    const { clock, log, source, onChange } = this.#options;
+    this.#current = config;
+    this.#isHeldBack = false;
+    this.#changes += 1;
+    this.#changedAt = clock.now();
+    const { stubDomains, upstreams, federations } = config;
+    log.info('settings of the ConfigMap taken in', {
+      stubDomains: stubDomains.map(({ domain }) => domain).join(' ') || undefined,
+      upstreamNameservers: upstreams.length,
+      federations: federations.map(({ name }) => name).join(' ') || undefined,
+      from: source,
+    });
+    onChange(config);
+  }
+
+  #reject(problems: readonly Problem[]): void {
+    const { log, source } = this.#options;
+    this.#isHeldBack = true;
+    for (const key of CONFIG_KEYS)
+      if (problems.some(({ where }) => where === key)) this.#errors.set(key, this.#countOf(key) + 1);
+    for (const problem of problems.slice(0, MOST_TOLD))
+      log.error(`configuration not taken in, the last good one stays: ${describeProblem(problem)}`, {
+        from: source,
+        key: problem.where,
+      });
+    if (problems.length > MOST_TOLD)
+      log.error('more problems with the same configuration', { problems: problems.length - MOST_TOLD });
+  }
+
+  #countOf(key: ConfigKey): number {
+    return this.#errors.get(key) ?? 0;
+  }
+}

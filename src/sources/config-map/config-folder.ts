@@ -1,0 +1,61 @@
+/**
+ * A ConfigMap that is mounted as a folder: one file per key. Each swap of its files is one change.
+ */
+import { basename } from 'node:path';
+import type { Clock } from '../../ground/clock.ts';
+import type { Log } from '../../ground/log.ts';
+import { type FileChange, FolderFollower } from '../folder-follower.ts';
+import { type ConfigText, type ConfigTexts, decodeConfigText } from './config-texts.ts';
+
+export interface ConfigFolderOptions {
+  readonly directory: string;
+  /** Files of other names are left alone. */
+  readonly keys: readonly string[];
+  /** Milliseconds between two looks where the system gives no notice of changes. */
+  readonly period: number;
+  /** Called with everything at first, and then with everything whenever something has changed. */
+  readonly onChange: (texts: ConfigTexts) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A folder that is looked at without a pause serves nobody. */
+const LEAST_PERIOD = 100;
+
+export class ConfigFolder {
+  readonly #follower: FolderFollower;
+  readonly #texts = new Map<string, ConfigText>();
+  readonly #onChange: (texts: ConfigTexts) => void;
+
+  constructor({ directory, keys, period, onChange, clock, log }: ConfigFolderOptions) {
+    this.#onChange = onChange;
+    this.#follower = new FolderFollower({
+      folder: directory,
+      accepts: (name) => keys.includes(name),
+      period: Math.max(period, LEAST_PERIOD),
+      // An optional volume without its ConfigMap.
+      mayBeMissing: true,
+      ...{ clock, log },
+      onChange: (changes) => this.#take(changes),
+    });
+  }
+
+  /** Reads the folder, and follows it from then on. */
+  start(): Promise<void> {
+    return this.#follower.start();
+  }
+
+  stop(): void {
+    this.#follower.stop();
+  }
+
+  #take(changes: readonly FileChange[]): void {
+    for (const change of changes) {
+      const key = basename(change.file);
+      if (change.kind === 'content') this.#texts.set(key, decodeConfigText(change.octets));
+      else if (change.kind === 'gone') this.#texts.delete(key);
+      else this.#texts.set(key, { kind: 'unreadable', reason: change.reason });
+    }
+    this.#onChange(new Map(this.#texts));
+  }
+}
