@@ -14,7 +14,7 @@ import { createReplyFilter, type ReplyFilter, type ReplyRules } from '../handler
 import type { HostsFormat } from '../sources/hosts/hosts-format.ts';
 import type { LocalNamesPlan } from '../sources/local/local-plan.ts';
 import type { TableWriter } from '../table/writer.ts';
-import type { NameKey } from '../wire/types.ts';
+import type { NameKey, ResourceRecord } from '../wire/types.ts';
 import { LocalData } from './local-data.ts';
 
 export interface LocalTerms {
@@ -73,6 +73,11 @@ export class LocalSide {
   /** Ends when all files are read and their names answered. */
   async start(): Promise<void> {
     await this.#data.start();
+  }
+
+  /** The hosts file that a record of ours is from; nothing for one of an option. */
+  fileOf(record: ResourceRecord): string | undefined {
+    return this.#data.names.fileOf(record);
   }
 
   /** Follows other routes beside those of the terms. */

@@ -124,12 +124,27 @@ describeWithTool(['dnsmasq', 'dig'], 'beside answers', () => {
     for (const name of ['version', 'hits']) expect(say(ours, name)).toBe(say(real, name));
   });
 
-  it('hosts files are told by their name in the log of dnsmasq alone', async () => {
+  it('hosts files are told by their name in the log', async () => {
     const { write } = await makeTemporaryFolder();
     const hosts = await write('hosts', '10.3.3.3 hosts.test\n');
-    const { real, ours } = await start(['--log-queries', `--addn-hosts=${hosts}`]);
-    for (const side of [real, ours]) await hear(side, ['hosts.test', 'A']);
-    expect(real.said()).toContain(`${hosts} hosts.test is 10.3.3.3`);
-    expect(ours.said()).toContain('config hosts.test is 10.3.3.3');
+    const more = await write('more', '10.3.3.4 hosts.test\n10.3.3.3 same.test\n');
+    const own = '--host-record=option.test,10.3.3.5';
+    const { real, ours } = await start([
+      '--log-queries',
+      `--addn-hosts=${hosts}`,
+      `--addn-hosts=${more}`,
+      own,
+    ]);
+    for (const side of [real, ours]) {
+      await hear(side, ['hosts.test', 'A']);
+      await hear(side, ['same.test', 'A']);
+      await hear(side, ['3.3.3.10.in-addr.arpa', 'PTR']);
+      await hear(side, ['option.test', 'A']);
+      expect(side.said()).toContain(`${hosts} hosts.test is 10.3.3.3`);
+      expect(side.said()).toContain(`${more} hosts.test is 10.3.3.4`);
+      expect(side.said()).toContain(`${more} same.test is 10.3.3.3`);
+      expect(side.said()).toContain(`${more} 10.3.3.3 is same.test`);
+      expect(side.said()).toContain('config option.test is 10.3.3.5');
+    }
   });
 });

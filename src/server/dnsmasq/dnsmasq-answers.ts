@@ -16,6 +16,7 @@ import { CounterSums } from '../../table/counters.ts';
 import { TableReader } from '../../table/reader.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
+import type { ResourceRecord } from '../../wire/types.ts';
 import { countAnswers } from '../answer-counts.ts';
 import { LocalSide } from '../local-side.ts';
 import { createTypeLimit, makeCachingRules, makeStaleTerms, mostTtlOf } from './caching-rules.ts';
@@ -91,13 +92,19 @@ export class DnsmasqAnswers {
       udpSize: plan.listen.ednsPacketMax,
       log,
     });
-    this.answerSlowly = countAnswers(answerSlowly, new Uint32Array(this.table.memory), udpReaders);
+    const { memory } = this.table;
+    this.answerSlowly = countAnswers(answerSlowly, { memory, reader: udpReaders, clock });
     this.#sumNowAndThen();
   }
 
   /** Ends when the names of hosts files are known. */
   async readHosts(): Promise<void> {
     await this.#local.start();
+  }
+
+  /** The hosts file that a record of ours is from; nothing for one of an option. */
+  fileOf(record: ResourceRecord): string | undefined {
+    return this.#local.fileOf(record);
   }
 
   /** Looks for changed hosts files at once, though they are followed. */

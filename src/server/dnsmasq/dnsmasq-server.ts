@@ -39,7 +39,10 @@ export class DnsmasqServer {
     const { interfaces, readerEntry, udpReaders, version, clock, log } = surroundings;
     this.#plan = plan;
     this.#surroundings = surroundings;
-    const queryLog = plan.log.queries === 'off' ? undefined : new QueryLog(plan.log.queries, log);
+    const queryLog =
+      plan.log.queries === 'off'
+        ? undefined
+        : new QueryLog(plan.log.queries, (record) => this.#answers.fileOf(record), log);
     const connect = queryLog === undefined ? connectBySockets : tellQueries(connectBySockets, queryLog);
     this.#answers = new DnsmasqAnswers({ plan, udpReaders, version, interfaces, connect, clock, log });
     const { table } = this.#answers;

@@ -26,8 +26,11 @@ import {
 import { WireError } from '../../wire/wire-error.ts';
 import type { Watched, Watcher } from './watched-answers.ts';
 
-/** Where an answer comes from. */
+/** Where an answer comes from; `config` may be a hosts file too. */
 type Source = 'reply' | 'cached' | 'config';
+
+/** The hosts file that a record of ours is from; nothing for one of an option. */
+export type FileOf = (record: ResourceRecord) => string | undefined;
 
 /** What the lines of one question have in common. */
 interface Ticket {
@@ -37,12 +40,14 @@ interface Ticket {
 }
 
 export class QueryLog implements Watcher {
+  readonly #fileOf: FileOf;
   readonly #log: Log;
   readonly #isExtra: boolean;
   readonly #tickets = new AsyncLocalStorage<Ticket>();
   #count = 0;
 
-  constructor(extent: 'plain' | 'extra', log: Log) {
+  constructor(extent: 'plain' | 'extra', fileOf: FileOf, log: Log) {
+    this.#fileOf = fileOf;
     this.#log = log;
     this.#isExtra = extent === 'extra';
   }
@@ -73,8 +78,8 @@ export class QueryLog implements Watcher {
   #logResponse(ticket: Ticket, question: Question, response: Uint8Array, isKnown: boolean): void {
     const message = decodeMessage(response);
     const source = sourceOf(ticket, message, isKnown);
-    for (const text of describeResponse(question, message, source))
-      this.#log.info(`${ticket.prefix}${source} ${text}`);
+    for (const text of describeResponse(question, message, source, this.#fileOf))
+      this.#log.info(`${ticket.prefix}${text}`);
   }
 }
 
@@ -85,25 +90,37 @@ function sourceOf({ wasForwarded }: Ticket, { header, answers }: Message, isKnow
   return isKnown && !header.authoritative ? 'cached' : 'config';
 }
 
-/** What stands behind the source: `www.example.com is 192.0.2.1`. */
-export function describeResponse(question: Question, message: Message, source: Source): readonly string[] {
-  const { header, answers } = message;
-  const name = textOf(question.name);
-  if (answers.length > 0) return answers.flatMap((record) => describeRecord(record, source));
-  if (header.rcode === RCODE.NXDOMAIN) return [`${name} is NXDOMAIN`];
-  if (header.rcode !== RCODE.NOERROR) return [`error is ${rcodeName(header.rcode)}`];
-  const family = question.type === TYPE.A ? '-IPv4' : question.type === TYPE.AAAA ? '-IPv6' : '';
-  return [`${name} is NODATA${family}`];
+/** The source and what came from there: `cached www.example.com is 192.0.2.1`. */
+export function describeResponse(
+  question: Question,
+  message: Message,
+  source: Source,
+  fileOf: FileOf,
+): readonly string[] {
+  const { answers } = message;
+  if (answers.length === 0) return [`${source} ${describeAbsence(question, message)}`];
+  return answers.flatMap((record) => {
+    const from = source === 'config' ? (fileOf(record) ?? source) : source;
+    return describeRecord(record, source).map((text) => `${from} ${text}`);
+  });
 }
 
-function describeRecord({ name, data }: ResourceRecord, source: Source): string | readonly string[] {
-  if (data.kind === 'A' || data.kind === 'AAAA') return `${textOf(name)} is ${data.address}`;
+function describeAbsence(question: Question, { header }: Message): string {
+  const name = textOf(question.name);
+  if (header.rcode === RCODE.NXDOMAIN) return `${name} is NXDOMAIN`;
+  if (header.rcode !== RCODE.NOERROR) return `error is ${rcodeName(header.rcode)}`;
+  const family = question.type === TYPE.A ? '-IPv4' : question.type === TYPE.AAAA ? '-IPv6' : '';
+  return `${name} is NODATA${family}`;
+}
+
+function describeRecord({ name, data }: ResourceRecord, source: Source): readonly string[] {
+  if (data.kind === 'A' || data.kind === 'AAAA') return [`${textOf(name)} is ${data.address}`];
   // Texts of others are shown, our own are known.
   if (data.kind === 'TXT' && source === 'reply')
     return data.strings.map((text) => `${textOf(name)} is ${Buffer.from(text).toString('latin1')}`);
   if (data.kind === 'PTR')
-    return `${addressOfReverseName(toKey(name)) ?? textOf(name)} is ${textOf(data.target)}`;
-  return `${textOf(name)} is <${typeName(typeOfData(data))}>`;
+    return [`${addressOfReverseName(toKey(name)) ?? textOf(name)} is ${textOf(data.target)}`];
+  return [`${textOf(name)} is <${typeName(typeOfData(data))}>`];
 }
 
 function textOf(name: AbsoluteName): string {

@@ -106,7 +106,7 @@ describe('--log-queries', () => {
 
   async function linesOf(known: Message | undefined, extent: 'plain' | 'extra' = 'plain', slow?: Message) {
     const log = new RecordingLog();
-    const queryLog = new QueryLog(extent, log);
+    const queryLog = new QueryLog(extent, () => undefined, log);
     const connect = tellQueries(
       () => ({
         ask: () => ({ overdue() {}, cancel() {} }),
@@ -186,7 +186,7 @@ describe('--log-queries', () => {
 
   it('says nothing of what is no query', async () => {
     const log = new RecordingLog();
-    const { answerSlowly } = watch([new QueryLog('plain', log)], undefined);
+    const { answerSlowly } = watch([new QueryLog('plain', () => undefined, log)], undefined);
     expect(await answerSlowly(Uint8Array.of(1, 2, 3), CLIENT)).toBeUndefined();
     expect(log.records).toEqual([]);
   });

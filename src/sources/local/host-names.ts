@@ -13,6 +13,8 @@ export interface HostAddress {
   readonly address: string;
   /** Seconds. */
   readonly ttl: number;
+  /** The hosts file that says so; undefined: an option does. */
+  readonly file: string | undefined;
 }
 
 /** The addresses of a name. Equal ones are the same object within one `HostNames`. */
@@ -28,6 +30,7 @@ export interface HostPointer {
   readonly target: NameKey;
   /** Seconds. */
   readonly ttl: number;
+  readonly file: string | undefined;
 }
 
 export class HostNames {
@@ -45,14 +48,14 @@ export class HostNames {
   }
 
   /** @param ttl seconds; where those of a set differ, the least counts (RFC 2181 section 5.2) */
-  add(name: NameKey, address: string, ttl: number): void {
+  add(name: NameKey, address: string, ttl: number, file?: string): void {
     const before = this.#names.get(name);
-    if (before === undefined) this.#names.set(name, this.#shareOne(address, ttl));
+    if (before === undefined) this.#names.set(name, this.#shareOne({ address, ttl, file }));
     else if (!before.addresses.some((known) => known.address === address))
-      this.#names.set(name, this.#share([...before.addresses, { address, ttl }]));
+      this.#names.set(name, this.#share([...before.addresses, { address, ttl, file }]));
     if (this.#addresses.has(address)) return;
     this.#addresses.add(address);
-    this.#pointers.set(reverseName(address), { target: name, ttl });
+    this.#pointers.set(reverseName(address), { target: name, ttl, file });
   }
 
   get(name: NameKey): HostAddresses | undefined {
@@ -77,15 +80,15 @@ export class HostNames {
   }
 
   /** Of many names in a row with one address. */
-  #shareOne(address: string, ttl: number): HostAddresses {
+  #shareOne(only: HostAddress): HostAddresses {
     const [last] = this.#last?.addresses ?? [];
-    if (this.#last === undefined || last?.address !== address || last.ttl !== ttl)
-      this.#last = this.#share([{ address, ttl }]);
+    const isSame = last?.address === only.address && last.ttl === only.ttl && last.file === only.file;
+    if (this.#last === undefined || !isSame) this.#last = this.#share([only]);
     return this.#last;
   }
 
   #share(addresses: readonly HostAddress[]): HostAddresses {
-    const key = addresses.map(({ address, ttl }) => `${address} ${ttl}`).join();
+    const key = addresses.map(({ address, ttl, file = '' }) => `${address} ${ttl} ${file}`).join();
     const known = this.#shared.get(key);
     if (known !== undefined) return known;
     const ipv4 = addresses.filter(({ address }) => !isIpv6(address));

@@ -80,6 +80,14 @@ export class LocalNames {
     return addresses.filter(({ address }) => !address.includes(':')).length > 1;
   }
 
+  /** The hosts file that a record of ours is from; nothing for one of an option. */
+  fileOf({ name, data }: ResourceRecord): string | undefined {
+    const key = toKey(name);
+    if (data.kind === 'PTR') return this.#hosts.pointer(key)?.file;
+    if (data.kind !== 'A' && data.kind !== 'AAAA') return undefined;
+    return this.#hosts.get(key)?.addresses.find(({ address }) => address === data.address)?.file;
+  }
+
   /** All names with records of their own, each once. */
   *names(): Iterable<NameKey> {
     yield* this.#hosts.names();

@@ -48,7 +48,7 @@ describe('reading hosts files', () => {
   it('joins the addresses of a name, and gives an address back to its first name', () => {
     const hosts = read(['10.0.0.1 one\n10.0.0.2 one\n', '10.0.0.1 other\n10.0.0.3 one\nodd\n']);
     expect(addressesOf(hosts, 'one')).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3']);
-    expect(hosts.names.pointer(key('1.0.0.10.in-addr.arpa'))).toEqual({ target: 'one.', ttl: 5 });
+    expect(hosts.names.pointer(key('1.0.0.10.in-addr.arpa'))).toEqual({ target: 'one.', ttl: 5, file: '/0' });
     expect(hosts.oddities).toEqual(['/1:3 odd']);
   });
 

@@ -24,8 +24,9 @@ export function* readHosts({ plan, files, format, onOddity }: ReadHostsOptions):
   const names = new HostNames(plan.roundRobin);
   addHostRecords(names, plan);
   const expander = plan.expandsHosts ? new Expander(plan) : undefined;
-  const host = (line: HostLine) => addLine(names, line, plan.ttl, expander);
   for (const file of files) {
+    const add = (name: NameKey, address: string) => names.add(name, address, plan.ttl, file.path);
+    const host = (line: HostLine) => addLine(line, expander, add);
     const reader = format.open({ host, oddity: (oddity) => onOddity(file, oddity) });
     for (let start = 0; start < file.octets.length; start += PIECE_OCTETS) {
       reader.push(file.octets.subarray(start, start + PIECE_OCTETS));
@@ -43,12 +44,14 @@ function addHostRecords(names: HostNames, { hostRecords }: LocalNamesPlan): void
         if (address !== undefined) names.add(name, address, record.ttl);
 }
 
-function addLine(names: HostNames, line: HostLine, ttl: number, expander: Expander | undefined): void {
+type AddName = (name: NameKey, address: string) => void;
+
+function addLine(line: HostLine, expander: Expander | undefined, add: AddName): void {
   for (const { name, isPlain } of line.names) {
     // The longer name comes first: it is the one that the address leads back to.
     const expanded = isPlain ? expander?.expand(name, line.address) : undefined;
-    if (expanded !== undefined) names.add(expanded, line.address, ttl);
-    names.add(name, line.address, ttl);
+    if (expanded !== undefined) add(expanded, line.address);
+    add(name, line.address);
   }
 }
 
