@@ -40,7 +40,7 @@ export function cachedQuestionOf({ question, key, edns, checkingDisabled }: Quer
 /**
  * The answer to a query as the table caches it; nothing if it has no such form.
  *
- * @param metricsId the counter that hits add to, 0 to 255
+ * @param metricsId the counters that hits add to, 0 to 15
  */
 export function toCachedAnswer(
   query: Query,

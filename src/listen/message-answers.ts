@@ -47,15 +47,16 @@ export class MessageAnswers {
   }
 
   #answerInstantly(length: number, limit: number): number {
+    const came = this.#clock.now();
     this.#instant.enter();
     try {
-      this.#instant.setTime(this.#clock.now());
+      this.#instant.setTime(came);
       return this.#instant.answer(this.#scratch, 0, length, LARGEST_MESSAGE, limit);
     } catch (error) {
       this.faults.note(error);
       return failQuery(this.#scratch, 0, length);
     } finally {
-      this.#instant.leave();
+      this.#instant.leave(this.#clock.now() - came);
     }
   }
 

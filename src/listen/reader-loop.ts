@@ -117,10 +117,11 @@ export class ReaderLoop {
       return true;
     }
     this.#answers.enter();
-    this.#answers.setTime(this.#clock.now());
+    const came = this.#clock.now();
+    this.#answers.setTime(came);
     for (let index = 0; index < received; index++) this.#answerPacket(socket, index);
     this.#batch.send(fd);
-    this.#answers.leave();
+    this.#answers.leave(this.#clock.now() - came);
     this.#count(COUNTER.batches, 1);
     this.#count(COUNTER.packets, received);
     this.#count(COUNTER.refused, this.#batch.refused);

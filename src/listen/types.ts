@@ -6,7 +6,8 @@
 export interface InstantAnswers {
   /** Begins a batch: memory seen from now on stays until `leave`. */
   enter(): void;
-  leave(): void;
+  /** Ends the batch. @param milliseconds since its packets came, as a whole number */
+  leave(milliseconds: number): void;
   /** @param milliseconds since the Unix epoch */
   setTime(milliseconds: number): void;
   /**

@@ -1,30 +1,76 @@
 /**
  * Counts the answers that the handler chain gives, where the table's readers count theirs.
  */
+import { CHAIN_METRICS_ID } from '../chain/metrics-ids.ts';
+import type { Clock } from '../ground/clock.ts';
 import type { AnswerSlowly } from '../listen/types.ts';
 import { Counters } from '../table/counters.ts';
+import { encodeName } from '../wire/name.ts';
+import { CLASS, type NameKey } from '../wire/types.ts';
+
+export interface CountingOptions {
+  /** The table's memory, and the main thread's own number among its readers. */
+  readonly memory: SharedArrayBuffer;
+  readonly reader: number;
+  /** Names within are told from all others. */
+  readonly domain?: NameKey;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
 
 const HEADER_OCTETS = 12;
 const TYPE_OTHER = 0;
+const TYPE_OCTETS = 2;
+const NOTHING_KNOWN = 0;
 
-/**
- * @param words the table's memory
- * @param reader the main thread's own number among the readers
- */
-export function countAnswers(answerSlowly: AnswerSlowly, words: Uint32Array, reader: number): AnswerSlowly {
-  const counters = new Counters(words, reader);
+export function countAnswers(answerSlowly: AnswerSlowly, options: CountingOptions): AnswerSlowly {
+  const { memory, reader, domain, clock } = options;
+  const counters = new Counters(memory, reader);
+  const zone = domain && encodeName(domain);
   return async (query, client) => {
+    const came = clock.monotonic();
     const response = await answerSlowly(query, client);
-    if (response !== undefined) counters.count(questionType(response), (response[3] ?? 0) & 15, 0);
+    if (response === undefined) return undefined;
+    const nameEnd = questionNameEnd(response);
+    const type = nameEnd === undefined ? TYPE_OTHER : sixteenBits(response, nameEnd);
+    counters.beginBatch();
+    counters.count(type, sixteenBits(response, 2), metricsIdOf(response, nameEnd, zone), response.length);
+    counters.endBatch(clock.monotonic() - came);
     return response;
   };
 }
 
-/** The type of the question of a response of ours: its names are whole and uncompressed there. */
-function questionType(response: Uint8Array): number {
-  if (((response[4] ?? 0) << 8) + (response[5] ?? 0) !== 1) return TYPE_OTHER;
+/** The first octet behind the name of the question of a response of ours: names are whole and uncompressed there. */
+function questionNameEnd(response: Uint8Array): number | undefined {
+  if (sixteenBits(response, 4) !== 1) return undefined;
   let position = HEADER_OCTETS;
   for (let length = response[position] ?? 0; length > 0; length = response[position] ?? 0)
     position += length + 1;
-  return ((response[position + 1] ?? 0) << 8) + (response[position + 2] ?? 0);
+  return position + 1;
+}
+
+function metricsIdOf(
+  response: Uint8Array,
+  nameEnd: number | undefined,
+  zone: Uint8Array | undefined,
+): number {
+  if (nameEnd === undefined || zone === undefined) return NOTHING_KNOWN;
+  const { ours, others } = CHAIN_METRICS_ID;
+  const isAboutUs = sixteenBits(response, nameEnd + TYPE_OCTETS) === CLASS.CH;
+  return isAboutUs || isWithin(response, nameEnd, zone) ? ours : others;
+}
+
+function isWithin(response: Uint8Array, nameEnd: number, zone: Uint8Array): boolean {
+  let start = HEADER_OCTETS;
+  while (nameEnd - start > zone.length) start += (response[start] ?? 0) + 1;
+  if (nameEnd - start !== zone.length) return false;
+  return zone.every((octet, index) => lowerCase(response[start + index] ?? 0) === octet);
+}
+
+/** No length of a label is as high as a letter. */
+function lowerCase(octet: number): number {
+  return octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet;
+}
+
+function sixteenBits(octets: Uint8Array, at: number): number {
+  return ((octets[at] ?? 0) << 8) + (octets[at + 1] ?? 0);
 }

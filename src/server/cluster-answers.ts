@@ -55,7 +55,9 @@ export class ClusterAnswers {
     const { hiddenTypes } = outside;
     const chain = createClusterChain({ cluster, dialect, hiddenTypes, outside, clock, log });
     const answerSlowly = createAnswerSlowly(chain, { recursionAvailable, log });
-    this.answerSlowly = countAnswers(answerSlowly, new Uint32Array(this.table.memory), listen.udpReaders);
+    const { memory } = this.table;
+    const { domain } = plan.cluster;
+    this.answerSlowly = countAnswers(answerSlowly, { memory, reader: listen.udpReaders, domain, clock });
     this.#sums = new CounterSums(this.table.memory, readers);
     this.#sumNowAndThen(clock);
   }

@@ -9,7 +9,7 @@ describe('Arena', () => {
   });
 
   it('gives a freed block out again to the next of its size, and to no other', () => {
-    const arena = new Arena(2 ** 20);
+    const arena = new Arena(2 ** 21);
     const block = arena.take(100);
     arena.give(block, 100);
     expect(arena.take(200)).not.toBe(block);
@@ -18,7 +18,7 @@ describe('Arena', () => {
   });
 
   it('aligns pages and keeps them apart from blocks', () => {
-    const arena = new Arena(2 ** 20);
+    const arena = new Arena(2 ** 21);
     arena.take(16);
     const pages = arena.takePages(5000);
     expect(pages % 4096).toBe(0);
@@ -27,9 +27,9 @@ describe('Arena', () => {
   });
 
   it('says how much it could not give, and goes on', () => {
-    const arena = new Arena(256 * 1024);
-    expect(() => arena.take(2 ** 20)).toThrow(TableFullError);
-    expect(() => arena.take(2 ** 20)).toThrow('the answer table is full: 1048576 octets asked for');
+    const arena = new Arena(2 ** 21);
+    expect(() => arena.take(2 ** 21)).toThrow(TableFullError);
+    expect(() => arena.take(2 ** 21)).toThrow('the answer table is full: 2097152 octets asked for');
     expect(arena.take(16)).toBeGreaterThan(0);
   });
 });

@@ -1,17 +1,24 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TYPE } from '../wire/types.ts';
-import { CounterSums, Counters } from './counters.ts';
-import { countersOf } from './layout.ts';
+import { CounterSums, Counters, DURATION_BOUNDS, SIZE_BOUNDS } from './counters.ts';
+import { COUNTERS, countersOf } from './layout.ts';
+
+const TRUNCATED = 0x0200;
+
+function memoryOf(readers: number): SharedArrayBuffer {
+  return new SharedArrayBuffer(countersOf(readers) * 4);
+}
 
 describe('counters', () => {
   it('sum all readers by type and rcode and by metrics id', () => {
-    const memory = new SharedArrayBuffer(2 ** 20);
-    const readers = [0, 1].map((reader) => new Counters(new Uint32Array(memory), reader));
+    const memory = memoryOf(2);
+    const readers = [0, 1].map((reader) => new Counters(memory, reader));
     for (const reader of readers) {
-      reader.count(TYPE.A, 0, 7);
-      reader.count(TYPE.AAAA, 3, 9);
-      reader.count(65_280, 0, 7);
-      reader.countRejected(1);
+      reader.count(TYPE.A, 0x8580, 7, 100);
+      reader.count(TYPE.AAAA, 0x8583, 9, 100);
+      reader.count(65_280, 0x8580, 7, 100);
+      reader.count(0, 1, 0, 12);
     }
     const { byTypeAndRcode, byMetricsId } = new CounterSums(memory, 2).read();
     expect(byTypeAndRcode).toEqual([
@@ -21,19 +28,147 @@ describe('counters', () => {
       { type: undefined, rcode: 1, count: 2 },
     ]);
     expect([...byMetricsId]).toEqual([
+      [0, 2],
       [7, 4],
       [9, 2],
     ]);
   });
 
+  it('keep questions for PTR apart, and truncated answers', () => {
+    const memory = memoryOf(1);
+    const counters = new Counters(memory, 0);
+    counters.count(TYPE.PTR, 0x8183, 8, 80);
+    counters.count(TYPE.A, 0x8580 | TRUNCATED, 8, 512);
+    counters.count(TYPE.A, 0x8580, 8, 70);
+    const { groups } = new CounterSums(memory, 1).read();
+    expect(groups).toMatchObject([
+      { metricsId: 8, pointers: false, count: 2, truncated: 1, octets: 582 },
+      { metricsId: 8, pointers: true, count: 1, truncated: 0, octets: 80 },
+    ]);
+    expect(groups.map(({ byRcode }) => [byRcode[0], byRcode[3]])).toEqual([
+      [1, 0],
+      [0, 1],
+    ]);
+  });
+
   it('count on past the wrap of a word', () => {
-    const memory = new SharedArrayBuffer(2 ** 20);
+    const memory = memoryOf(1);
     const words = new Uint32Array(memory);
     const sums = new CounterSums(memory, 1);
-    words[countersOf(0)] = 0xffffffff;
+    words[countersOf(0) + COUNTERS.ANSWERS] = 0xffffffff;
     sums.read();
-    new Counters(words, 0).count(TYPE.A, 0, 0);
-    new Counters(words, 0).count(TYPE.A, 0, 0);
+    const counters = new Counters(memory, 0);
+    counters.count(TYPE.A, 0, 0, 100);
+    counters.count(TYPE.A, 0, 0, 100);
     expect(sums.read().byTypeAndRcode).toEqual([{ type: TYPE.A, rcode: 0, count: 0xffffffff + 2 }]);
   });
+
+  it('stay within the words of their reader', () => {
+    const memory = memoryOf(3);
+    const counters = new Counters(memory, 1);
+    counters.beginBatch();
+    for (const metricsId of [0, 15]) {
+      counters.count(0, 0, metricsId, 1);
+      counters.count(TYPE.PTR, 0xffff, metricsId, 65_535);
+      counters.count(0xffff, 0xffff, metricsId, 65_535);
+    }
+    counters.endBatch(20_000);
+    const words = new Uint32Array(memory);
+    expect(words.subarray(0, countersOf(1)).every((word) => word === 0)).toBe(true);
+    expect(words.subarray(countersOf(2)).every((word) => word === 0)).toBe(true);
+    expect(new CounterSums(memory, 3).read().groups.map(({ count }) => count)).toEqual([2, 2, 1, 1]);
+  });
 });
+
+describe('batches', () => {
+  it('tell of each answer how long it took', () => {
+    const memory = memoryOf(1);
+    const counters = new Counters(memory, 0);
+    const batch = (answers: number, milliseconds: number) => {
+      counters.beginBatch();
+      for (let index = 0; index < answers; index += 1) counters.count(TYPE.A, 0, 3, 100);
+      counters.endBatch(milliseconds);
+    };
+    batch(5, 0);
+    batch(4, 1);
+    batch(64, 2);
+    batch(1, 30_000);
+    const [group] = new CounterSums(memory, 1).read().groups;
+    expect(group?.durations).toEqual([9, 64, ...DURATION_BOUNDS.slice(2).map(() => 0), 1]);
+    expect(group?.milliseconds).toBe(4 + 128 + 30_000);
+  });
+
+  it('believe no clock that was set', () => {
+    const memory = memoryOf(1);
+    const counters = new Counters(memory, 0);
+    for (const milliseconds of [-5000, 3_600_000]) {
+      counters.beginBatch();
+      counters.count(TYPE.A, 0, 3, 100);
+      counters.endBatch(milliseconds);
+    }
+    const [group] = new CounterSums(memory, 1).read().groups;
+    expect([group?.milliseconds, group?.durations[0]]).toEqual([0, 2]);
+  });
+});
+
+it('agree with what was counted, whatever it was', () => {
+  const answer = fc.record({
+    type: fc.constantFrom<number>(...Object.values(TYPE), 0, 257, 65_535),
+    flags: fc.integer({ min: 0, max: 0xffff }),
+    metricsId: fc.integer({ min: 0, max: 15 }),
+    octets: fc.integer({ min: 1, max: 65_535 }),
+  });
+  const batch = fc.record({ answers: fc.array(answer, { maxLength: 64 }), milliseconds: fc.nat(12_000) });
+  fc.assert(
+    fc.property(fc.array(batch, { maxLength: 20 }), (batches) => {
+      const memory = memoryOf(2);
+      const readers = [new Counters(memory, 0), new Counters(memory, 1)];
+      const sums = new CounterSums(memory, 2);
+      for (const [index, { answers, milliseconds }] of batches.entries()) {
+        const counters = readers[index % 2];
+        counters?.beginBatch();
+        for (const { type, flags, metricsId, octets } of answers)
+          counters?.count(type, flags, metricsId, octets);
+        counters?.endBatch(milliseconds);
+        if (index % 3 === 0) sums.read();
+      }
+      const { groups, byTypeAndRcode } = sums.read();
+      const all = batches.flatMap(({ answers, milliseconds }) =>
+        answers.map((each) => ({ ...each, milliseconds })),
+      );
+      expect(total(byTypeAndRcode.map(({ count }) => count))).toBe(all.length);
+      for (const group of groups) {
+        const own = all.filter(
+          ({ type, metricsId }) => metricsId === group.metricsId && (type === TYPE.PTR) === group.pointers,
+        );
+        expect(group).toMatchObject({
+          count: own.length,
+          truncated: own.filter(({ flags }) => (flags & TRUNCATED) !== 0).length,
+          octets: total(own.map(({ octets }) => octets)),
+          milliseconds: total(own.map(({ milliseconds }) => milliseconds)),
+          sizes: histogram(
+            own.map(({ octets }) => octets),
+            SIZE_BOUNDS,
+          ),
+          durations: histogram(
+            own.map(({ milliseconds }) => milliseconds),
+            [...DURATION_BOUNDS, Infinity],
+          ),
+        });
+      }
+      expect(total(groups.map(({ count }) => count))).toBe(all.length);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+function histogram(values: readonly number[], bounds: readonly number[]): readonly number[] {
+  return bounds.map((most, index) => {
+    const least = bounds[index - 1] ?? Number.NEGATIVE_INFINITY;
+    return values.filter((value) => value > least && value <= most).length;
+  });
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}

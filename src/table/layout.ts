@@ -56,11 +56,23 @@ export const EPOCH_STRIDE = 16;
 /** Types that are counted by themselves; the last bucket is every other type. */
 export const TYPE_BUCKETS = 16;
 export const RCODE_BUCKETS = 16;
-export const METRICS_IDS = 256;
+export const METRICS_IDS = 16;
+/**
+ * The counters of a reader, in words. A group is a metrics id, for questions for PTR those of the upper half:
+ *
+ *     durations     group, bucket (16)
+ *     sizes         group, bucket (32)
+ *     answers       metrics id, whether truncated, type, rcode
+ *     octets        group: 64 bits, a floating point number
+ *     milliseconds  likewise
+ */
 export const COUNTERS = {
-  BY_TYPE_AND_RCODE: 0,
-  BY_METRICS_ID: TYPE_BUCKETS * RCODE_BUCKETS,
-  WORDS: 1024,
+  DURATIONS: 0,
+  SIZES: 512,
+  ANSWERS: 1536,
+  OCTETS: 9728,
+  MILLISECONDS: 9792,
+  WORDS: 10_240,
 } as const;
 
 const HEADER_OCTETS = 4096;

@@ -43,6 +43,7 @@ const ONE_QUESTION = 0x00010000;
 const FIRST_META_TYPE = 249;
 const LAST_META_TYPE = 255;
 const TYPE_OPT = 41;
+const TYPE_OTHER = 0;
 
 export class TableReader {
   readonly #views: TableViews;
@@ -58,6 +59,8 @@ export class TableReader {
   #view: DataView = new DataView(new ArrayBuffer(0));
   /** The slot of the entry that `#find` found, for its recency octet. */
   #recencyAt = 0;
+  /** What the answer at hand stands for. */
+  #metricsId = 0;
 
   /**
    * @param reader this reader's number, below the table's number of readers (the main thread may use any of its own)
@@ -70,17 +73,19 @@ export class TableReader {
     this.#mostTtl = this.#views.words[HEADER.MOST_TTL] ?? 0;
     this.#boundsTtls = this.#mostTtl < LONGEST_TTL;
     this.#response = new ResponseWriter(this.#views, this.#question, udpSize);
-    this.#counters = new Counters(this.#views.words, reader);
+    this.#counters = new Counters(memory, reader);
   }
 
   /** Call after a batch was received, before its first `answer`: memory seen from now on stays until `leave`. */
   enter(): void {
     Atomics.add(this.#views.atoms, this.#epoch, 1);
+    this.#counters.beginBatch();
   }
 
-  /** Call when the answers of a batch are sent. */
-  leave(): void {
+  /** Call when the answers of a batch are sent. @param milliseconds since its packets came, where that is measured */
+  leave(milliseconds = 0): void {
     Atomics.add(this.#views.atoms, this.#epoch, 1);
+    this.#counters.endBatch(milliseconds);
   }
 
   /** The time that cached answers are judged by: milliseconds since the epoch. Once per batch is enough. */
@@ -104,8 +109,13 @@ export class TableReader {
     const { type, dnsClass } = question;
     if (parsed === PARSED.UNUSUAL || dnsClass !== CLASS.IN || type === TYPE_OPT) return VERDICT.ASK;
     if (type >= FIRST_META_TYPE && type <= LAST_META_TYPE) return VERDICT.ASK;
-    const most = Math.min(capacity, this.#largest(limit));
-    const node = this.#find(finishHash(question.running), 0, KIND.NODE);
+    const answered = this.#lookUp(start, Math.min(capacity, this.#largest(limit)));
+    if (answered > 0) this.#counters.count(type, this.#view.getUint16(start + 2), this.#metricsId, answered);
+    return answered;
+  }
+
+  #lookUp(start: number, most: number): number {
+    const node = this.#find(finishHash(this.#question.running), 0, KIND.NODE);
     if (node !== 0) return this.#answerFromNode(start, most, node);
     const cached = this.#findCached();
     if (cached !== 0) return this.#answerFromCache(start, most, cached);
@@ -130,8 +140,10 @@ export class TableReader {
     const accepted = accept(packet, start, length);
     if (accepted === ACCEPT.DROP) return VERDICT.DROP;
     const rcode = accepted === ACCEPT.NOTIMP ? RCODE.NOTIMP : RCODE.FORMERR;
-    this.#counters.countRejected(rcode);
-    return writeErrorResponse(packet, start, length, rcode);
+    const answered = writeErrorResponse(packet, start, length, rcode);
+    // Not even a question: type "other", and it stands for nothing.
+    this.#counters.count(TYPE_OTHER, rcode, 0, answered);
+    return answered;
   }
 
   #largest(limit: number): number {
@@ -153,27 +165,21 @@ export class TableReader {
     const terms = this.#termsOf(node);
     const flags = words[(terms + TERMS.FLAGS) >> 2] ?? 0;
     const recursion = (flags & TERMS_FLAG.RECURSION_AVAILABLE) !== 0;
+    this.#metricsId = (zone >> 8) & 0x0f;
     let entry = (node + NODE.TYPES) >> 2;
     for (let left = zone >>> 16; left > 0; left--, entry += 2) {
       if (words[entry] !== type) continue;
       const body = node + (words[entry + 1] ?? 0);
-      this.#counters.count(type, (words[body >> 2] ?? 0) & 0x0f, (zone >> 8) & 0xff);
       return this.#response.writeBody(start, most, body, recursion);
     }
-    if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#fail(start, recursion, (zone >> 8) & 0xff);
+    if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#response.writeCode(start, RCODE.SERVFAIL, recursion);
     if (shape >>> 24 !== 0) return this.#answerOpenType(start, most, flags);
-    this.#counters.count(type, RCODE.NOERROR, (zone >> 8) & 0xff);
     return this.#response.writeNegative(start, most, terms, RCODE.NOERROR);
   }
 
   #answerOpenType(start: number, most: number, flags: number): number {
     const cached = (flags & TERMS_FLAG.CACHES_OPEN_TYPES) === 0 ? 0 : this.#findCached();
     return cached === 0 ? VERDICT.ASK : this.#answerFromCache(start, most, cached);
-  }
-
-  #fail(start: number, recursion: boolean, metricsId: number): number {
-    this.#counters.count(this.#question.type, RCODE.SERVFAIL, metricsId);
-    return this.#response.writeCode(start, RCODE.SERVFAIL, recursion);
   }
 
   /** The closest encloser decides: the first node on the way up to the root (RFC 4592 section 3.3.1). */
@@ -187,12 +193,11 @@ export class TableReader {
       const terms = this.#termsOf(node);
       const flags = words[(terms + TERMS.FLAGS) >> 2] ?? 0;
       const recursion = (flags & TERMS_FLAG.RECURSION_AVAILABLE) !== 0;
-      const metricsId = ((words[(node + NODE.ZONE) >> 2] ?? 0) >> 8) & 0xff;
-      if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#fail(start, recursion, metricsId);
+      this.#metricsId = ((words[(node + NODE.ZONE) >> 2] ?? 0) >> 8) & 0x0f;
+      if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#response.writeCode(start, RCODE.SERVFAIL, recursion);
       if ((flags & TERMS_FLAG.ASK_WILDCARDS) !== 0 && this.#hasWildcard(skipped)) return VERDICT.ASK;
       const below = ((words[(node + NODE.SHAPE) >> 2] ?? 0) >> 16) & 0xff;
       if (below !== BELOW_COMPLETE && (below === BELOW_ASK_ANY || below === skipped)) return VERDICT.ASK;
-      this.#counters.count(question.type, RCODE.NXDOMAIN, metricsId);
       return this.#response.writeNegative(start, most, terms, RCODE.NXDOMAIN);
     }
     return VERDICT.ASK;
@@ -211,7 +216,7 @@ export class TableReader {
     const { words, octets } = this.#views;
     const flags = words[(entry + CACHED.FLAGS) >> 2] ?? 0;
     const body = entry + (words[(entry + CACHED.BODY) >> 2] ?? 0);
-    this.#counters.count(this.#question.type, (words[body >> 2] ?? 0) & 0x0f, (flags >> 8) & 0xff);
+    this.#metricsId = (flags >> 8) & 0x0f;
     if (octets[this.#recencyAt] === 0) octets[this.#recencyAt] = 1;
     const recursion = (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0;
     const age = this.#second - (words[(entry + CACHED.STORED) >> 2] ?? 0);

@@ -47,7 +47,7 @@ export interface NameNode {
   readonly below: Below;
   /** What a type that is not among `answers` means. */
   readonly otherTypes: 'nodata' | 'ask';
-  /** 0 to 255: which counter a hit adds to. */
+  /** 0 to 15: which counters an answer adds to. */
   readonly metricsId: number;
   readonly answers: ReadonlyMap<number, AnswerBody>;
 }
