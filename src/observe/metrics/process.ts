@@ -1,9 +1,10 @@
 /**
  * The process as a whole, under the names that every exporter has for it.
  */
-import { type Metric, one } from './metric.ts';
+import { type Metric, one, type Sample } from './metric.ts';
 
-export const PROCESS_METRICS: readonly Metric[] = [
+/** They need no figures of a server: other programs show them too. */
+export const PROCESS_METRICS: readonly (Metric & { readonly read: () => Iterable<Sample> })[] = [
   {
     kind: 'counter',
     name: 'process_cpu_seconds_total',

@@ -1,0 +1,117 @@
+/**
+ * What dnsmasq counts of its cache, read from it in class CHAOS and kept as counters that never fall.
+ *
+ * A dnsmasq that was restarted counts from 0 again; what it then adds is added here. If one count cannot be read, none of that
+ * reading is used.
+ */
+import type { Clock, Timer } from '../../ground/clock.ts';
+import type { Log } from '../../ground/log.ts';
+import { parseName } from '../../wire/name.ts';
+import { CLASS, TYPE } from '../../wire/types.ts';
+import type { AskQuestion } from './probe.ts';
+import type { ServerReply } from './server-question.ts';
+
+/** By the first label of what dnsmasq is asked for. */
+export const COUNT_NAMES = ['hits', 'misses', 'evictions', 'insertions', 'cachesize'] as const;
+export type CountName = (typeof COUNT_NAMES)[number];
+
+export interface CountsSurroundings {
+  readonly ask: AskQuestion;
+  /** Milliseconds from one reading to the next. */
+  readonly interval: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+type Reading =
+  | { readonly kind: 'read'; readonly counts: ReadonlyMap<CountName, number> }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export class CacheCounts {
+  readonly #surroundings: CountsSurroundings;
+  readonly #totals = new Map<CountName, number>();
+  #last: ReadonlyMap<CountName, number> = new Map();
+  #errors = 0;
+  #hasFailed = false;
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(surroundings: CountsSurroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  total(name: CountName): number {
+    return this.#totals.get(name) ?? 0;
+  }
+
+  /** Readings that failed. */
+  get errors(): number {
+    return this.#errors;
+  }
+
+  /** Reads at once, and then for ever. */
+  start(): void {
+    void this.#run();
+  }
+
+  /** What is under way changes nothing any more. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  async #run(): Promise<void> {
+    const reading = await this.#read();
+    if (this.#isStopped) return;
+    if (reading.kind === 'read') this.#add(reading.counts);
+    else this.#errors += 1;
+    this.#report(reading);
+    const { clock, interval } = this.#surroundings;
+    this.#timer = clock.after(interval, () => void this.#run());
+  }
+
+  async #read(): Promise<Reading> {
+    const counts = new Map<CountName, number>();
+    for (const name of COUNT_NAMES) {
+      const question = { name: parseName(`${name}.bind.`), type: TYPE.TXT, class: CLASS.CH };
+      const count = countOf(await this.#surroundings.ask(question));
+      if (typeof count === 'string') return { kind: 'failed', reason: `${name}.bind.: ${count}` };
+      counts.set(name, count);
+    }
+    return { kind: 'read', counts };
+  }
+
+  #add(counts: ReadonlyMap<CountName, number>): void {
+    for (const [name, count] of counts) {
+      const grown = count - (this.#last.get(name) ?? 0);
+      if (grown > 0) this.#totals.set(name, this.total(name) + grown);
+    }
+    this.#last = counts;
+  }
+
+  #report(reading: Reading): void {
+    const { log } = this.#surroundings;
+    if (reading.kind === 'failed' && !this.#hasFailed)
+      log.warn('counts of dnsmasq cannot be read', { reason: reading.reason });
+    if (reading.kind === 'read' && this.#hasFailed) log.info('counts of dnsmasq can be read again');
+    this.#hasFailed = reading.kind === 'failed';
+  }
+}
+
+/** The one number of a reply, or what is wrong with it. */
+function countOf(reply: ServerReply): number | string {
+  if (reply.kind === 'failed') return reply.reason;
+  const { answers } = reply.message;
+  const [record] = answers;
+  if (record === undefined || answers.length !== 1)
+    return `invalid number of Answer records: ${answers.length}`;
+  if (record.data.kind !== 'TXT') return 'missing TXT record';
+  const { strings } = record.data;
+  const [string] = strings;
+  if (string === undefined || strings.length !== 1) return `invalid number of TXT records: ${strings.length}`;
+  const text = Buffer.from(string).toString('latin1');
+  // What dnsmasq shows is at most 64 bits of a C program; beyond 2^53 it is no count of anything.
+  const count = /^-?\d{1,19}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(count)) return `not a count: ${JSON.stringify(text)}`;
+  return Math.max(count, 0);
+}

@@ -1,0 +1,38 @@
+/**
+ * How latencies lie: counts by upper ends that double from a quarter of a millisecond to 8 seconds, as the original has them.
+ */
+const UPPER_ENDS: readonly number[] = Array.from({ length: 16 }, (_, index) => 0.25 * 2 ** index);
+
+export class Latencies {
+  /** Of each upper end, not counting those below it; the last one is of what exceeds them all. */
+  readonly #counts: number[] = Array.from({ length: UPPER_ENDS.length + 1 }, () => 0);
+  #sum = 0;
+  #count = 0;
+
+  /** @param latency in milliseconds */
+  add(latency: number): void {
+    const found = UPPER_ENDS.findIndex((end) => latency <= end);
+    const index = found < 0 ? UPPER_ENDS.length : found;
+    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    this.#sum += latency;
+    this.#count += 1;
+  }
+
+  /** The count of latencies up to each upper end, all below included. */
+  get buckets(): readonly (readonly [upperEnd: number, count: number])[] {
+    let below = 0;
+    return UPPER_ENDS.map((end, index) => {
+      below += this.#counts[index] ?? 0;
+      return [end, below];
+    });
+  }
+
+  /** In milliseconds. */
+  get sum(): number {
+    return this.#sum;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+}

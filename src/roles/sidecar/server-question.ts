@@ -1,0 +1,130 @@
+/**
+ * One question to one server over UDP, from a port and with an id of chance: answered, or a reason why not.
+ *
+ * Reasons are worded as the Go programs word them whose place this takes, since they end in events of the kubelet. Whatever
+ * a server sends, a question ends within its patience: packets that are no reply to it are waited past.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { getSystemErrorMap } from 'node:util';
+import {
+  type ForwardQuestion,
+  idOfReply,
+  type QueryMessage,
+  repeatsQuestion,
+  withId,
+  writeQuery,
+} from '../../forward/transport/query-message.ts';
+import { randomId } from '../../forward/transport/random-ids.ts';
+import type { Clock } from '../../ground/clock.ts';
+import { decodeMessage } from '../../wire/message.ts';
+import type { Message, Question } from '../../wire/types.ts';
+import { WireError } from '../../wire/wire-error.ts';
+
+export type ServerReply =
+  /** `latency` in milliseconds, from sending to receiving. */
+  | { readonly kind: 'replied'; readonly message: Message; readonly latency: number }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** Milliseconds that a server has for its reply; the original's. */
+export const PATIENCE = 2_000;
+
+export interface ServerEndpoint {
+  /** An IP address. */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Asks once, without EDNS, as the original does. Never rejects. */
+export function askServer(server: ServerEndpoint, question: Question, clock: Clock): Promise<ServerReply> {
+  const query = writeQuery({ ...question, ...PLAIN }, undefined);
+  return new Promise((resolve) => new Exchange(server, query, clock, resolve).begin());
+}
+
+const PLAIN: Pick<ForwardQuestion, 'dnssecOk' | 'checkingDisabled' | 'recursionDesired'> = {
+  dnssecOk: false,
+  checkingDisabled: false,
+  recursionDesired: true,
+};
+
+class Exchange {
+  readonly #server: ServerEndpoint;
+  readonly #query: QueryMessage;
+  readonly #clock: Clock;
+  readonly #socket: Socket;
+  readonly #id = randomId();
+  readonly #resolve: (reply: ServerReply) => void;
+  #sentAt = 0;
+  #isOver = false;
+  /** Both ends, once the socket is connected. */
+  #ends = '';
+
+  constructor(
+    server: ServerEndpoint,
+    query: QueryMessage,
+    clock: Clock,
+    resolve: (reply: ServerReply) => void,
+  ) {
+    this.#server = server;
+    this.#query = query;
+    this.#clock = clock;
+    this.#resolve = resolve;
+    this.#socket = createSocket(server.address.includes(':') ? 'udp6' : 'udp4');
+  }
+
+  begin(): void {
+    const { address, port } = this.#server;
+    const patience = this.#clock.after(PATIENCE, () => this.#fail(`read udp ${this.#ends}: i/o timeout`));
+    this.#socket.on('close', () => patience.cancel());
+    this.#socket.on('message', (packet) => this.#receive(packet));
+    // What the network says of a packet that was sent comes as an error of the socket.
+    this.#socket.on('error', (error) => this.#fail(`read udp ${this.#ends}: read: ${wordsOf(error)}`));
+    const onConnect = (error?: Error) => {
+      if (this.#isOver) return;
+      if (error === undefined) this.#send();
+      else this.#fail(`dial udp ${textOf(address, port)}: connect: ${wordsOf(error)}`);
+    };
+    // Connected, so that the kernel lets in nobody else, and tells when nobody listens there.
+    this.#socket.connect(port, address, onConnect);
+  }
+
+  #send(): void {
+    const local = this.#socket.address();
+    this.#ends = `${textOf(local.address, local.port)}->${textOf(this.#server.address, this.#server.port)}`;
+    this.#sentAt = this.#clock.monotonic();
+    this.#socket.send(withId(this.#query, this.#id), (error) => {
+      if (error !== null) this.#fail(`write udp ${this.#ends}: write: ${wordsOf(error)}`);
+    });
+  }
+
+  #receive(packet: Uint8Array): void {
+    const latency = this.#clock.monotonic() - this.#sentAt;
+    if (idOfReply(packet, 0, packet.length) !== this.#id) return;
+    if (!repeatsQuestion(packet, 0, packet.length, this.#query)) return;
+    try {
+      this.#end({ kind: 'replied', message: decodeMessage(packet), latency });
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      this.#fail(`malformed reply: ${error.message}`);
+    }
+  }
+
+  #fail(reason: string): void {
+    this.#end({ kind: 'failed', reason });
+  }
+
+  #end(reply: ServerReply): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#socket.close();
+    this.#resolve(reply);
+  }
+}
+
+function textOf(address: string, port: number): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+/** What the system says of an error, without the name of the call: `connection refused`. */
+function wordsOf(error: NodeJS.ErrnoException): string {
+  return getSystemErrorMap().get(error.errno ?? 0)?.[1] ?? error.message;
+}

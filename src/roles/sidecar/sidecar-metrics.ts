@@ -1,0 +1,56 @@
+/**
+ * The sidecar's metrics, under the names that dashboards and alerts know.
+ */
+import type { CacheCounts, CountName } from './cache-counts.ts';
+import { type MetricFamily, writeMetrics } from './metrics-text.ts';
+import type { Probe } from './probe.ts';
+
+/** The last part of a metric's name, and what it means, of each count of dnsmasq. */
+const COUNT_METRICS: readonly (readonly [count: CountName, name: string, help: string])[] = [
+  ['hits', 'hits', 'Number of DNS cache hits (from start of process)'],
+  ['misses', 'misses', 'Number of DNS cache misses (from start of process)'],
+  ['evictions', 'evictions', 'Counter of DNS cache evictions (from start of process)'],
+  ['insertions', 'insertions', 'Counter of DNS cache insertions (from start of process)'],
+  ['cachesize', 'max_size', 'Maximum size of the DNS cache'],
+];
+
+/** @param namespace what the names begin with; may be empty */
+export function writeSidecarMetrics(
+  namespace: string,
+  probes: readonly Probe[],
+  counts: CacheCounts,
+): string {
+  const prefix = namespace === '' ? '' : `${namespace}_`;
+  const families = [countFamilies(`${prefix}dnsmasq`, counts)];
+  for (const probe of probes) families.push(probeFamilies(`${prefix}probe_${probe.plan.label}`, probe));
+  return writeMetrics(families.flat());
+}
+
+function countFamilies(prefix: string, counts: CacheCounts): readonly MetricFamily[] {
+  return [
+    ...COUNT_METRICS.map(([count, name, help]) => counter(`${prefix}_${name}`, help, counts.total(count))),
+    counter(`${prefix}_errors`, 'Number of errors that have occurred getting metrics', counts.errors),
+  ];
+}
+
+function probeFamilies(prefix: string, { plan, errors, latencies }: Probe): readonly MetricFamily[] {
+  const { buckets, sum, count } = latencies;
+  return [
+    counter(`${prefix}_errors`, `Count of errors in name resolution of ${plan.label}`, errors),
+    {
+      name: `${prefix}_latency_ms`,
+      help: `Latency of the DNS probe request ${plan.label}`,
+      type: 'histogram',
+      samples: [
+        ...buckets.map(([end, below]) => [`_bucket{le="${end}"}`, below] as const),
+        ['_bucket{le="+Inf"}', count],
+        ['_sum', sum],
+        ['_count', count],
+      ],
+    },
+  ];
+}
+
+function counter(name: string, help: string, value: number): MetricFamily {
+  return { name, help, type: 'counter', samples: [['', value]] };
+}

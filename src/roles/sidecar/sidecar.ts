@@ -1,0 +1,132 @@
+/**
+ * The sidecar of kube-dns: probes servers, reads the counts of dnsmasq, and tells of both by HTTP.
+ *
+ *     /healthcheck/<label>   200 or 503, with the last result of that probe as JSON
+ *     /healthz               200 while the process is alive
+ *     /metrics               under the names of the original
+ */
+import type { ServerPlace, SidecarPlan } from '../../config/sidecar/plan.ts';
+import type { Clock } from '../../ground/clock.ts';
+import type { Log } from '../../ground/log.ts';
+import { METRICS_TEXT } from '../../observe/health.ts';
+import { type HttpReply, type HttpRoute, HttpServer, PLAIN_TEXT } from '../../observe/http-server.ts';
+import { CacheCounts } from './cache-counts.ts';
+import { type AskQuestion, Probe, type ProbeState } from './probe.ts';
+import { type LookUpHost, lookUpBySystem, ServerAddress } from './server-address.ts';
+import { askServer } from './server-question.ts';
+import { writeSidecarMetrics } from './sidecar-metrics.ts';
+
+export interface SidecarSurroundings {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From 0 to below 1; `Math.random` unless given. */
+  readonly random?: () => number;
+  /** How names of hosts are looked up; by the system unless given. */
+  readonly lookUp?: LookUpHost;
+  /** What stands behind the sidecar's own metrics, in the same format. */
+  readonly furtherMetrics?: () => string | Promise<string>;
+}
+
+export class Sidecar {
+  readonly #plan: SidecarPlan;
+  readonly #surroundings: SidecarSurroundings;
+  readonly #probes: readonly Probe[];
+  readonly #counts: CacheCounts;
+  readonly #http: HttpServer;
+
+  constructor(plan: SidecarPlan, surroundings: SidecarSurroundings) {
+    this.#plan = plan;
+    this.#surroundings = surroundings;
+    const { clock, log, random = Math.random } = surroundings;
+    this.#probes = plan.probes.map(
+      (probe) => new Probe(probe, { ask: this.#askerOf(probe.server), clock, log, random }),
+    );
+    const { server, interval } = plan.dnsmasq;
+    this.#counts = new CacheCounts({ ask: this.#askerOf(server), interval, clock, log });
+    const { address, port, waitForPort } = plan.http;
+    this.#http = new HttpServer(
+      { address, port, waitForPort, flag: '--prometheus-port' },
+      this.#routes(),
+      clock,
+      log,
+    );
+  }
+
+  /**
+   * Listens by HTTP, then begins to ask.
+   *
+   * @throws HttpServerError if its port cannot be had
+   */
+  async start(): Promise<void> {
+    await this.#http.start();
+    for (const probe of this.#probes) probe.start();
+    this.#counts.start();
+  }
+
+  async stop(): Promise<void> {
+    for (const probe of this.#probes) probe.stop();
+    this.#counts.stop();
+    await this.#http.stop();
+  }
+
+  /** Where HTTP is listened on; nothing while the port is waited for. */
+  get port(): number | undefined {
+    return this.#http.port;
+  }
+
+  /** The sidecar's own metrics, in the text format of Prometheus. */
+  metrics(): string {
+    return writeSidecarMetrics(this.#plan.http.namespace, this.#probes, this.#counts);
+  }
+
+  #askerOf(place: ServerPlace): AskQuestion {
+    const { clock, lookUp = lookUpBySystem } = this.#surroundings;
+    const address = new ServerAddress(place, lookUp, clock);
+    return async (question) => {
+      const server = await address.find();
+      return server.kind === 'failed' ? server : await askServer(server.endpoint, question, clock);
+    };
+  }
+
+  #routes(): ReadonlyMap<string, HttpRoute> {
+    const { clock, furtherMetrics } = this.#surroundings;
+    const alive = () => ({
+      ...{ status: 200, type: PLAIN_TEXT },
+      body: `ok (${new Date(clock.now()).toISOString()})\n`,
+    });
+    const metrics = async () => ({
+      ...{ status: 200, type: METRICS_TEXT },
+      body: `${this.metrics()}${(await furtherMetrics?.()) ?? ''}`,
+    });
+    return new Map<string, HttpRoute>([
+      [this.#plan.http.path, metrics],
+      ['/healthz', alive],
+      ...this.#probes.map(
+        (probe) => [`/healthcheck/${probe.plan.label}`, () => replyOf(probe.state)] as const,
+      ),
+    ]);
+  }
+}
+
+/** The keys and their order are the original's. */
+function replyOf(state: ProbeState): HttpReply {
+  const isOk = state.kind === 'healthy';
+  const body = JSON.stringify({
+    IsOk: isOk,
+    // To the nanosecond, as Go counts.
+    LatencySeconds: isOk ? Math.round(state.latency * 1e6) / 1e9 : 0,
+    Err: errorOf(state),
+  });
+  return { status: isOk ? 200 : 503, type: 'application/json', body };
+}
+
+function errorOf(state: ProbeState): string {
+  switch (state.kind) {
+    case 'healthy':
+      return '';
+    case 'waiting':
+      return 'waiting for first probe';
+    case 'unhealthy':
+      return state.reason;
+  }
+}
