@@ -1,14 +1,13 @@
 /**
  * A plan in the making: dnsmasq's defaults, which options then change.
  */
+import type { Cname, HostRecord } from '../../sources/local/local-plan.ts';
 import type { NameKey, RecordData } from '../../wire/types.ts';
 import type {
   CachePlan,
-  Cname,
   DnsmasqListenPlan,
   DnsmasqLogPlan,
   FiltersPlan,
-  HostRecord,
   LocalDataPlan,
   ProcessPlan,
   UpstreamsPlan,

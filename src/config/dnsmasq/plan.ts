@@ -4,7 +4,8 @@
  * Names are lower case, as dnsmasq itself makes those with capitals. Lists keep the order in which they were given unless
  * they say otherwise. The meaning of each field is that of dnsmasq 2.90's manual page for the option named beside it.
  */
-import type { NameKey, ResourceRecord } from '../../wire/types.ts';
+import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
+import type { NameKey } from '../../wire/types.ts';
 
 export interface DnsmasqPlan {
   readonly upstreams: UpstreamsPlan;
@@ -152,10 +153,8 @@ export interface CachePlan {
   readonly roundRobin: boolean;
 }
 
-/** What we know ourselves. */
-export interface LocalDataPlan {
-  /** Seconds, for all local data without a TTL of its own. */
-  readonly ttl: number;
+/** What we know ourselves. `rangeDomains`: the last given comes first. Records are of class IN. */
+export interface LocalDataPlan extends Omit<LocalNamesPlan, 'rangeDomains' | 'roundRobin'> {
   /**
    * Hosts files, or folders of them, in the order in which they are read: `/etc/hosts` first, then those of `--addn-hosts`
    * from the last given to the first. The first name of an address gets its PTR.
@@ -163,21 +162,7 @@ export interface LocalDataPlan {
   readonly hostsFiles: readonly string[];
   /** Folders whose files are followed (`--hostsdir`). */
   readonly hostsFolders: readonly string[];
-  readonly expandsHosts: boolean;
-  readonly domain: NameKey | undefined;
-  /** Domains for addresses of a range, the first that matches counts: the last given comes first. */
   readonly rangeDomains: readonly RangeDomain[];
-  /** Read before hosts files. */
-  readonly hostRecords: readonly HostRecord[];
-  readonly cnames: readonly Cname[];
-  /** TXT, PTR, SRV, MX, NAPTR, CAA and `--dns-rr`, class IN. */
-  readonly records: readonly ResourceRecord[];
-  /** The MX answer of names in hosts files: themselves (`--selfmx`) or one target (`--localmx`). */
-  readonly mxOfHosts:
-    | { readonly kind: 'none' }
-    | { readonly kind: 'self' }
-    | { readonly kind: 'target'; readonly target: NameKey };
-  readonly localisesQueries: boolean;
   /** Whether `version.bind` and its siblings are answered. */
   readonly identifies: boolean;
 }
@@ -187,21 +172,6 @@ export interface RangeDomain {
   readonly of:
     | { readonly kind: 'range'; readonly first: string; readonly last: string }
     | { readonly kind: 'interface'; readonly interface: string };
-}
-
-export interface HostRecord {
-  /** The first gets the PTR. */
-  readonly names: readonly NameKey[];
-  readonly ipv4: string | undefined;
-  readonly ipv6: string | undefined;
-  readonly ttl: number;
-}
-
-export interface Cname {
-  readonly alias: NameKey;
-  /** Must be a name that we know ourselves. */
-  readonly target: NameKey;
-  readonly ttl: number;
 }
 
 export interface DnsmasqListenPlan {
