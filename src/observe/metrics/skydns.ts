@@ -1,0 +1,149 @@
+/**
+ * The metrics of SkyDNS, the server inside kube-dns, under the names that its dashboards and alerts know.
+ *
+ * A series appears with the first event that it counts, a metric with its first series, as there.
+ */
+import { CHAIN_METRICS_ID } from '../../chain/metrics-ids.ts';
+import { METRICS_ID } from '../../kube/metrics-ids.ts';
+import { type AnswerGroup, DURATION_BOUNDS, type QueryCounts, SIZE_BOUNDS } from '../../table/counters.ts';
+import { RCODE } from '../../wire/types.ts';
+import { type Distribution, histogramSamples, type MetricFamily, writeLabels, writeMetrics } from './text.ts';
+
+export interface SkyDnsNames {
+  /** The first two parts of each name; an empty one is left out. */
+  readonly namespace: string;
+  readonly subsystem: string;
+}
+
+/** What a question was for: names of the cluster's domain, addresses, or all else. In the order of the alphabet. */
+const SYSTEMS = ['auth', 'recursive', 'reverse'] as const;
+type System = (typeof SYSTEMS)[number];
+
+const NOT_COUNTED = 0;
+/** The kinds of name that lie in the cluster's domain. */
+const OURS: ReadonlySet<number> = new Set([
+  ...Object.values(METRICS_ID).filter((id) => id !== METRICS_ID.reverse),
+  CHAIN_METRICS_ID.ours,
+]);
+
+/** Of each metric the last part of its name, its meaning, and its kind. */
+export const SKYDNS_METRICS = {
+  cacheMisses: [
+    'dns_cachemiss_count_total',
+    'Counter of DNS requests that result in a cache miss.',
+    'counter',
+  ],
+  errors: ['dns_error_count_total', 'Counter of DNS requests resulting in an error.', 'counter'],
+  requests: ['dns_request_count_total', 'Counter of DNS requests made.', 'counter'],
+  durations: [
+    'dns_request_duration_seconds',
+    'Histogram of the time (in seconds) each request took to resolve.',
+    'histogram',
+  ],
+  sizes: ['dns_response_size_bytes', 'Size of the returns response in bytes.', 'histogram'],
+} as const;
+
+/** All that is to be said of these counts, in the text format of Prometheus. */
+export function writeSkyDnsMetrics(names: SkyDnsNames, { groups }: QueryCounts): string {
+  const systems = SYSTEMS.map((system) => [system, groups.filter(isOf(system))] as const).filter(
+    ([, own]) => own.length > 0,
+  );
+  return writeMetrics([
+    family(names, 'cacheMisses', cacheMisses(groups)),
+    family(
+      names,
+      'requests',
+      systems.map(([system, own]) => [writeLabels({ system }), total(own.map(({ count }) => count))]),
+    ),
+    family(
+      names,
+      'errors',
+      errorCauses().flatMap(([cause, countOf]) =>
+        systems
+          .map(([system, own]) => [writeLabels({ cause, system }), total(own.map(countOf))] as const)
+          .filter(([, count]) => count > 0),
+      ),
+    ),
+    family(
+      names,
+      'durations',
+      systems.flatMap(([system, own]) => histogramSamples({ system }, durations(own))),
+    ),
+    family(
+      names,
+      'sizes',
+      systems.flatMap(([system, own]) => histogramSamples({ system }, sizes(own))),
+    ),
+  ]);
+}
+
+function family(
+  { namespace, subsystem }: SkyDnsNames,
+  metric: keyof typeof SKYDNS_METRICS,
+  samples: MetricFamily['samples'],
+): MetricFamily {
+  const [lastPart, help, type] = SKYDNS_METRICS[metric];
+  const name = [namespace, subsystem, lastPart].filter((part) => part !== '').join('_');
+  return { name, help, type, samples };
+}
+
+const isOf = (system: System) => (group: AnswerGroup) => systemOf(group) === system;
+
+/** Packets that were no question are of none. */
+function systemOf({ metricsId, pointers }: AnswerGroup): System | undefined {
+  if (metricsId === NOT_COUNTED) return undefined;
+  if (OURS.has(metricsId)) return 'auth';
+  return pointers ? 'reverse' : 'recursive';
+}
+
+/** Questions about our domain that the table left to the handler chain. */
+function cacheMisses(groups: readonly AnswerGroup[]): MetricFamily['samples'] {
+  const ours = groups.filter(isOf('auth'));
+  const missed = ours.filter(({ metricsId }) => metricsId === CHAIN_METRICS_ID.ours);
+  if (ours.length === 0) return [];
+  return [[writeLabels({ cache: 'response' }), total(missed.map(({ count }) => count))]];
+}
+
+/** In the order of the alphabet. */
+function errorCauses(): readonly (readonly [cause: string, countOf: (group: AnswerGroup) => number])[] {
+  const withCode = (rcode: number) => (group: AnswerGroup) => group.byRcode[rcode] ?? 0;
+  return [
+    ['nxdomain', withCode(RCODE.NXDOMAIN)],
+    ['refused', withCode(RCODE.REFUSED)],
+    ['servfail', withCode(RCODE.SERVFAIL)],
+    ['truncated', ({ truncated }) => truncated],
+  ];
+}
+
+function durations(groups: readonly AnswerGroup[]): Distribution {
+  const each = groups.map((group) => group.durations);
+  const sum = total(groups.map(({ milliseconds }) => milliseconds)) / 1000;
+  return distribution(
+    DURATION_BOUNDS.map((bound) => bound / 1000),
+    each,
+    sum,
+  );
+}
+
+function sizes(groups: readonly AnswerGroup[]): Distribution {
+  const each = groups.map((group) => group.sizes);
+  return distribution(SIZE_BOUNDS, each, total(groups.map(({ octets }) => octets)));
+}
+
+/** @param counts of each group, by bound and beyond */
+function distribution(
+  bounds: readonly number[],
+  counts: readonly (readonly number[])[],
+  sum: number,
+): Distribution {
+  let below = 0;
+  const buckets = bounds.map((bound, index) => {
+    below += total(counts.map((of) => of[index] ?? 0));
+    return [bound, below] as const;
+  });
+  return { buckets, sum, count: total(counts.map(total)) };
+}
+
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
