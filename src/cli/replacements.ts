@@ -23,4 +23,8 @@ export const REPLACEMENTS: Readonly<Record<string, Replacement>> = {
     means: 'probe DNS servers, and tell of them and of dnsmasq by HTTP',
     load: async () => (await import('./sidecar.ts')).runSidecar,
   },
+  healthz: {
+    means: 'run commands, and tell by HTTP whether they succeed',
+    load: async () => (await import('./healthz.ts')).runHealthz,
+  },
 };

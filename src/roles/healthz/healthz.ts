@@ -1,0 +1,54 @@
+/**
+ * The exechealthz of older pods: a bridge from commands to the HTTP probes of the kubelet. Each path answers for one command:
+ * 200 while its last run went well and is recent, else 503 and why.
+ */
+import type { HealthzPlan } from '../../config/healthz/plan.ts';
+import type { Clock } from '../../ground/clock.ts';
+import type { Log } from '../../ground/log.ts';
+import { type HttpReply, HttpServer, PLAIN_TEXT } from '../../observe/http-server.ts';
+import { Check, type Verdict } from './check.ts';
+import { runShellCommand } from './shell-command.ts';
+
+export interface HealthzSurroundings {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class Healthz {
+  readonly #checks: readonly Check[];
+  readonly #http: HttpServer;
+
+  constructor(plan: HealthzPlan, { clock, log }: HealthzSurroundings) {
+    const run = (command: string, timeout: number) => runShellCommand(command, timeout, clock);
+    this.#checks = plan.checks.map((check) => new Check(check, plan, { run, clock, log }));
+    const routes = new Map(
+      this.#checks.map((check) => [check.plan.path, () => replyOf(check.judge())] as const),
+    );
+    const options = { address: undefined, port: plan.port, waitForPort: false, flag: '-port' };
+    this.#http = new HttpServer(options, routes, clock, log);
+  }
+
+  /**
+   * Listens, then begins to run commands.
+   *
+   * @throws HttpServerError if the port cannot be had
+   */
+  async start(): Promise<void> {
+    await this.#http.start();
+    for (const check of this.#checks) check.start();
+  }
+
+  async stop(): Promise<void> {
+    for (const check of this.#checks) check.stop();
+    await this.#http.stop();
+  }
+
+  /** The port that is listened on. */
+  get port(): number | undefined {
+    return this.#http.port;
+  }
+}
+
+function replyOf({ kind, text }: Verdict): HttpReply {
+  return { status: kind === 'well' ? 200 : 503, type: PLAIN_TEXT, body: text };
+}
