@@ -23,10 +23,13 @@ export function fillIn(files: readonly ManifestFile[], choices: Choices, heading
   const documents = files.flatMap((file) =>
     parse(file).map((document) => {
       adapt(document, choices);
+      // The lines between documents are ours.
+      if (document.directives !== undefined) document.directives.docStart = null;
       return document.toString({ lineWidth: 0, flowCollectionPadding: false });
     }),
   );
-  return [heading.map((line) => `# ${line}\n`).join(''), ...documents].join('---\n');
+  const comment = heading.map((line) => `${`# ${line}`.trimEnd()}\n`).join('');
+  return [comment, ...documents].join('---\n');
 }
 
 function parse({ path, text }: ManifestFile): readonly Document[] {

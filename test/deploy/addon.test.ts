@@ -1,0 +1,81 @@
+/**
+ * The templates for the addon manager: they are the kustomize bases with marks in them, and filled in they are what
+ * `portolan manifests` prints.
+ *
+ * `npx vitest run test/deploy/addon.test.ts -u` writes them anew after a change of the bases.
+ */
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import type { Layout } from '../../src/config/manifests-flags.ts';
+import { fillIn } from '../../src/roles/manifests/fill-in.ts';
+import { readKustomization, readManifest } from '../../src/roles/manifests/layout-files.ts';
+import { itWithTool } from '../support/tools.ts';
+import { FOLDERS, IMAGE } from './manifests.ts';
+
+const TEMPLATES: Readonly<Record<Layout, string>> = {
+  one: 'portolan.yaml.base',
+  three: 'kube-dns.yaml.base',
+};
+const HEADING = [
+  '__MACHINE_GENERATED_WARNING__',
+  '',
+  'For a cluster whose services have addresses in __PILLAR__CLUSTER_CIDR__.',
+];
+
+/** A template as the base makes it: the ConfigMap besides, which the addon manager makes only where there is none. */
+function makeTemplate(layout: Layout): string {
+  const [account, ...rest] = readKustomization(FOLDERS[layout]);
+  if (account === undefined) throw new Error(`nothing in ${FOLDERS[layout]}`);
+  const files = [account, readManifest('deploy/addon/config-map.yaml'), ...rest];
+  const marks = { dnsServer: '__PILLAR__DNS__SERVER__', domain: '__PILLAR__DNS__DOMAIN__', image: IMAGE };
+  return fillIn(files, marks, HEADING);
+}
+
+/** As the Makefile of the addons in Kubernetes does, and then the shell of the node. */
+function fillTemplate(template: string): string {
+  const script = `sed -f transforms2sed.sed ${template} | sed s/__SOURCE_FILENAME__/${template}/g |
+    sed -e "s|\\$DNS_SERVER_IP|$DNS_SERVER_IP|g; s|\\$DNS_DOMAIN|$DNS_DOMAIN|g" \
+      -e "s|\\$SERVICE_CLUSTER_IP_RANGE|$SERVICE_CLUSTER_IP_RANGE|g"`;
+  const env = {
+    DNS_SERVER_IP: '10.0.0.10',
+    DNS_DOMAIN: 'k8s.example',
+    SERVICE_CLUSTER_IP_RANGE: '10.0.0.0/16',
+  };
+  const { PATH = '' } = process.env;
+  return execFileSync('sh', ['-c', script], { cwd: 'deploy/addon', encoding: 'utf8', env: { PATH, ...env } });
+}
+
+describe.each(['one', 'three'] as const)('the template of the layout of %s', (layout) => {
+  const template = TEMPLATES[layout];
+
+  it('is its kustomize base with marks', async () => {
+    await expect(makeTemplate(layout)).toMatchFileSnapshot(`../../deploy/addon/${template}`);
+  });
+
+  it('has every mark', () => {
+    const { text } = readManifest(`deploy/addon/${template}`);
+    const marks = [...new Set(text.match(/__[A-Z_]+__/g))].sort();
+    expect(marks).toEqual([
+      '__MACHINE_GENERATED_WARNING__',
+      '__PILLAR__CLUSTER_CIDR__',
+      '__PILLAR__DNS__DOMAIN__',
+      '__PILLAR__DNS__SERVER__',
+    ]);
+  });
+
+  itWithTool('sed', 'is what portolan manifests prints, once sed has filled it in', () => {
+    const filled = fillTemplate(template);
+    expect(filled).toMatch(`file generated from the base underscore template file: ${template}\n`);
+    expect(filled).toContain('addresses in 10.0.0.0/16.');
+    expect(filled).not.toMatch(/__[A-Z]|\$/);
+    const objects = parseAllDocuments(filled)
+      .map((document): unknown => document.toJS())
+      .filter((object) => (object as { kind: string } | null)?.kind !== 'ConfigMap');
+    const choices = { dnsServer: '10.0.0.10', domain: 'k8s.example', image: IMAGE };
+    const printed = parseAllDocuments(fillIn(readKustomization(FOLDERS[layout]), choices, []));
+    expect(objects.filter((object) => object !== null)).toEqual(
+      printed.map((document): unknown => document.toJS()).filter((object) => object !== null),
+    );
+  });
+});
