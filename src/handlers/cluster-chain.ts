@@ -8,6 +8,7 @@ import type { NameKey, Question } from '../wire/types.ts';
 import { createAliasFollower } from './aliases.ts';
 import { answerAnyMinimally, refuseAny } from './any.ts';
 import { type ClusterSource, createClusterHandler } from './cluster.ts';
+import { createFederationHandler, type FederationSource } from './federation/federation.ts';
 import { checkQuestionKind } from './question-kinds.ts';
 import { createTypeHider, type HiddenTypes } from './resolver/hidden-types.ts';
 
@@ -24,6 +25,7 @@ export interface Outside {
 export interface ClusterChainOptions {
   readonly cluster: ClusterSource;
   readonly dialect: 'coredns' | 'kube-dns';
+  readonly federations?: FederationSource;
   /** Types that nobody is to be told of our names. */
   readonly hiddenTypes?: HiddenTypes;
   /** Without it all other names are refused. */
@@ -33,7 +35,7 @@ export interface ClusterChainOptions {
 }
 
 export function createClusterChain(options: ClusterChainOptions): Chain {
-  const { cluster, dialect, hiddenTypes, outside, clock, log } = options;
+  const { cluster, dialect, federations, hiddenTypes, outside, clock, log } = options;
   const isElsewhere = (name: NameKey) => outside?.isElsewhere(name) ?? false;
   const isOurs = (name: NameKey) => !isElsewhere(name) && cluster.names.owns(name);
   const handlers: Handler[] = [
@@ -45,6 +47,10 @@ export function createClusterChain(options: ClusterChainOptions): Chain {
     handlers.push(when(isOurs, createTypeHider(hiddenTypes)));
   handlers.push(createAliasFollower(log, clock));
   if (outside !== undefined) handlers.push(outside.knownNames);
+  if (federations !== undefined) {
+    const federation = createFederationHandler({ federations, cluster, clock, log });
+    handlers.push(when((name) => !isElsewhere(name), federation));
+  }
   handlers.push(when((name) => !isElsewhere(name), createClusterHandler(cluster)));
   if (outside !== undefined) handlers.push((query) => outside.answer(query));
   return composeChain(handlers);

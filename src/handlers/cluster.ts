@@ -37,7 +37,7 @@ function answerWhileUnknown(names: KubernetesNames, { key, question }: Query): A
   return { kind: 'records', records: recordsOf(question.name, set), additionals, authoritative: true };
 }
 
-function toAnswer(answer: ZoneAnswer): Answer {
+export function toAnswer(answer: ZoneAnswer): Answer {
   switch (answer.kind) {
     case 'records':
     case 'alias':

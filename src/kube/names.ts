@@ -63,6 +63,13 @@ export class KubernetesNames implements NameSource {
     return this.#services.find(namespace, labels.at(-3) ?? '')?.nodeOf.get(name);
   }
 
+  /** Whether a service would lead a client to somebody: to an endpoint, or to a name elsewhere. */
+  isServed(namespace: string, service: string): boolean {
+    const view = this.#services.find(namespace, service)?.view;
+    if (view === undefined) return false;
+    return view.service.address.kind === 'externalName' || view.endpoints.length > 0;
+  }
+
   #labelsBelow(name: NameKey): readonly string[] | undefined {
     const { domain } = this.#model.options;
     return isWithin(name, domain) ? splitLabels(name).slice(0, -splitLabels(domain).length) : undefined;

@@ -3,10 +3,12 @@
  * behind it what others know.
  */
 import { createAnswerSlowly } from '../chain/answer-slowly.ts';
+import type { KubeDnsConfig } from '../config/kube-dns/config-map.ts';
 import type { ServerPlan } from '../config/plan.ts';
 import type { Clock, Timer } from '../ground/clock.ts';
 import type { Log } from '../ground/log.ts';
 import { createClusterChain } from '../handlers/cluster-chain.ts';
+import type { Federation } from '../handlers/federation/plan.ts';
 import { Cluster, SnapshotLineError } from '../kube/cluster.ts';
 import type { ClusterSinks } from '../kube/list-watch/cluster-watch.ts';
 import type { AnswerSlowly } from '../listen/types.ts';
@@ -15,6 +17,7 @@ import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
 import { countAnswers } from './answer-counts.ts';
 import { mostTtlOf } from './dnsmasq/caching-rules.ts';
+import { Federations } from './kube-dns/federations.ts';
 import type { EndpointsFrom } from './object-source.ts';
 import { listOwnAddresses } from './own-addresses.ts';
 import { OutsideAnswers } from './resolver/outside-answers.ts';
@@ -25,10 +28,13 @@ export class ClusterAnswers {
   readonly table: TableWriter;
   readonly cluster: Cluster;
   readonly outside: OutsideAnswers;
+  readonly federations: Federations;
   /** The main thread's own look-ups. */
   readonly reader: TableReader;
   readonly answerSlowly: AnswerSlowly;
   readonly endpointsFrom: EndpointsFrom;
+  /** Those of the flags. */
+  readonly #federations: readonly Federation[];
   readonly #sums: CounterSums;
   #timer: Timer | undefined;
 
@@ -47,13 +53,18 @@ export class ClusterAnswers {
     });
     this.reader = new TableReader(this.table.memory, listen.udpReaders);
     this.outside = new OutsideAnswers({ plan, table: this.table, chain: () => chain, clock, log });
+    this.#federations = plan.federations;
+    this.federations = new Federations(plan.cluster.domain, this.table, log);
+    this.federations.replace(plan.federations);
     // The cache in front of kube-dns offers recursion in any case.
     const recursionAvailable = this.outside.offersRecursion || dialect === 'kube-dns';
     this.cluster = this.#makeCluster(plan, recursionAvailable, clock, log);
     this.endpointsFrom = dialect === 'kube-dns' ? 'endpoints' : 'slices-then-endpoints';
-    const { cluster, outside } = this;
+    const { cluster, outside, federations } = this;
     const { hiddenTypes } = outside;
-    const chain = createClusterChain({ cluster, dialect, hiddenTypes, outside, clock, log });
+    const chain = createClusterChain({
+      ...{ cluster, dialect, federations, hiddenTypes, outside, clock, log },
+    });
     const answerSlowly = createAnswerSlowly(chain, { recursionAvailable, log });
     const { memory } = this.table;
     const { domain } = plan.cluster;
@@ -89,6 +100,13 @@ export class ClusterAnswers {
       if (error instanceof SnapshotLineError) return error.message;
       throw error;
     }
+  }
+
+  /** Takes in the settings of a ConfigMap. Where it names no federations, those of the flags hold. */
+  followConfig(config: KubeDnsConfig): void {
+    this.outside.followConfig(config);
+    const { federations } = config;
+    this.federations.replace(federations.length > 0 ? federations : this.#federations);
   }
 
   countQueries(): QueryCounts {

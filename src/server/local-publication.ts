@@ -57,7 +57,7 @@ export class LocalPublication {
     this.#log = log;
     const state = { known: true, recursionAvailable, askWildcards: false };
     // What people write into files goes before what clusters say.
-    this.#zone = table.defineZone({ ...termsOf(ZONE, state), cachesOpenTypes: true }, 1);
+    this.#zone = table.defineZone({ ...termsOf(ZONE, state), cachesOpenTypes: true }, 2);
   }
 
   /**

@@ -7,11 +7,15 @@ import type { Clock } from '../ground/clock.ts';
 import type { Log } from '../ground/log.ts';
 import { findCluster, type NoCluster } from '../kube/connection/find-cluster.ts';
 import type { Connection } from '../kube/connection/types.ts';
+import { type ApiAccess, makeApiAccess } from '../kube/list-watch/api-access.ts';
 import {
   type ClusterSinks,
   ClusterWatch,
   type ClusterWatchOptions,
 } from '../kube/list-watch/cluster-watch.ts';
+import { followConfigMap, followNodes } from '../kube/list-watch/further-kinds.ts';
+import type { Follower, KindStatus } from '../kube/list-watch/reflector.ts';
+import type { ConfigMapObject, NodeObject, ObjectSink } from '../kube/objects.ts';
 import type { ManifestFigures, WatchFigures } from '../observe/figures.ts';
 import type { ManifestSource } from '../sources/manifests/manifest-source.ts';
 
@@ -45,6 +49,17 @@ export interface ObjectSource {
   /** Begins to fill the sinks, and to follow changes. */
   start(sinks: ClusterSinks): Promise<void>;
   status(): SourceStatus;
+  /** Begins to follow one ConfigMap; nothing where there is no API server. */
+  followConfigMap(namespace: string, name: string, sink: ObjectSink<ConfigMapObject>): Following | undefined;
+  /** Begins to follow all nodes; nothing where there are none. */
+  followNodes(sink: ObjectSink<NodeObject>): Following | undefined;
+  /** What was begun by others must be stopped before. */
+  stop(): Promise<void>;
+}
+
+/** A kind of object that is followed beside those that names are made from: nobody waits for it. */
+export interface Following {
+  status(): WatchFigures;
   stop(): Promise<void>;
 }
 
@@ -96,6 +111,10 @@ class ApiServer implements ObjectSource {
     log.info('cluster found', { server: connection.server, source: connection.source });
   }
 
+  get #api(): ApiAccess {
+    return makeApiAccess({ connection: this.#connection, clock: this.#clock, log: this.#log });
+  }
+
   async start(sinks: ClusterSinks): Promise<void> {
     this.#watch = new ClusterWatch({
       connection: this.#connection,
@@ -107,11 +126,19 @@ class ApiServer implements ObjectSource {
     this.#watch.start();
   }
 
+  followConfigMap(namespace: string, name: string, sink: ObjectSink<ConfigMapObject>): Following {
+    return started(followConfigMap(this.#api, namespace, name, sink));
+  }
+
+  followNodes(sink: ObjectSink<NodeObject>): Following {
+    return started(followNodes(this.#api, sink));
+  }
+
   status(): SourceStatus {
     const status = this.#watch?.status();
     if (status === undefined)
       return { synced: false, age: undefined, reasons: ['not started'], watches: [], manifests: undefined };
-    const watches = status.kinds.map((kind) => ({ ...kind, state: kind.state.kind }));
+    const watches = status.kinds.map(figuresOf);
     return { synced: status.synced, age: status.age, reasons: status.reasons, watches, manifests: undefined };
   }
 
@@ -119,6 +146,15 @@ class ApiServer implements ObjectSource {
     await this.#watch?.stop();
     this.#connection.close();
   }
+}
+
+function started(follower: Follower): Following {
+  follower.start();
+  return { status: () => figuresOf(follower.status()), stop: () => follower.stop() };
+}
+
+function figuresOf(status: KindStatus): WatchFigures {
+  return { ...status, state: status.state.kind };
 }
 
 class FolderOfManifests implements ObjectSource {
@@ -153,6 +189,10 @@ class FolderOfManifests implements ObjectSource {
       manifests: this.#source?.status(),
     };
   }
+
+  followConfigMap(): undefined {}
+
+  followNodes(): undefined {}
 
   async stop(): Promise<void> {
     this.#source?.stop();

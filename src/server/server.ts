@@ -8,10 +8,11 @@
 import { formatDuration } from '../config/duration.ts';
 import type { ServerPlan } from '../config/plan.ts';
 import type { Timer } from '../ground/clock.ts';
-import type { Figures } from '../observe/figures.ts';
+import type { Figures, WatchFigures } from '../observe/figures.ts';
 import { HealthServer, type Readiness } from '../observe/health.ts';
 import { Metrics } from '../observe/metrics/render.ts';
 import { ClusterAnswers } from './cluster-answers.ts';
+import { DynamicConfig } from './kube-dns/dynamic-config.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import { type ObjectSource, openObjectSource, type Surroundings } from './object-source.ts';
 import { judgeReadiness } from './readiness.ts';
@@ -28,6 +29,7 @@ export class Server {
   readonly #plan: ServerPlan;
   readonly #surroundings: ServerSurroundings;
   readonly #answers: ClusterAnswers;
+  readonly #dynamic: DynamicConfig;
   readonly #health: HealthServer;
   #state: ServerState = 'made';
   #starting: Promise<void> = Promise.resolve();
@@ -45,10 +47,20 @@ export class Server {
     this.#plan = plan;
     this.#surroundings = surroundings;
     this.#answers = new ClusterAnswers(plan, clock, log);
-    const metrics = new Metrics({ version }, () => this.figures());
-    const health = { readiness: () => this.readiness(), metrics: () => metrics.render() };
+    this.#dynamic = new DynamicConfig({
+      plan: plan.dynamic,
+      onChange: (config) => this.#answers.followConfig(config),
+      ...{ clock, log },
+    });
+    const { health, skyDnsMetrics } = plan;
+    const metrics = new Metrics({ version, skyDns: skyDnsMetrics }, () => this.figures());
+    const paths = {
+      readiness: () => this.readiness(),
+      metrics: () => metrics.render(),
+      cache: health.cache ? () => this.#answers.cluster.cacheTree() : undefined,
+    };
     const waitForPort = plan.listen.takeover;
-    this.#health = new HealthServer({ ...plan.health, waitForPort }, health, clock, log);
+    this.#health = new HealthServer({ ...health, waitForPort, metrics: skyDnsMetrics }, paths, clock, log);
   }
 
   /**
@@ -74,13 +86,13 @@ export class Server {
       queries: this.#answers.countQueries(),
       table: this.#answers.table.statistics(),
       dataAge: status?.age,
-      watches: status?.watches ?? [],
+      watches: [...(status?.watches ?? []), ...this.#followed()],
       resolver: this.#answers.outside.figures(),
       udp: this.#listeners?.udp(),
       tcp: this.#listeners?.tcp(),
       snapshot: this.#snapshot?.count(),
       manifests: status?.manifests,
-      config: undefined,
+      config: this.#dynamic.figures(),
     };
   }
 
@@ -101,6 +113,8 @@ export class Server {
     // What it fails with is for whoever has started it.
     await this.#starting.catch(() => {});
     await this.#listeners?.stop();
+    await this.#dynamic.stop();
+    await this.#answers.federations.stop();
     await this.#source?.stop();
     await this.#snapshot?.stop();
     this.#answers.stop();
@@ -114,6 +128,7 @@ export class Server {
     this.#source = await openObjectSource(cluster.objects, this.#answers.endpointsFrom, this.#surroundings);
     await this.#restore(this.#source);
     await this.#answers.outside.start();
+    await this.#followSettings(this.#source);
     if (!listen.takeover) await this.#listen();
     if (this.#state !== 'starting') return;
     await this.#source.start(this.#answers.sinks);
@@ -126,6 +141,17 @@ export class Server {
     this.#snapshot?.start();
     this.#state = moveServer(this.#state, 'serving');
     this.#announce(this.#source);
+  }
+
+  async #followSettings(source: ObjectSource): Promise<void> {
+    this.#answers.federations.start((places) => source.followNodes(places));
+    await this.#dynamic.start(source);
+  }
+
+  /** What is followed beside the objects of the zone. */
+  #followed(): readonly WatchFigures[] {
+    const all = [this.#dynamic.following, this.#answers.federations.following];
+    return all.flatMap((following) => following?.status() ?? []);
   }
 
   async #restore({ name }: ObjectSource): Promise<void> {

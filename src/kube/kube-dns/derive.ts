@@ -32,7 +32,7 @@ export function deriveService(view: ServiceView): DerivedService {
       };
     case 'externalName': {
       const entry = externalEntry(view, address.name);
-      return entry === undefined ? NOTHING : { nodes: [externalNode(view, entry)], reverse: [] };
+      return entry === undefined ? NOTHING : { nodes: [aliasNode(entry, view.ttl)], reverse: [] };
     }
   }
 }
@@ -56,10 +56,11 @@ function entriesNodes(
   return nodes;
 }
 
-function externalNode(view: ServiceView, entry: Entry): ZoneNode {
-  const node = entriesNode(entry.name, [entry], view.ttl, METRICS_ID.externalName);
+/** The node of an entry that leads to a name elsewhere, or to an address that was written where a name belongs. */
+export function aliasNode(entry: Entry, ttl: number): ZoneNode {
+  const node = entriesNode(entry.name, [entry], ttl, METRICS_ID.externalName);
   if (entry.host.kind !== 'name') return node;
-  const cname = recordSet(TYPE.CNAME, view.ttl, [{ kind: 'CNAME', target: entry.host.target }]);
+  const cname = recordSet(TYPE.CNAME, ttl, [{ kind: 'CNAME', target: entry.host.target }]);
   return { ...node, sets: [cname, ...node.sets] };
 }
 

@@ -1,12 +1,12 @@
 /**
  * What every part of list and watch needs to talk to the API server, and the way it asks.
  */
-import type { Clock } from '../../ground/clock.ts';
+import { type Clock, systemClock } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
 import type { ApiResponse, Connection } from '../connection/types.ts';
 import type { Attempt } from './attempt.ts';
 import { failureOf, ListWatchError } from './failure.ts';
-import type { ListWatchTiming } from './timing.ts';
+import { defaultTiming, type ListWatchTiming } from './timing.ts';
 
 export interface ApiAccess {
   readonly connection: Connection;
@@ -15,6 +15,24 @@ export interface ApiAccess {
   /** Numbers from 0 up to, but not, 1. */
   readonly random: () => number;
   readonly timing: ListWatchTiming;
+}
+
+/** What may be said of it; the rest has defaults. */
+export interface ApiOptions {
+  readonly connection: Connection;
+  readonly log: Log;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly timing?: Partial<ListWatchTiming>;
+}
+
+export function makeApiAccess({ connection, log, clock, random, timing }: ApiOptions): ApiAccess {
+  return {
+    ...{ connection, log },
+    clock: clock ?? systemClock,
+    random: random ?? Math.random,
+    timing: { ...defaultTiming, ...timing },
+  };
 }
 
 /** A refusal's Status object is small; what is longer is not read. */

@@ -1,9 +1,7 @@
 /**
  * All kinds of object that DNS needs, followed together.
  */
-import { type Clock, systemClock } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
-import type { Connection } from '../connection/types.ts';
 import type {
   EndpointsObject,
   NamespaceObject,
@@ -12,8 +10,8 @@ import type {
   ServiceObject,
   WatchedObject,
 } from '../objects.ts';
-import type { ApiAccess } from './api-access.ts';
-import { type KindStatus, Reflector } from './reflector.ts';
+import { type ApiAccess, type ApiOptions, makeApiAccess } from './api-access.ts';
+import { type Follower, type KindStatus, Reflector } from './reflector.ts';
 import {
   endpointsOnly,
   namespaceWays,
@@ -22,7 +20,6 @@ import {
   slicesThenEndpoints,
   type Ways,
 } from './resource.ts';
-import { defaultTiming, type ListWatchTiming } from './timing.ts';
 
 /** A kind without a sink is not asked for. */
 export interface ClusterSinks {
@@ -32,15 +29,10 @@ export interface ClusterSinks {
   readonly pods?: ObjectSink<PodObject> | undefined;
 }
 
-export interface ClusterWatchOptions {
-  readonly connection: Connection;
+export interface ClusterWatchOptions extends ApiOptions {
   readonly sinks: ClusterSinks;
-  readonly log: Log;
   /** Where endpoints come from: the role of kube-dns allows Endpoints alone. */
   readonly endpointsFrom: 'slices-then-endpoints' | 'endpoints';
-  readonly clock?: Clock;
-  readonly random?: () => number;
-  readonly timing?: Partial<ListWatchTiming>;
 }
 
 export interface ClusterWatchStatus {
@@ -58,13 +50,7 @@ export class ClusterWatch {
   readonly #listeners = new Set<() => void>();
 
   constructor(options: ClusterWatchOptions) {
-    const api: ApiAccess = {
-      connection: options.connection,
-      clock: options.clock ?? systemClock,
-      log: options.log,
-      random: options.random ?? Math.random,
-      timing: { ...defaultTiming, ...options.timing },
-    };
+    const api = makeApiAccess(options);
     const { services, endpoints, namespaces, pods } = options.sinks;
     const endpointsWays = options.endpointsFrom === 'endpoints' ? endpointsOnly : slicesThenEndpoints;
     this.#followers = [
@@ -127,6 +113,3 @@ export class ClusterWatch {
     }
   }
 }
-
-/** What all reflectors have in common, whatever their kind. */
-type Follower = Pick<Reflector<ServiceObject>, 'start' | 'stop' | 'status'>;

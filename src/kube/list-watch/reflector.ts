@@ -38,7 +38,15 @@ export interface KindStatus {
   readonly words: string;
 }
 
-export class Reflector<Kind extends WatchedObject> {
+/** What all reflectors have in common, whatever their kind. */
+export interface Follower {
+  start(): void;
+  /** Ends the watch; no sink is called after that. */
+  stop(): Promise<void>;
+  status(): KindStatus;
+}
+
+export class Reflector<Kind extends WatchedObject> implements Follower {
   readonly #title: string;
   readonly #api: ApiAccess;
   readonly #changed: () => void;
@@ -84,7 +92,6 @@ export class Reflector<Kind extends WatchedObject> {
     this.#running ??= this.#run();
   }
 
-  /** Ends the watch; no sink is called after that. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;

@@ -3,8 +3,9 @@
  */
 import { networkInterfaces } from 'node:os';
 import { type Chain, composeChain, type Handler } from '../../chain/chain.ts';
+import type { KubeDnsConfig } from '../../config/kube-dns/config-map.ts';
 import type { ServerPlan } from '../../config/plan.ts';
-import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import { isOfKubernetes } from '../../config/resolver/flags.ts';
 import type { Clock } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
 import type { Outside } from '../../handlers/cluster-chain.ts';
@@ -12,14 +13,15 @@ import type { HiddenTypes } from '../../handlers/resolver/hidden-types.ts';
 import { createNameResolver } from '../../handlers/resolver/name-resolver.ts';
 import { Resolver, type ResolverFigures, type ResolverTerms } from '../../handlers/resolver/resolver.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { ROOT } from '../../wire/name.ts';
+import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
+import { AskedDomains } from '../asked-domains.ts';
 import { listLocalNetworks } from '../dnsmasq/local-terms.ts';
 import { LocalSide } from '../local-side.ts';
 import { isListeningAt } from '../own-addresses.ts';
-import { ForeignDomains } from './foreign-domains.ts';
+import { foreignDomains } from './foreign-domains.ts';
 import { ResolvFile } from './resolv-file.ts';
-import { makeResolverTerms } from './resolver-terms.ts';
+import { type ChangingServers, makeResolverTerms, NO_SERVERS } from './resolver-terms.ts';
 import { makeServeLocalTerms } from './serve-local-terms.ts';
 
 export interface OutsideAnswersOptions {
@@ -38,19 +40,21 @@ export class OutsideAnswers implements Outside {
   readonly #options: OutsideAnswersOptions;
   readonly #local: LocalSide;
   readonly #resolver: Resolver;
-  readonly #foreign: ForeignDomains;
+  readonly #foreign: AskedDomains;
   readonly #file: ResolvFile | undefined;
   #terms: ResolverTerms;
+  #changing = NO_SERVERS;
 
   constructor(options: OutsideAnswersOptions) {
     const { plan, table, chain, clock, log } = options;
     const { resolver, cluster, listen } = plan;
     this.#options = options;
-    this.#terms = makeResolverTerms(resolver, []);
+    this.#terms = makeResolverTerms(resolver, NO_SERVERS);
     this.#local = this.#makeLocalSide();
     this.knownNames = this.#local.knownNames;
     this.#terms = { ...this.#terms, changes: [this.#local.filterReply] };
-    this.#foreign = new ForeignDomains(this.#terms.forward.rules, cluster.domain, table);
+    this.#foreign = new AskedDomains(table, log);
+    this.#foreign.replace(foreignDomains(this.#terms.forward.rules, cluster.domain));
     this.#resolver = new Resolver(this.#terms, { table, clock, log, resolveName: createNameResolver(chain) });
     this.answer = composeChain([
       this.#local.keepKnownNames,
@@ -64,7 +68,7 @@ export class OutsideAnswers implements Outside {
             path: resolver.upstreams.path,
             isOurselves: ({ host, port }) =>
               host.kind === 'address' && isListeningAt(listen, host.address, port),
-            onChange: (servers) => this.#follow(servers),
+            onChange: (fromFile) => this.#follow({ fromFile }),
             clock,
             log,
           });
@@ -95,13 +99,24 @@ export class OutsideAnswers implements Outside {
     for (const note of plan.resolver.notes) log.warn('option of dnsmasq', { note });
     await this.#local.start();
     const servers = await this.#file?.start();
-    if (servers !== undefined && servers.length > 0) this.#follow(servers);
+    if (servers !== undefined && servers.length > 0) this.#follow({ fromFile: servers });
     if (!this.#hasUpstreams()) this.#sayThatOthersAreRefused();
   }
 
   /** To be called once queries are received. */
   listening(): void {
     this.#resolver.start();
+  }
+
+  /** Asks the servers of a ConfigMap from now on. No question is lost, and what is cached of other domains stays. */
+  followConfig(config: KubeDnsConfig): void {
+    const { plan, log } = this.#options;
+    for (const { domain } of config.stubDomains) {
+      if (!isWithin(domain, plan.cluster.domain) || !isOfKubernetes(domain, plan.cluster.domain)) continue;
+      const reason = "the names are the cluster's own";
+      log.warn('stub domain has no effect', { domain, reason });
+    }
+    this.#follow({ config });
   }
 
   figures(): ResolverFigures {
@@ -129,9 +144,12 @@ export class OutsideAnswers implements Outside {
     });
   }
 
-  #follow(servers: readonly UpstreamAddress[]): void {
-    const { forward } = makeResolverTerms(this.#options.plan.resolver, servers);
+  #follow(changed: Partial<ChangingServers>): void {
+    const { resolver, cluster } = this.#options.plan;
+    this.#changing = { ...this.#changing, ...changed };
+    const { forward } = makeResolverTerms(resolver, this.#changing);
     this.#terms = { ...this.#terms, forward };
+    this.#foreign.replace(foreignDomains(forward.rules, cluster.domain));
     this.#resolver.change(this.#terms);
   }
 

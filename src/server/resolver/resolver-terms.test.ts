@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memorySources } from '../../../test/dnsmasq-options/memory-sources.ts';
+import { EMPTY_CONFIG } from '../../config/kube-dns/config-map.ts';
 import { type ResolverFlags, readResolver } from '../../config/resolver/flags.ts';
 import { ValueReader } from '../../config/values.ts';
 import type { ForwardRule } from '../../forward/plan.ts';
@@ -10,13 +11,16 @@ import { makeResolverTerms } from './resolver-terms.ts';
 const DOMAIN = toKey(parseName('cluster.local.'));
 const FROM_FILE = [parseUpstream('192.0.2.53')];
 
-function termsOf(flags: ResolverFlags, conf?: string) {
+function termsOf(flags: ResolverFlags, conf?: string, config = EMPTY_CONFIG) {
   const read = new ValueReader();
   const files = conf === undefined ? {} : { '/portolan.conf': conf };
   const all = conf === undefined ? flags : { ...flags, dnsmasqConf: '/portolan.conf' };
   const plan = readResolver(read, all, DOMAIN, memorySources({ files }));
   expect(read.problems).toEqual([]);
-  return makeResolverTerms(plan, plan.upstreams.kind === 'resolv-file' ? FROM_FILE : []);
+  return makeResolverTerms(plan, {
+    fromFile: plan.upstreams.kind === 'resolv-file' ? FROM_FILE : [],
+    config,
+  });
 }
 
 /** The rule that counts for each domain. */

@@ -1,0 +1,23 @@
+/**
+ * Which names are those of services in a federation: `service.namespace.federation.svc.domain`.
+ */
+import { isDns1035Label, isDns1123Label } from '../../kube/name-rules.ts';
+import { isWithin, splitLabels } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+
+export interface FederatedService {
+  readonly service: string;
+  readonly namespace: string;
+  readonly federation: string;
+}
+
+/** @param domain the cluster's. @returns nothing for other names; whether there is such a federation is not looked at */
+export function readFederatedName(name: NameKey, domain: NameKey): FederatedService | undefined {
+  if (!isWithin(name, domain)) return undefined;
+  const labels = splitLabels(name).slice(0, -splitLabels(domain).length);
+  const [service, namespace, federation, top] = labels;
+  if (labels.length !== 4 || top !== 'svc') return undefined;
+  if (service === undefined || namespace === undefined || federation === undefined) return undefined;
+  const isOne = isDns1035Label(service) && isDns1123Label(namespace) && isDns1123Label(federation);
+  return isOne ? { service, namespace, federation } : undefined;
+}

@@ -1,0 +1,92 @@
+/**
+ * Answers for services in a federation: the service of this cluster if it leads to somebody, else the name that the
+ * federation has for it in our zone and region. Either way it is an alias, which is followed.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/chain.ts';
+import type { Query } from '../../chain/query.ts';
+import { createSparingWarning } from '../../chain/sparing-warning.ts';
+import type { Clock } from '../../ground/clock.ts';
+import type { Log } from '../../ground/log.ts';
+import { federationNode } from '../../kube/kube-dns/federation-node.ts';
+import type { ClusterPlace } from '../../kube/node-places.ts';
+import { NameError, parentOf, parseName } from '../../wire/name.ts';
+import type { AbsoluteName, NameKey } from '../../wire/types.ts';
+import { lookUp } from '../../zone/lookup.ts';
+import { negativeSoa, type Zone } from '../../zone/zone.ts';
+import { type ClusterSource, toAnswer } from '../cluster.ts';
+import { type FederatedService, readFederatedName } from './federation-names.ts';
+
+/** The federations of now. */
+export interface FederationSource {
+  /** The cluster's domain. */
+  readonly domain: NameKey;
+  /** The domain of a federation, if the cluster belongs to it. */
+  domainOf(federation: string): NameKey | undefined;
+  readonly place: ClusterPlace;
+}
+
+export interface FederationOptions {
+  readonly federations: FederationSource;
+  readonly cluster: ClusterSource;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createFederationHandler(options: FederationOptions): Handler {
+  const { federations, cluster, clock, log } = options;
+  const { domain } = federations;
+  const { names } = cluster;
+  const warn = createSparingWarning(log, clock, 'federation: this cluster stands in no zone and region');
+  return (query, next) => {
+    const asked = readFederatedName(query.key, domain);
+    const federation = asked && federations.domainOf(asked.federation);
+    const zone = names.zoneOf(query.key);
+    if (asked === undefined || federation === undefined || zone === undefined) return next(query);
+    if (isOfCluster(cluster, query.key)) return next(query);
+    if (!cluster.isKnown) return { kind: 'servfail' };
+    if (names.isServed(asked.namespace, asked.service))
+      return answerWith(parseName(`${asked.service}.${asked.namespace}.svc.${domain}`), query, zone, cluster);
+    const { place } = federations;
+    if (place.kind === 'unknown') return { kind: 'servfail' };
+    const target = place.kind === 'place' ? nameIn(asked, place, federation) : undefined;
+    if (target !== undefined) return answerWith(target, query, zone, cluster);
+    warn({ name: query.key, remedy: 'Label a node with topology.kubernetes.io/zone and region.' });
+    return { kind: 'nodata', aliases: [], soa: negativeSoa(zone), authoritative: true };
+  };
+}
+
+/** A namespace may be called like a federation: what it has there goes before, and all that lies below. */
+function isOfCluster({ names }: ClusterSource, name: NameKey): boolean {
+  const above = parentOf(name);
+  return [name, above].some((one) => one !== undefined && names.findStanding(one) !== undefined);
+}
+
+/** `service.namespace.federation.svc.ZONE.REGION.DOMAIN`, unless that is no name. */
+function nameIn(
+  { service, namespace, federation }: FederatedService,
+  { zone, region }: Extract<ClusterPlace, { kind: 'place' }>,
+  domain: NameKey,
+): AbsoluteName | undefined {
+  try {
+    return parseName(`${service}.${namespace}.${federation}.svc.${zone}.${region}.${domain}`);
+  } catch (error) {
+    if (error instanceof NameError) return undefined;
+    throw error;
+  }
+}
+
+function answerWith(
+  target: AbsoluteName,
+  { key, question }: Query,
+  zone: Zone,
+  cluster: ClusterSource,
+): Answer {
+  const node = federationNode(key, target);
+  const source = {
+    hasCuts: false,
+    hasWildcards: false,
+    find: (name: NameKey) => (name === key ? node : cluster.names.find(name)),
+  };
+  return toAnswer(lookUp(source, zone, question));
+}

@@ -1,0 +1,81 @@
+/**
+ * Follows the settings that change while the server runs, wherever they come from: kube-dns's ConfigMap in a folder, or
+ * on the API server.
+ */
+import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/kube-dns/config-map.ts';
+import type { DynamicPlan } from '../../config/plan.ts';
+import type { Clock } from '../../ground/clock.ts';
+import type { Log } from '../../ground/log.ts';
+import { ConfigMapSink } from '../../kube/config-map-sink.ts';
+import type { ConfigFigures } from '../../observe/figures.ts';
+import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
+import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
+import type { Following, ObjectSource } from '../object-source.ts';
+import { LastGoodConfig } from './last-good-config.ts';
+
+export interface DynamicConfigOptions {
+  readonly plan: DynamicPlan;
+  readonly onChange: (config: KubeDnsConfig) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class DynamicConfig {
+  readonly #options: DynamicConfigOptions;
+  readonly #config: LastGoodConfig | undefined;
+  #folder: ConfigFolder | undefined;
+  #following: Following | undefined;
+
+  constructor(options: DynamicConfigOptions) {
+    const { plan, onChange, clock, log } = options;
+    this.#options = options;
+    const source = describeSource(plan);
+    if (source !== undefined) this.#config = new LastGoodConfig({ source, onChange, clock, log });
+  }
+
+  /** Ends when a folder is read; an API server may take its time. */
+  async start(source: ObjectSource): Promise<void> {
+    const { plan, clock, log } = this.#options;
+    const take = (texts: ConfigTexts) => this.#config?.take(texts);
+    if (plan.kind === 'folder') {
+      const { directory, period } = plan;
+      this.#folder = new ConfigFolder({ directory, keys: CONFIG_KEYS, period, onChange: take, clock, log });
+      await this.#folder.start();
+    } else if (plan.kind === 'config-map') {
+      const { namespace, name } = plan;
+      const sink = new ConfigMapSink(name, (data) => take(textsOf(data)));
+      this.#following = source.followConfigMap(namespace, name, sink);
+      if (this.#following === undefined)
+        log.warn('no ConfigMap to follow: there is no API server', { namespace, name });
+    }
+  }
+
+  /** The watch, where there is one. */
+  get following(): Following | undefined {
+    return this.#following;
+  }
+
+  figures(): ConfigFigures | undefined {
+    return this.#config?.figures();
+  }
+
+  async stop(): Promise<void> {
+    this.#folder?.stop();
+    await this.#following?.stop();
+  }
+}
+
+function describeSource(plan: DynamicPlan): string | undefined {
+  switch (plan.kind) {
+    case 'none':
+      return undefined;
+    case 'folder':
+      return plan.directory;
+    case 'config-map':
+      return `ConfigMap ${plan.namespace}/${plan.name}`;
+  }
+}
+
+function textsOf(data: ReadonlyMap<string, string>): ConfigTexts {
+  return new Map(Array.from(data, ([key, text]) => [key, { kind: 'text', text }] as const));
+}
