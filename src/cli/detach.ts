@@ -6,6 +6,7 @@
  * code is the parent's. What it says on standard error until then the parent passes on.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { realpathSync } from 'node:fs';
 
 const MARK = 'PORTOLAN_DETACHED';
 const SERVES = 'serves';
@@ -23,7 +24,8 @@ export interface DetachOptions {
 export async function startDetached(options: DetachOptions): Promise<number> {
   const { words, standardInput, keepsStandardError } = options;
   const [, entry = ''] = process.argv;
-  const child = spawn(process.execPath, [...process.execArgv, entry, ...words], {
+  // Not by another name that it may have been called by, which would be one more command.
+  const child = spawn(process.execPath, [...process.execArgv, realpathSync(entry), ...words], {
     detached: true,
     env: { ...process.env, [MARK]: '1' },
     stdio: ['pipe', 'ignore', keepsStandardError ? 'inherit' : 'pipe', 'ipc'],

@@ -4,5 +4,7 @@
  */
 import './signals.ts';
 
+const [, entry = '', ...words] = process.argv;
+const { wordsAsCalled } = await import('./called-as.ts');
 const { run } = await import('./program.ts');
-process.exit(await run(process.argv.slice(2)));
+process.exit(await run(wordsAsCalled(entry, words)));

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { wordsAsCalled } from './called-as.ts';
+
+describe('the name that the program is called by', () => {
+  it.each([
+    ['/kube-dns', 'kube-dns'],
+    ['/usr/sbin/dnsmasq', 'dnsmasq'],
+    ['/dnsmasq-nanny', 'dnsmasq-nanny'],
+    ['/sidecar', 'sidecar'],
+    ['/exechealthz', 'healthz'],
+  ])('%s is the command %s', (entry, command) => {
+    expect(wordsAsCalled(entry, ['--v=2'])).toEqual([command, '--v=2']);
+  });
+
+  it.each(['/usr/local/bin/portolan', '/opt/portolan/dist/portolan.js', '/dnsmasq/portolan', ''])(
+    '%j leaves the command to the words',
+    (entry) => {
+      expect(wordsAsCalled(entry, ['serve'])).toEqual(['serve']);
+    },
+  );
+});
