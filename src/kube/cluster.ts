@@ -10,6 +10,7 @@ import type { TableWriter } from '../table/writer.ts';
 import type { NameKey } from '../wire/types.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { coreDns } from './coredns/dialect.ts';
+import { writeCacheTree } from './kube-dns/cache-tree.ts';
 import { kubeDns } from './kube-dns/dialect.ts';
 import { ClusterModel } from './model.ts';
 import { KubernetesNames } from './names.ts';
@@ -158,6 +159,11 @@ export class Cluster {
   /** Publishes nothing any more. */
   stop(): void {
     this.#queue.stop();
+  }
+
+  /** The zone as kube-dns prints it: JSON, in pieces that are made when they are taken. */
+  cacheTree(): Iterable<string> {
+    return writeCacheTree(this.#model.options.domain, this.#model);
   }
 
   /** All objects, one per line. */
