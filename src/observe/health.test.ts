@@ -1,11 +1,17 @@
-import { afterEach, expect, it } from 'vitest';
+import { request } from 'node:http';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { RecordingLog } from '../../test/support/recording-log.ts';
-import { type HealthAnswers, HealthServer, type Readiness } from './health.ts';
+import { type HealthAnswers, type HealthOptions, HealthServer, type Readiness } from './health.ts';
 
 let readiness: Readiness = { ready: true };
 let metrics = async () => 'a 1\n';
-const answers: HealthAnswers = { readiness: () => readiness, metrics: () => metrics() };
+let cache: () => Iterable<string> = () => ['{', '}'];
+const answers: HealthAnswers = {
+  readiness: () => readiness,
+  metrics: () => metrics(),
+  cache: () => cache(),
+};
 const log = new RecordingLog();
 const cleanUps: (() => Promise<unknown>)[] = [];
 
@@ -13,34 +19,82 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0)) await cleanUp();
 });
 
-async function start(): Promise<HealthServer> {
-  const options = { address: '127.0.0.1', port: 0, waitForPort: false };
-  const server = new HealthServer(options, answers, new ManualClock(), log);
+async function start(changes: Partial<HealthOptions> = {}, from = answers): Promise<HealthServer> {
+  const options = { address: '127.0.0.1', port: 0, waitForPort: false, ...changes };
+  const server = new HealthServer(options, from, new ManualClock(), log);
   cleanUps.push(() => server.stop());
   await server.start();
   return server;
 }
 
-async function get(server: HealthServer, path: string): Promise<readonly [number, string]> {
-  const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
+async function get(port: number | undefined, path: string): Promise<readonly [number, string]> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
   return [response.status, await response.text()];
 }
 
 it('says alive, ready and why not', async () => {
-  const server = await start();
+  const { port } = await start();
   readiness = { ready: true };
-  expect(await get(server, '/healthz')).toEqual([200, 'ok\n']);
-  expect(await get(server, '/readyz?verbose')).toEqual([200, 'ok\n']);
+  expect(await get(port, '/healthz')).toEqual([200, 'ok\n']);
+  expect(await get(port, '/readyz?verbose')).toEqual([200, 'ok\n']);
   readiness = { ready: false, reason: 'services: forbidden' };
-  expect(await get(server, '/readiness')).toEqual([503, 'services: forbidden\n']);
-  expect(await get(server, '/readyz')).toEqual([503, 'services: forbidden\n']);
-  expect(await get(server, '/healthz')).toEqual([200, 'ok\n']);
+  expect(await get(port, '/readiness')).toEqual([503, 'services: forbidden\n']);
+  expect(await get(port, '/readyz')).toEqual([503, 'services: forbidden\n']);
+  expect(await get(port, '/healthz')).toEqual([200, 'ok\n']);
 });
 
 it('gives metrics as they are now, or says that it could not', async () => {
-  const server = await start();
-  expect(await get(server, '/metrics')).toEqual([200, 'a 1\n']);
+  const { port } = await start();
+  expect(await get(port, '/metrics')).toEqual([200, 'a 1\n']);
   metrics = () => Promise.reject(new Error('broken'));
-  expect((await get(server, '/metrics'))[0]).toBe(500);
+  expect((await get(port, '/metrics'))[0]).toBe(500);
   expect(log.text).toContain('broken');
+  metrics = async () => 'a 1\n';
+});
+
+describe('a port for metrics', () => {
+  it('has a path of its own, and all others too', async () => {
+    const place = { address: '127.0.0.1', port: 0, path: '/old' };
+    const { port, metricsPort } = await start({ metrics: place });
+    expect(metricsPort).not.toBe(port);
+    for (const each of [port, metricsPort]) {
+      for (const path of ['/old', '/metrics']) expect(await get(each, path)).toEqual([200, 'a 1\n']);
+      expect((await get(each, '/healthz'))[0]).toBe(200);
+    }
+  });
+
+  it('that another has is an error that names what chooses it', async () => {
+    const { port = 0 } = await start();
+    const failed = start({ metrics: { address: '127.0.0.1', port, path: '/metrics' } });
+    await expect(failed).rejects.toThrow('Choose another with PROMETHEUS_PORT.');
+  });
+});
+
+describe('the zone', () => {
+  it('is there only where it is wanted', async () => {
+    const { port } = await start();
+    expect(await get(port, '/cache')).toEqual([200, '{}']);
+    const other = await start({}, { readiness: answers.readiness, metrics: answers.metrics });
+    expect((await get(other.port, '/cache'))[0]).toBe(404);
+  });
+
+  it('goes to one client at a time, which may be gone before its end', async () => {
+    const piece = 'x'.repeat(1_000_000);
+    let made = 0;
+    cache = function* () {
+      for (made = 0; made < 1000; made += 1) yield piece;
+    };
+    const { port } = await start();
+    const first = request({ host: '127.0.0.1', port, path: '/cache' });
+    first.on('error', () => {});
+    first.on('response', (response) => response.pause());
+    first.end();
+    // It takes what lies in the sockets' buffers, and no more is made.
+    await vi.waitFor(() => expect(made).toBeGreaterThan(0));
+    expect(await get(port, '/cache')).toEqual([503, 'somebody else is reading it: try again\n']);
+    expect(made).toBeLessThan(100);
+    first.destroy();
+    cache = () => ['{}'];
+    await vi.waitFor(async () => expect(await get(port, '/cache')).toEqual([200, '{}']));
+  });
 });

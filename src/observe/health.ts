@@ -1,18 +1,14 @@
 /**
- * What kubelet and Prometheus ask: `/readiness`, `/readyz`, `/healthz`, `/metrics`.
+ * What kubelet, Prometheus and operators ask: `/readiness`, `/readyz`, `/healthz`, `/metrics`, and `/cache` where it is
+ * wanted. As in kube-dns, a port for metrics has all these paths too, and the health port has the metrics.
  *
  * `/healthz` says that the main thread is alive, nothing more: a process that cannot reach the API server is not made
  * better by a restart. Readiness says in words what is missing.
  */
 import type { Clock } from '../ground/clock.ts';
 import type { Log } from '../ground/log.ts';
-import {
-  type HttpReply,
-  type HttpRoute,
-  HttpServer,
-  type HttpServerOptions,
-  PLAIN_TEXT,
-} from './http-server.ts';
+import { type HttpReply, type HttpRoute, HttpServer, PLAIN_TEXT } from './http-server.ts';
+import { inSlices } from './slices.ts';
 
 /** Whether queries should be sent here; if not, why. */
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
@@ -21,44 +17,95 @@ export interface HealthAnswers {
   readiness(): Readiness;
   /** In the text format of Prometheus. */
   metrics(): Promise<string>;
+  /** The zone as text, in pieces that are made when they are taken; nothing: there is no such path. */
+  readonly cache?: (() => Iterable<string>) | undefined;
+}
+
+export interface HealthOptions {
+  /** Undefined: all addresses, of both families where there are two. */
+  readonly address: string | undefined;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Keep trying while another process has a port, instead of failing. */
+  readonly waitForPort: boolean;
+  /** A port for metrics besides, where they have another path too. */
+  readonly metrics?:
+    | { readonly address: string | undefined; readonly port: number; readonly path: string }
+    | undefined;
 }
 
 export const METRICS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 
 export class HealthServer {
-  readonly #server: HttpServer;
+  readonly #servers: readonly HttpServer[];
 
-  constructor(options: Omit<HttpServerOptions, 'flag'>, answers: HealthAnswers, clock: Clock, log: Log) {
-    const readiness = () => readinessReply(answers.readiness());
-    const routes = new Map<string, HttpRoute>([
-      ['/readyz', readiness],
-      ['/readiness', readiness],
-      ['/healthz', () => ({ status: 200, type: PLAIN_TEXT, body: 'ok\n' })],
-      ['/metrics', async () => ({ status: 200, type: METRICS_TEXT, body: await answers.metrics() })],
-    ]);
-    this.#server = new HttpServer({ ...options, flag: '--healthz-port' }, routes, clock, log);
+  constructor(options: HealthOptions, answers: HealthAnswers, clock: Clock, log: Log) {
+    const { address, port, waitForPort, metrics } = options;
+    const routes = routesOf(answers, metrics?.path ?? METRICS_PATH, clock);
+    const health = { address, port, waitForPort, flag: '--healthz-port' };
+    const all = metrics === undefined ? [health] : [health, { ...metrics, waitForPort, flag: METRICS_FLAG }];
+    this.#servers = all.map((each) => new HttpServer(each, routes, clock, log));
   }
 
   /**
-   * Listens, or begins to wait for the port.
+   * Listens, or begins to wait for the ports.
    *
    * @throws HttpServerError
    */
-  start(): Promise<void> {
-    return this.#server.start();
+  async start(): Promise<void> {
+    for (const server of this.#servers) await server.start();
   }
 
   /** The port that is listened on; nothing while it is waited for. */
   get port(): number | undefined {
-    return this.#server.port;
+    return this.#servers[0]?.port;
   }
 
-  stop(): Promise<void> {
-    return this.#server.stop();
+  /** Likewise, the port for metrics. */
+  get metricsPort(): number | undefined {
+    return this.#servers[1]?.port;
   }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.stop()));
+  }
+}
+
+const METRICS_PATH = '/metrics';
+const METRICS_FLAG = 'PROMETHEUS_PORT';
+
+function routesOf(answers: HealthAnswers, metricsPath: string, clock: Clock): Map<string, HttpRoute> {
+  const readiness = () => readinessReply(answers.readiness());
+  const metrics = async () => ({ status: 200, type: METRICS_TEXT, body: await answers.metrics() });
+  const routes = new Map<string, HttpRoute>([
+    ['/readyz', readiness],
+    ['/readiness', readiness],
+    ['/healthz', () => ({ status: 200, type: PLAIN_TEXT, body: 'ok\n' })],
+    [METRICS_PATH, metrics],
+    [metricsPath, metrics],
+  ]);
+  if (answers.cache !== undefined) routes.set('/cache', oneAtATime(answers.cache, clock));
+  return routes;
 }
 
 function readinessReply(readiness: Readiness): HttpReply {
   if (readiness.ready) return { status: 200, type: PLAIN_TEXT, body: 'ok\n' };
   return { status: 503, type: PLAIN_TEXT, body: `${readiness.reason}\n` };
+}
+
+/** Text that costs much to make is made for one client at a time. */
+function oneAtATime(make: () => Iterable<string>, clock: Clock): HttpRoute {
+  let isBusy = false;
+  async function* body(): AsyncGenerator<string, void> {
+    isBusy = true;
+    try {
+      yield* inSlices(make(), clock);
+    } finally {
+      isBusy = false;
+    }
+  }
+  return () =>
+    isBusy
+      ? { status: 503, type: PLAIN_TEXT, body: 'somebody else is reading it: try again\n' }
+      : { status: 200, type: PLAIN_TEXT, body: body() };
 }

@@ -11,7 +11,15 @@ const routes = new Map<string, HttpRoute>([
   ['/word', () => ({ status: 200, type: PLAIN_TEXT, body: 'grüße\n' })],
   ['/later', async () => ({ status: 503, type: 'application/json', body: '{}' })],
   ['/broken', () => Promise.reject(new Error('a secret'))],
+  ['/pieces', () => ({ status: 200, type: PLAIN_TEXT, body: pieces(['a', 'b']) })],
+  ['/half', () => ({ status: 200, type: PLAIN_TEXT, body: pieces(['a'], new Error('no more')) })],
 ]);
+
+async function* pieces(texts: readonly string[], error?: Error): AsyncGenerator<string, void> {
+  yield* texts;
+  if (error !== undefined) throw error;
+}
+
 const cleanUps: (() => Promise<unknown>)[] = [];
 
 afterEach(async () => {
@@ -59,9 +67,21 @@ describe('a path', () => {
     expect(log.text).toContain('a secret');
   });
 
+  it('may be answered in pieces', async () => {
+    const server = await start();
+    expect(await get(server, '/pieces')).toEqual([200, 'ab']);
+    expect(await get(server, '/pieces', 'HEAD')).toEqual([200, '']);
+  });
+
+  it('that fails after its first piece breaks off, so that nobody takes it for whole', async () => {
+    const server = await start();
+    await expect(get(server, '/half')).rejects.toThrow();
+    expect(log.text).toContain('no more');
+  });
+
   it('that is not there names those that are', async () => {
     const server = await start();
-    expect(await get(server, '/')).toEqual([404, 'not here, but: /word, /later, /broken\n']);
+    expect(await get(server, '/')).toEqual([404, `not here, but: ${[...routes.keys()].join(', ')}\n`]);
     routes.set('/new', () => ({ status: 200, type: PLAIN_TEXT, body: 'new' }));
     expect(await get(server, '/new')).toEqual([200, 'new']);
   });

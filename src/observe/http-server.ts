@@ -11,7 +11,8 @@ export interface HttpReply {
   readonly status: number;
   /** The media type, with its character set. */
   readonly type: string;
-  readonly body: string;
+  /** What comes in pieces is sent piece by piece, each when the client has taken the one before. */
+  readonly body: string | AsyncIterable<string>;
 }
 
 /** Answers one path. What it throws is logged, and told to the client as 500 without the reason. */
@@ -62,6 +63,7 @@ export class HttpServer {
     this.#server.headersTimeout = 5_000;
     this.#server.requestTimeout = 5_000;
     this.#server.keepAliveTimeout = 5_000;
+    this.#server.timeout = 30_000;
   }
 
   /**
@@ -122,32 +124,47 @@ export class HttpServer {
     request.resume();
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD');
-      return send(response, { status: 405, type: PLAIN_TEXT, body: 'only GET and HEAD\n' });
+      return sendText(response, 405, PLAIN_TEXT, 'only GET and HEAD\n');
     }
     const path = request.url?.split('?')[0] ?? '';
     const route = this.#routes.get(path);
-    send(response, route === undefined ? this.#notHere() : await this.#run(path, route));
-  }
-
-  #notHere(): HttpReply {
-    return {
-      status: 404,
-      type: PLAIN_TEXT,
-      body: `not here, but: ${[...this.#routes.keys()].join(', ')}\n`,
-    };
-  }
-
-  async #run(path: string, route: HttpRoute): Promise<HttpReply> {
+    const paths = [...this.#routes.keys()].join(', ');
+    if (route === undefined) return sendText(response, 404, PLAIN_TEXT, `not here, but: ${paths}\n`);
     try {
-      return await route();
+      await send(response, await route(), request.method === 'HEAD');
     } catch (error) {
       this.#log.error('HTTP request failed', { path, reason: String(error) });
-      return { status: 500, type: PLAIN_TEXT, body: 'failed, see the log\n' };
+      if (response.headersSent) response.destroy();
+      else sendText(response, 500, PLAIN_TEXT, 'failed, see the log\n');
     }
   }
 }
 
-function send(response: ServerResponse, { status, type, body }: HttpReply): void {
-  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
-  response.end(body);
+async function send(response: ServerResponse, reply: HttpReply, isHead: boolean): Promise<void> {
+  const { status, type, body } = reply;
+  if (typeof body === 'string') return sendText(response, status, type, body);
+  response.writeHead(status, { 'content-type': type });
+  if (isHead) return void response.end();
+  for await (const piece of body) {
+    if (!response.write(piece)) await untilTaken(response);
+    if (response.destroyed) return;
+  }
+  response.end();
+}
+
+function sendText(response: ServerResponse, status: number, type: string, text: string): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+}
+
+/** Settles when there is room for more, or nobody left to send it to. */
+function untilTaken(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const settle = () => {
+      response.off('drain', settle).off('close', settle);
+      resolve();
+    };
+    response.on('drain', settle).on('close', settle);
+  });
 }

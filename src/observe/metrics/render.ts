@@ -10,25 +10,31 @@ import type { Figures } from '../figures.ts';
 import { HISTOGRAMS, METRICS } from './all.ts';
 import type { HistogramMetric, Metric } from './metric.ts';
 import { Counter, Gauge, Registry } from './prometheus.ts';
+import { type SkyDnsNames, writeSkyDnsMetrics } from './skydns.ts';
 
-export interface Build {
+export interface MetricsOptions {
+  /** Of the program. */
   readonly version: string;
+  /** Show those of SkyDNS too, under these names. */
+  readonly skyDns?: SkyDnsNames | undefined;
 }
 
 export class Metrics {
   readonly #figures: () => Figures;
+  readonly #skyDns: SkyDnsNames | undefined;
   readonly #registry = new Registry();
   readonly #filled: readonly ((figures: Figures) => void)[];
 
-  constructor(build: Build, figures: () => Figures) {
+  constructor({ version, skyDns }: MetricsOptions, figures: () => Figures) {
     this.#figures = figures;
+    this.#skyDns = skyDns;
     const info = new Gauge({
       name: 'portolan_build_info',
       help: 'Always 1: the labels say which build this is.',
       labelNames: ['version', 'node'],
       registers: [this.#registry],
     });
-    info.set({ version: build.version, node: process.version }, 1);
+    info.set({ version, node: process.version }, 1);
     this.#filled = [
       ...METRICS.map((metric) => fillerOf(metric, this.#registry)),
       ...HISTOGRAMS.map((histogram) => histogramFillerOf(histogram, this.#registry)),
@@ -39,7 +45,8 @@ export class Metrics {
   async render(): Promise<string> {
     const figures = this.#figures();
     for (const fill of this.#filled) fill(figures);
-    return this.#registry.metrics();
+    const own = await this.#registry.metrics();
+    return this.#skyDns === undefined ? own : own + writeSkyDnsMetrics(this.#skyDns, figures.queries);
   }
 }
 
