@@ -66,7 +66,7 @@ describe('a port for metrics', () => {
   it('that another has is an error that names what chooses it', async () => {
     const { port = 0 } = await start();
     const failed = start({ metrics: { address: '127.0.0.1', port, path: '/metrics' } });
-    await expect(failed).rejects.toThrow('Choose another with PROMETHEUS_PORT.');
+    await expect(failed).rejects.toThrow('Choose another with --prometheus-port or PROMETHEUS_PORT.');
   });
 });
 

@@ -72,7 +72,7 @@ export class HealthServer {
 }
 
 const METRICS_PATH = '/metrics';
-const METRICS_FLAG = 'PROMETHEUS_PORT';
+const METRICS_FLAG = '--prometheus-port or PROMETHEUS_PORT';
 
 function routesOf(answers: HealthAnswers, metricsPath: string, clock: Clock): Map<string, HttpRoute> {
   const readiness = () => readinessReply(answers.readiness());

@@ -223,9 +223,7 @@ export class Server {
   }
 
   #announce(source: ObjectSource): void {
-    const { cluster, health } = this.#plan;
-    const port = this.#health.port;
-    const host = health.address ?? '127.0.0.1';
+    const { cluster, health, skyDnsMetrics } = this.#plan;
     this.#surroundings.log.info('serving', {
       zone: cluster.domain,
       from: source.name,
@@ -233,8 +231,16 @@ export class Server {
       readers: this.#listeners?.udpReaders,
       dialect: cluster.dialect,
       pods: cluster.pods,
-      health: port === undefined ? undefined : `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+      health: httpAddress(health.address, this.#health.port),
+      metrics: httpAddress(skyDnsMetrics?.address, this.#health.metricsPort),
       version: this.#surroundings.version,
     });
   }
+}
+
+/** Where a client on this machine finds the port; nothing while it is not open. */
+function httpAddress(address: string | undefined, port: number | undefined): string | undefined {
+  if (port === undefined) return undefined;
+  const host = address ?? '127.0.0.1';
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
