@@ -3,7 +3,7 @@
  */
 import { lookup } from 'node:dns/promises';
 import type { ServerPlace } from '../../config/sidecar/plan.ts';
-import type { Clock } from '../../ground/clock.ts';
+import type { Clock, Timer } from '../../ground/clock.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { PATIENCE, type ServerEndpoint } from './server-question.ts';
 
@@ -37,7 +37,14 @@ export class ServerAddress {
     const { host, port } = this.#place;
     if (this.#isAddress) return { kind: 'found', endpoint: { address: host, port } };
     this.#underWay ??= this.#lookUpOnce();
-    return await Promise.race([this.#underWay, this.#runOut()]);
+    const reason = `dial udp: lookup ${host}: i/o timeout`;
+    let patience: Timer | undefined;
+    const runOut = new Promise<FoundServer>((resolve) => {
+      patience = this.#clock.after(PATIENCE, () => resolve({ kind: 'failed', reason }));
+    });
+    const found = await Promise.race([this.#underWay, runOut]);
+    patience?.cancel();
+    return found;
   }
 
   async #lookUpOnce(): Promise<FoundServer> {
@@ -51,10 +58,5 @@ export class ServerAddress {
     } finally {
       this.#underWay = undefined;
     }
-  }
-
-  #runOut(): Promise<FoundServer> {
-    const reason = `dial udp: lookup ${this.#place.host}: i/o timeout`;
-    return new Promise((resolve) => this.#clock.after(PATIENCE, () => resolve({ kind: 'failed', reason })));
   }
 }

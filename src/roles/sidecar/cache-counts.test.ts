@@ -1,0 +1,122 @@
+import { beforeEach, expect, it } from 'vitest';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { RecordingLog } from '../../../test/support/recording-log.ts';
+import { CLASS, type Message, type Question, type RecordData } from '../../wire/types.ts';
+import { CacheCounts, COUNT_NAMES } from './cache-counts.ts';
+import type { ServerReply } from './server-question.ts';
+
+let clock: ManualClock;
+let log: RecordingLog;
+let asked: Question[];
+/** What dnsmasq says of each name, as the data of its answers. */
+let says: (name: string) => readonly RecordData[] | undefined;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  log = new RecordingLog();
+  asked = [];
+});
+
+const texts = (...strings: readonly string[]): RecordData => ({
+  kind: 'TXT',
+  strings: strings.map((string) => Buffer.from(string)),
+});
+const all = (text: string) => () => [texts(text)];
+
+async function ask(question: Question): Promise<ServerReply> {
+  asked.push(question);
+  const data = says(question.name);
+  if (data === undefined) return { kind: 'failed', reason: 'i/o timeout' };
+  const answers = data.map((each) => ({ name: question.name, class: CLASS.CH, ttl: 0, data: each }));
+  // Nothing else of a message is looked at.
+  return { kind: 'replied', message: { answers } as unknown as Message, latency: 1 };
+}
+
+function start(): CacheCounts {
+  const counts = new CacheCounts({ ask, interval: 5_000, clock, log });
+  counts.start();
+  return counts;
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+async function read(text: string): Promise<void> {
+  says = all(text);
+  clock.advance(5_000);
+  await settle();
+}
+
+it('asks for five counts in class CHAOS, at once and then on its interval', async () => {
+  says = all('7');
+  const counts = start();
+  await settle();
+  expect(asked.map(({ name }) => name)).toEqual(COUNT_NAMES.map((name) => `${name}.bind.`));
+  expect(new Set(asked.map((question) => question.class))).toEqual(new Set([CLASS.CH]));
+  expect(COUNT_NAMES.map((name) => counts.total(name))).toEqual([7, 7, 7, 7, 7]);
+  clock.advance(4_999);
+  expect(asked).toHaveLength(5);
+  clock.advance(1);
+  await settle();
+  expect(asked).toHaveLength(10);
+});
+
+it('grows only, and over a restart of dnsmasq adds what it counts anew', async () => {
+  says = all('100');
+  const counts = start();
+  await settle();
+  const seen = [];
+  for (const text of ['150', '20', '20', '50', '-3', '5']) {
+    await read(text);
+    seen.push(counts.total('hits'));
+  }
+  expect(seen).toEqual([150, 150, 150, 180, 180, 185]);
+  expect(counts.errors).toBe(0);
+});
+
+it.each<[string, readonly RecordData[] | undefined]>([
+  ['read udp', undefined],
+  ['invalid number of Answer records: 0', []],
+  ['invalid number of Answer records: 2', [texts('1'), texts('2')]],
+  ['invalid number of TXT records: 2', [texts('1', '2')]],
+  ['missing TXT record', [{ kind: 'A', address: '192.0.2.1' }]],
+  ['not a count', [texts('many')]],
+  ['not a count', [texts('')]],
+  ['not a count', [texts('1e9')]],
+  ['not a count', [texts('9223372036854775807')]],
+])('uses none of a reading of which one cannot be read: %s', async (_, data) => {
+  says = (name) => (name === 'cachesize.bind.' ? data : [texts('9')]);
+  const counts = start();
+  await settle();
+  expect(counts.errors).toBe(1);
+  expect(COUNT_NAMES.map((name) => counts.total(name))).toEqual([0, 0, 0, 0, 0]);
+  await read('9');
+  expect(counts.errors).toBe(1);
+  expect(counts.total('hits')).toBe(9);
+});
+
+it('leaves off at the first that fails, and complains once', async () => {
+  says = () => undefined;
+  const counts = start();
+  await settle();
+  clock.advance(5_000);
+  await settle();
+  expect(asked).toHaveLength(2);
+  expect(counts.errors).toBe(2);
+  await read('1');
+  expect(log.records).toEqual([
+    {
+      ...{ level: 'warn', message: 'counts of dnsmasq cannot be read' },
+      fields: { reason: 'hits.bind.: i/o timeout' },
+    },
+    { level: 'info', message: 'counts of dnsmasq can be read again', fields: {} },
+  ]);
+});
+
+it('ends when it is stopped, in the midst of a reading too', async () => {
+  says = all('3');
+  const counts = start();
+  counts.stop();
+  await settle();
+  expect(counts.total('hits')).toBe(0);
+  expect(clock.pending).toBe(0);
+});

@@ -1,0 +1,205 @@
+/**
+ * The sidecar as a whole, over HTTP, against servers that live and die.
+ */
+import { readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { type ProbePlan, SIDECAR_DEFAULTS, type SidecarPlan } from '../../src/config/sidecar/plan.ts';
+import { systemClock } from '../../src/ground/clock.ts';
+import { writeProcessMetrics } from '../../src/roles/sidecar/process-metrics.ts';
+import { Sidecar } from '../../src/roles/sidecar/sidecar.ts';
+import { parseName } from '../../src/wire/name.ts';
+import { CLASS, TYPE } from '../../src/wire/types.ts';
+import { addressOf, LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { parsePrometheusText } from '../support/prometheus-text.ts';
+import { RecordingLog } from '../support/recording-log.ts';
+
+const RECORDED = readFileSync(new URL('./recorded-metrics.txt', import.meta.url), 'utf8');
+const COUNTS: Readonly<Record<string, number>> = {
+  hits: 1_216_105,
+  misses: 14_132,
+  evictions: 3,
+  insertions: 22_680,
+  cachesize: 10_000,
+};
+
+/** What the servers of a test do, as dnsmasq would. */
+function answer({ query, send }: Received): void {
+  const [question] = query.questions;
+  if (question?.class !== CLASS.CH) {
+    send(reply(query));
+    return;
+  }
+  const count = COUNTS[question.name.split('.')[0] ?? ''];
+  const data = { kind: 'TXT', strings: [Buffer.from(String(count))] } as const;
+  send(reply(query, { answers: [{ ...addressOf(query, '192.0.2.1'), class: CLASS.CH, data }] }));
+}
+
+const PATIENT = { timeout: 10_000 };
+
+let log: RecordingLog;
+
+beforeEach(() => {
+  log = new RecordingLog();
+});
+
+async function startServer(react = answer): Promise<LoopbackUpstream> {
+  const server = await LoopbackUpstream.start(react);
+  onTestFinished(() => server.stop().catch(() => {}));
+  return server;
+}
+
+function probe(label: string, port: number): ProbePlan {
+  const server = { host: '127.0.0.1', port };
+  return {
+    label,
+    server,
+    name: parseName('kubernetes.default.svc.cluster.local'),
+    type: TYPE.A,
+    interval: 10,
+  };
+}
+
+async function startSidecar(probes: readonly ProbePlan[], dnsmasqPort: number, http = {}): Promise<Sidecar> {
+  const plan: SidecarPlan = {
+    probes,
+    dnsmasq: { server: { host: '127.0.0.1', port: dnsmasqPort }, interval: 10 },
+    http: { ...SIDECAR_DEFAULTS.http, address: '127.0.0.1', port: 0, ...http },
+  };
+  const furtherMetrics = () => writeProcessMetrics('1.2.3');
+  const sidecar = new Sidecar(plan, { clock: systemClock, log, random: () => 0, furtherMetrics });
+  onTestFinished(() => sidecar.stop());
+  await sidecar.start();
+  return sidecar;
+}
+
+async function get(sidecar: Sidecar, path: string) {
+  const response = await fetch(`http://127.0.0.1:${sidecar.port}${path}`);
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };
+}
+
+/** Asks until the status is this one. */
+async function hear(sidecar: Sidecar, path: string, status: number) {
+  for (const end = performance.now() + 10_000; performance.now() < end; ) {
+    const heard = await get(sidecar, path);
+    if (heard.status === status) return heard;
+  }
+  throw new Error(`no ${status} from ${path}: ${(await get(sidecar, path)).text}`);
+}
+
+describe('the health of a probe', () => {
+  it('is unknown, then good, bad when the server dies, and good when it is back', async () => {
+    let isDead = false;
+    const server = await startServer((received) => {
+      if (!isDead) answer(received);
+      else received.send(reply(received.query, { answers: [] }));
+    });
+    const sidecar = await startSidecar([probe('kubedns', server.port)], server.port);
+    expect((await hear(sidecar, '/healthcheck/kubedns', 200)).text).toMatch(
+      /^\{"IsOk":true,"LatencySeconds":0\.\d{1,9},"Err":""\}$/,
+    );
+    isDead = true;
+    const bad = await hear(sidecar, '/healthcheck/kubedns', 503);
+    expect(bad.type).toBe('application/json');
+    expect(bad.text).toBe(
+      '{"IsOk":false,"LatencySeconds":0,"Err":"no RRs for domain \\"kubernetes.default.svc.cluster.local.\\""}',
+    );
+    isDead = false;
+    await hear(sidecar, '/healthcheck/kubedns', 200);
+  });
+
+  it('is bad where nobody listens, and the other probe none the worse', async () => {
+    const server = await startServer();
+    const port = await findFreePort();
+    const sidecar = await startSidecar([probe('kubedns', port), probe('dnsmasq', server.port)], server.port);
+    await hear(sidecar, '/healthcheck/dnsmasq', 200);
+    // Both begin at once.
+    const bad = await hear(sidecar, '/healthcheck/kubedns', 503);
+    expect(JSON.parse(bad.text)).toMatchObject({
+      ...{ IsOk: false, LatencySeconds: 0 },
+      Err: expect.stringMatching(/waiting for first probe|connection refused/),
+    });
+  });
+
+  it('is bad until the first probe', async () => {
+    const server = await startServer();
+    const slow = { ...probe('slow', server.port), interval: 3_600_000 };
+    const plan = { ...slow, server: { host: '127.0.0.1', port: server.port } };
+    server.react = () => {};
+    const sidecar = await startSidecar([plan], server.port);
+    expect((await get(sidecar, '/healthcheck/slow')).text).toBe(
+      '{"IsOk":false,"LatencySeconds":0,"Err":"waiting for first probe"}',
+    );
+  });
+});
+
+describe('HTTP', () => {
+  it('says that the process lives, and what there is', async () => {
+    const server = await startServer();
+    const sidecar = await startSidecar([probe('x', server.port)], server.port);
+    expect(await get(sidecar, '/healthz')).toMatchObject({
+      status: 200,
+      text: expect.stringMatching(/^ok \(.*\)\n$/),
+    });
+    expect((await get(sidecar, '/healthcheck/y')).status).toBe(404);
+    expect((await get(sidecar, '/')).status).toBe(404);
+  });
+
+  it('has its metrics where it is told, under the name that it is told', async () => {
+    const server = await startServer();
+    const sidecar = await startSidecar([], server.port, { path: '/here', namespace: '' });
+    const families = parsePrometheusText((await hear(sidecar, '/here', 200)).text);
+    expect(families.has('dnsmasq_hits')).toBe(true);
+    expect((await get(sidecar, '/metrics')).status).toBe(404);
+  });
+
+  it('names the flag when its port is taken', async () => {
+    const server = await startServer();
+    const port = server.port;
+    await expect(startSidecar([], port, { port })).rejects.toThrow('Choose another with --prometheus-port.');
+  });
+});
+
+describe('the metrics', () => {
+  it('are those of the original: names, help, types, buckets', async () => {
+    const server = await startServer();
+    const sidecar = await startSidecar(
+      [probe('kubedns', server.port), probe('dnsmasq', server.port)],
+      server.port,
+    );
+    await hear(sidecar, '/healthcheck/kubedns', 200);
+    const { text, type } = await hear(sidecar, '/metrics', 200);
+    expect(type).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const ours = parsePrometheusText(text);
+    for (const [name, recorded] of parsePrometheusText(RECORDED)) {
+      const family = ours.get(name);
+      expect(family).toMatchObject({ help: recorded.help, type: recorded.type });
+      const series = (samples: typeof recorded.samples) =>
+        samples.map(({ name, labels }) => ({ name, labels }));
+      expect(series(family?.samples ?? [])).toEqual(series(recorded.samples));
+    }
+    const further = [...ours.keys()].filter((name) => !name.startsWith('kubedns_'));
+    expect(further).toEqual([
+      ...['portolan_build_info', 'process_cpu_seconds_total'],
+      ...['process_resident_memory_bytes', 'process_start_time_seconds'],
+    ]);
+  });
+
+  it("show dnsmasq's counts, and what went wrong", async () => {
+    const server = await startServer();
+    const sidecar = await startSidecar([probe('x', server.port)], server.port);
+    await hear(sidecar, '/healthcheck/x', 200);
+    const value = (name: string) => parsePrometheusText(sidecar.metrics()).get(`kubedns_${name}`)?.samples;
+    await expect
+      .poll(() => value('dnsmasq_hits'), PATIENT)
+      .toEqual([{ name: 'kubedns_dnsmasq_hits', labels: {}, value: 1_216_105 }]);
+    expect(value('dnsmasq_max_size')?.[0]?.value).toBe(10_000);
+    expect(value('dnsmasq_evictions')?.[0]?.value).toBe(3);
+    expect(value('dnsmasq_errors')?.[0]?.value).toBe(0);
+    expect(value('probe_x_errors')?.[0]?.value).toBe(0);
+    server.react = ({ query, send }) => send(reply(query, { answers: [] }));
+    await expect.poll(() => value('dnsmasq_errors')?.[0]?.value, PATIENT).toBeGreaterThan(0);
+    await expect.poll(() => value('probe_x_errors')?.[0]?.value, PATIENT).toBeGreaterThan(0);
+    expect(value('dnsmasq_hits')?.[0]?.value).toBe(1_216_105);
+  });
+});
