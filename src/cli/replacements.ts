@@ -11,6 +11,10 @@ export interface Replacement {
 
 /** By the command's name. */
 export const REPLACEMENTS: Readonly<Record<string, Replacement>> = {
+  'kube-dns': {
+    means: 'serve the zone of a cluster as kube-dns does, with its flags',
+    load: async () => (await import('./kube-dns.ts')).runKubeDns,
+  },
   dnsmasq: {
     means: "resolve names with dnsmasq's options",
     load: async () => (await import('./dnsmasq.ts')).runDnsmasq,

@@ -7,14 +7,25 @@ import type { LogPlan, ServerPlan } from '../config/plan.ts';
 import { systemClock } from '../ground/clock.ts';
 import type { Log } from '../ground/log.ts';
 import { createLog } from '../observe/log.ts';
+import type { Sidecar } from '../roles/sidecar/sidecar.ts';
 import { Server } from '../server/server.ts';
 import { ExitError } from './exit.ts';
 import { packageFolder } from './package-folder.ts';
 import { onReportSignal, onStopSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
-/** @throws ExitError if the server cannot be started; why is said by then */
-export async function runServer(plan: ServerPlan): Promise<void> {
+/** How the process speaks. */
+interface Voice {
+  readonly command: string;
+  readonly format: LogPlan['format'];
+  readonly log: Log;
+}
+
+/**
+ * @param command what it is run as, for messages
+ * @throws ExitError if the server cannot be started; why is said by then
+ */
+export async function runServer(plan: ServerPlan, command: 'serve' | 'kube-dns'): Promise<void> {
   // A collector of lines that goes away must not end the server.
   process.stderr.on('error', () => {});
   const log = createLog({
@@ -25,37 +36,53 @@ export async function runServer(plan: ServerPlan): Promise<void> {
   // Timers alone keep no process alive, and a server that waits for its cluster may have nothing else.
   const hold = setInterval(() => {}, 2 ** 30);
   try {
-    await startAndStop(plan, log);
+    await startAndStop(plan, { command, format: plan.log.format, log });
   } finally {
     clearInterval(hold);
   }
 }
 
-async function startAndStop(plan: ServerPlan, log: Log): Promise<void> {
-  const server = makeServer(plan, log);
+async function startAndStop(plan: ServerPlan, voice: Voice): Promise<void> {
+  const { log } = voice;
+  const server = makeServer(plan, voice);
+  const sidecar = await makeSidecar(plan, log);
   const stopped = new Promise<void>((resolve, reject) => {
     onStopSignal((signal) => {
       log.info('stopping', { signal, lameduck: formatDuration(plan.lameduck) });
-      server.stop().then(resolve, reject);
+      stopAll(server, sidecar).then(resolve, reject);
     });
   });
   onReportSignal(() => log.info('report', reportOf(server)));
   try {
+    // Whoever asks how the server is may do so while it starts.
+    await sidecar?.start();
     await server.start();
   } catch (error) {
-    await server.stop();
-    giveUp(error, plan.log, log);
+    await stopAll(server, sidecar);
+    giveUp(error, voice);
   }
   await stopped;
   log.info('stopped');
 }
 
-function makeServer(plan: ServerPlan, log: Log): Server {
+/** The sidecar goes last: it tells of the server until its end. */
+async function stopAll(server: Server, sidecar: Sidecar | undefined): Promise<void> {
+  await server.stop();
+  await sidecar?.stop();
+}
+
+function makeServer(plan: ServerPlan, voice: Voice): Server {
   try {
-    return new Server(plan, surroundings(log));
+    return new Server(plan, surroundings(voice.log));
   } catch (error) {
-    return giveUp(error, plan.log, log);
+    return giveUp(error, voice);
   }
+}
+
+async function makeSidecar({ sidecar }: ServerPlan, log: Log): Promise<Sidecar | undefined> {
+  if (sidecar === undefined) return undefined;
+  const role = await import('../roles/sidecar/sidecar.ts');
+  return new role.Sidecar(sidecar, { clock: systemClock, log });
 }
 
 function surroundings(log: Log) {
@@ -75,10 +102,10 @@ function surroundings(log: Log) {
  *
  * @throws ExitError
  */
-function giveUp(error: unknown, { format }: LogPlan, log: Log): never {
+function giveUp(error: unknown, { command, format, log }: Voice): never {
   const reason = error instanceof Error ? error.message : String(error);
   if (format === 'json') log.error('cannot serve', { reason });
-  else process.stderr.write(`portolan serve: ${reason}\n`);
+  else process.stderr.write(`portolan ${command}: ${reason}\n`);
   log.debug('where it came from', { stack: error instanceof Error ? error.stack : undefined });
   throw new ExitError(1);
 }

@@ -25,7 +25,10 @@ export const SERVE_OPTIONS: readonly Option[] = [
     'serve the objects of a folder of YAML and JSON files, and follow its changes',
   ),
   new Option('--example', 'serve the bundled example cluster'),
-  new Option('--dialect <name>', 'which server to answer like: coredns, kube-dns (default: coredns)'),
+  new Option(
+    '--dialect <name>',
+    'which server to answer like: coredns, kube-dns (default: coredns; kube-dns beside a ConfigMap)',
+  ),
   new Option('--pods <mode>', 'names of pods: disabled, insecure, verified (default: insecure)'),
   new Option('--ttl <seconds>', 'TTL of answers, 0 to 3600 (default: 30)'),
   new Option(
@@ -43,6 +46,24 @@ export const SERVE_OPTIONS: readonly Option[] = [
     'who is asked about a domain and all below it, once or several times; lists with commas; no server: nobody',
   ).argParser(several),
   new Option(
+    '--nameservers <list>',
+    'the same as kube-dns takes it: addresses and their ports with commas between them',
+  ),
+  new Option(
+    '--config-map <name>',
+    'be the kube-dns pod, and follow stub domains, upstream servers and federations in this ConfigMap',
+  ),
+  new Option('--config-map-namespace <name>', 'its namespace (default: kube-system)'),
+  new Option('--config-dir <folder>', 'the same, from a folder that the ConfigMap is mounted in'),
+  new Option(
+    '--config-period <duration>',
+    'how often the folder is looked at where the system gives no notice of changes (default: 10s)',
+  ),
+  new Option(
+    '--federations <list>',
+    'federations of the cluster and their domains: name=domain, with commas between them',
+  ),
+  new Option(
     '--hosts <path>',
     'a hosts file, or a folder of them, followed as they change, once or several times',
   ).argParser(several),
@@ -52,6 +73,14 @@ export const SERVE_OPTIONS: readonly Option[] = [
   new Option(
     '--healthz-port <port>',
     'HTTP port of /readyz, /readiness, /healthz and /metrics; address:port binds one address (default: 8081)',
+  ),
+  new Option(
+    '--prometheus-port <port>',
+    "HTTP port of metrics under SkyDNS's names, or none (default: 10055 beside a ConfigMap, else none)",
+  ),
+  new Option(
+    '--sidecar-port <port>',
+    'HTTP port of what the sidecar of kube-dns tells, or none (default: 10054 beside a ConfigMap, else none)',
   ),
   new Option(
     '--initial-sync-timeout <duration>',

@@ -20,11 +20,11 @@ export function addServeCommand(program: Command): void {
     .allowExcessArguments()
     .usage('[flags]');
   for (const option of SERVE_OPTIONS) command.addOption(option);
-  command.action((flags: ServeFlags) => runServer(planOrExit(flags, command.args)));
+  command.action((flags: ServeFlags) => runServer(planOrExit(flags, command.args), 'serve'));
 }
 
 function planOrExit(flags: ServeFlags, leftOver: readonly string[]): ServerPlan {
-  const machine = { cores: countCores(), terminal: process.stderr.isTTY === true };
+  const machine = { cores: countCores(), terminal: process.stderr.isTTY === true, environment: process.env };
   const checked = planFromFlags(flags, machine, createProcessSources());
   const problems = [...complainOfLeftOver(leftOver), ...(checked.kind === 'bad' ? checked.problems : [])];
   if (checked.kind === 'good' && problems.length === 0) return checked.value;

@@ -8,6 +8,7 @@ import type { LogLevel } from '../ground/log.ts';
 import type { Federation } from '../handlers/federation/plan.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { ResolverPlan } from './resolver/plan.ts';
+import type { SidecarPlan } from './sidecar/plan.ts';
 
 export const DIALECTS = ['coredns', 'kube-dns'] as const;
 export type Dialect = (typeof DIALECTS)[number];
@@ -31,6 +32,8 @@ export interface ServerPlan {
   readonly federations: readonly Federation[];
   /** Metrics under the names that SkyDNS gives them, on a port of their own. */
   readonly skyDnsMetrics: SkyDnsMetricsPlan | undefined;
+  /** What the sidecar of the pod does, where the server does that too. */
+  readonly sidecar: SidecarPlan | undefined;
   /** Where the last good state is kept between two runs. */
   readonly snapshotFile: string | undefined;
   /** Milliseconds until a cluster that is still not listed is reported as an error. */

@@ -4,7 +4,7 @@ import type { ServerPlan } from './plan.ts';
 import { describeProblem } from './problem.ts';
 import { planFromFlags, type ServeFlags } from './serve-flags.ts';
 
-const machine = { cores: 2, terminal: false };
+const machine = { cores: 2, terminal: false, environment: {} };
 
 function planOf(flags: ServeFlags, on = machine): ServerPlan {
   const checked = planFromFlags(flags, on, memorySources());
@@ -43,6 +43,7 @@ describe('the defaults', () => {
       dynamic: { kind: 'none' },
       federations: [],
       skyDnsMetrics: undefined,
+      sidecar: undefined,
       snapshotFile: undefined,
       initialSyncTimeout: 60_000,
       lameduck: 5_000,
@@ -57,11 +58,11 @@ describe('the defaults', () => {
     [5, 4],
     [64, 4],
   ])('give %d cores %d readers', (cores, readers) => {
-    expect(planOf({}, { cores, terminal: false }).listen.udpReaders).toBe(readers);
+    expect(planOf({}, { cores, terminal: false, environment: {} }).listen.udpReaders).toBe(readers);
   });
 
   it('write text where a person reads', () => {
-    expect(planOf({}, { cores: 1, terminal: true }).log.format).toBe('text');
+    expect(planOf({}, { cores: 1, terminal: true, environment: {} }).log.format).toBe('text');
   });
 });
 

@@ -5,7 +5,6 @@ import { MOST_READERS } from '../table/writer.ts';
 import type { ConfigSources } from './dnsmasq/sources.ts';
 import {
   DIALECTS,
-  type HealthPlan,
   type ListenPlan,
   LOG_FORMATS,
   LOG_LEVELS,
@@ -14,12 +13,22 @@ import {
   POD_MODES,
   type ServerPlan,
 } from './plan.ts';
+import {
+  defaultDialect,
+  type PodFlags,
+  readDynamic,
+  readFederationsFlag,
+  readPlace,
+  readSidecar,
+  readSkyDnsMetrics,
+  shapeOf,
+} from './pod-flags.ts';
 import type { Checked } from './problem.ts';
 import { type ResolverFlags, readResolver } from './resolver/flags.ts';
 import { ValueReader } from './values.ts';
 
 /** What was given on the command line, unchecked. */
-export interface ServeFlags extends ResolverFlags {
+export interface ServeFlags extends ResolverFlags, PodFlags {
   readonly domain?: string;
   readonly dnsPort?: string;
   /** Each one or several addresses with commas between them. */
@@ -48,6 +57,7 @@ export interface Machine {
   readonly cores: number;
   /** Whether a person reads the log as it is written. */
   readonly terminal: boolean;
+  readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** Readers are threads of the table too, and the main thread is one more. */
@@ -58,29 +68,35 @@ const PORT = { least: 1, most: 65_535, of: 'a port' };
  * Checks all flags. Every problem is reported, not only the first.
  *
  * @param sources where files that flags name are read from
+ * @param command in whose name: what is left out depends on it
  */
 export function planFromFlags(
   flags: ServeFlags,
   machine: Machine,
   sources: ConfigSources,
+  command: 'serve' | 'kube-dns' = 'serve',
 ): Checked<ServerPlan> {
   const read = new ValueReader();
+  const shape = shapeOf(flags, command);
   const domain = read.zone('--domain', flags.domain, 'cluster.local.');
+  const listen = readListen(read, flags, machine);
+  const objects = readObjects(read, flags);
   const plan: ServerPlan = {
     cluster: {
       domain,
-      dialect: read.choice('--dialect', flags.dialect, DIALECTS, 'coredns'),
+      dialect: read.choice('--dialect', flags.dialect, DIALECTS, defaultDialect(shape)),
       pods: read.choice('--pods', flags.pods, POD_MODES, 'insecure'),
       ttl: read.integer('--ttl', flags.ttl, { least: 0, most: 3600, of: 'a number of seconds' }, 30),
-      objects: readObjects(read, flags),
+      objects,
     },
     resolver: readResolver(read, flags, domain, sources),
-    listen: readListen(read, flags, machine),
-    health: readHealth(read, flags.healthzPort),
+    listen,
+    health: { ...readPlace(read, '--healthz-port', flags.healthzPort ?? '8081'), cache: shape !== 'server' },
     log: readLog(read, flags, machine),
-    dynamic: { kind: 'none' },
-    federations: [],
-    skyDnsMetrics: undefined,
+    dynamic: readDynamic(read, flags, objects.kind === 'api-server'),
+    federations: readFederationsFlag(read, flags),
+    skyDnsMetrics: readSkyDnsMetrics(read, flags, shape, machine.environment),
+    sidecar: readSidecar(read, flags, shape, { domain }, listen),
     snapshotFile: read.text('--snapshot', flags.snapshot, 'the path of a file'),
     initialSyncTimeout: read.duration('--initial-sync-timeout', flags.initialSyncTimeout, 60_000),
     lameduck: read.duration('--lameduck', flags.lameduck, 5_000),
@@ -162,15 +178,6 @@ function readBindAddresses(read: ValueReader, given: readonly string[] | undefin
     read.complain(flag, `already covered by ${wildcard}`, covered, 'Leave one of the two out.');
   }
   return [...new Set(addresses)];
-}
-
-/** `PORT`, or `ADDRESS:PORT` to be reachable there only. */
-function readHealth(read: ValueReader, text: string | undefined): HealthPlan {
-  const flag = '--healthz-port';
-  const parts = /^(.*):([^:\]]*)$/.exec(text ?? '');
-  const address = parts?.[1] === undefined ? undefined : read.address(flag, parts[1]);
-  const port = parts === null ? text : parts[2];
-  return { address, port: read.integer(flag, port, { ...PORT, least: 0 }, 8081), cache: false };
 }
 
 function readLog(read: ValueReader, flags: ServeFlags, machine: Machine): LogPlan {

@@ -40,7 +40,11 @@ export async function serveInProcess(
     // Nothing of the machine that the tests run on.
     upstream: ['none'],
   };
-  const checked = planFromFlags({ ...own, ...flags }, { cores: 2, terminal: false }, memorySources());
+  const checked = planFromFlags(
+    { ...own, ...flags },
+    { cores: 2, terminal: false, environment: {} },
+    memorySources(),
+  );
   if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
   const log = new RecordingLog();
   const server = new Server(checked.value, {

@@ -7,6 +7,7 @@ import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { DnsmasqPlan } from '../dnsmasq/plan.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
+import { readNameserver } from '../kube-dns/nameservers.ts';
 import type { ValueReader } from '../values.ts';
 import { readDnsmasqConf } from './dnsmasq-conf.ts';
 import { POLICIES, type ResolverPlan, type UpstreamsChoice } from './plan.ts';
@@ -15,6 +16,8 @@ import { POLICIES, type ResolverPlan, type UpstreamsChoice } from './plan.ts';
 export interface ResolverFlags {
   /** Each one or several servers with commas between them, or `none`. */
   readonly upstream?: readonly string[];
+  /** Addresses and their ports with commas between them, as kube-dns takes them. */
+  readonly nameservers?: string;
   readonly upstreamPolicy?: string;
   readonly resolvFile?: string;
   /** Each `domain[,domain...]=[server[,server...]]`. */
@@ -58,9 +61,12 @@ const POLICY_OF = { preferred: 'sequential', 'in-order': 'sequential', all: 'all
 
 function readUpstreams(
   read: ValueReader,
-  { upstream, resolvFile }: ResolverFlags,
+  flags: ResolverFlags,
   dnsmasq: DnsmasqPlan | undefined,
 ): UpstreamsChoice {
+  const { upstream, resolvFile, nameservers } = flags;
+  if (nameservers !== undefined)
+    return { kind: 'servers', servers: readNameservers(read, flags, nameservers) };
   const path = read.text('--resolv-file', resolvFile, 'the path of a file like /etc/resolv.conf');
   if (upstream === undefined) {
     if (path !== undefined) return { kind: 'resolv-file', path };
@@ -77,6 +83,23 @@ function readUpstreams(
     return { kind: 'none' };
   }
   return { kind: 'servers', servers: texts.flatMap((text) => readServer(read, '--upstream', text) ?? []) };
+}
+
+function readNameservers(
+  read: ValueReader,
+  { upstream, resolvFile }: ResolverFlags,
+  text: string,
+): readonly UpstreamAddress[] {
+  const rivals = { '--upstream': upstream?.join(), '--resolv-file': resolvFile };
+  for (const [flag, value] of Object.entries(rivals))
+    if (value !== undefined)
+      read.complain(flag, 'has no effect beside --nameservers', value, 'Leave one of the two out.');
+  return text.split(',').flatMap((server) => {
+    const address = readNameserver(server);
+    const remedy = 'Give addresses, as in 8.8.8.8:53,8.8.4.4.';
+    if (address === undefined) read.complain('--nameservers', 'not a server', server, remedy);
+    return address ?? [];
+  });
 }
 
 /** Several flags, and several values in one with commas between them, are the same. */

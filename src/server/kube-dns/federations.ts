@@ -63,7 +63,11 @@ export class Federations implements FederationSource {
 
   #followIfNeeded(): void {
     if (this.#domains.size === 0) this.#endFollowing();
-    else this.#following ??= this.#follow?.(this.#places);
+    else if (this.#follow !== undefined && this.#following === undefined) {
+      this.#following = this.#follow(this.#places);
+      // Where there are no nodes, it is known that none says where it stands.
+      if (this.#following === undefined) this.#places.listCompleted();
+    }
   }
 
   #endFollowing(): void {
