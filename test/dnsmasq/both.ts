@@ -57,7 +57,7 @@ export async function endAllSides(): Promise<void> {
   running.clear();
 }
 
-async function runReal(words: readonly string[]): Promise<Side> {
+export async function runReal(words: readonly string[]): Promise<Side> {
   const port = await findFreePort();
   const child = spawn('dnsmasq', [...HERE, ...ON_LOOPBACK, ...AS_WE_ARE, `--port=${port}`, ...words], {
     stdio: ['ignore', 'ignore', 'pipe'],

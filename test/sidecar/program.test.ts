@@ -2,7 +2,7 @@
  * `portolan sidecar` as a program: beside the original dnsmasq, beside ours, and with its command line.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { endAllSides, runBoth, runOurs, type Side } from '../dnsmasq/both.ts';
+import { endAllSides, runOurs, runReal, type Side } from '../dnsmasq/both.ts';
 import { askShort } from '../support/ask.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { parsePrometheusText } from '../support/prometheus-text.ts';
@@ -66,7 +66,7 @@ const WORDS = ['--no-resolv', '--no-hosts', '--cache-size=77', '--host-record=kn
 
 describe('beside a server', () => {
   itWithTool('dnsmasq', 'reads the original dnsmasq', async () => {
-    await watch((await runBoth(WORDS)).real);
+    await watch(await runReal(WORDS));
   });
 
   it('reads ours', async () => {
