@@ -37,7 +37,7 @@ export async function runHealthz(words: readonly string[]): Promise<number> {
       process.stdout.write(HELP);
       return 0;
     case 'version':
-      process.stdout.write(`Portolan version ${VERSION}, in place of exechealthz 1.2\n`);
+      process.stdout.write(`Portolan version ${VERSION}, in place of exechealthz\n`);
       return 0;
     case 'bad':
       for (const problem of reading.problems)

@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { makeTemporaryFolder } from '../../../test/support/temporary-folder.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
+import { systemClock } from '../../ground/clock.ts';
+import { runShellCommand } from './shell-command.ts';
+
+const run = (command: string) => runShellCommand(command, 60_000, systemClock).ended;
+
+describe('a command', () => {
+  it.each([
+    ['echo healthz', { output: 'healthz\n', error: undefined }],
+    ['echo out; echo bad >&2; exit 3', { output: 'out\nbad\n', error: 'exit status 3' }],
+    ['kill -TERM $$', { output: '', error: 'signal: terminated' }],
+    ['kill -QUIT $$', { output: '', error: 'signal: SIGQUIT' }],
+    ['read line; echo "[$line]"', { output: '[]\n', error: undefined }],
+  ])('ends: %s', async (command, end) => {
+    expect(await run(command)).toEqual(end);
+  });
+
+  it('that there is none of is an error like others', async () => {
+    const { output, error } = await run('no-such-command-at-all');
+    expect(output).toContain('no-such-command-at-all');
+    expect(error).toBe('exit status 127');
+  });
+
+  it('may print without end, and only the beginning is kept', async () => {
+    const { output, error } = await run('head -c 3000000 /dev/zero | tr "\\0" x; echo; exit 1');
+    expect(output).toBe(`${'x'.repeat(8_192)}…`);
+    expect(error).toBe('exit status 1');
+  });
+});
+
+/** The process that wrote its number into a file, while it is there. */
+const isAlive = (file: string): boolean => {
+  const pid = readFileSync(file, 'utf8').trim();
+  // A zombie is dead.
+  return existsSync(`/proc/${pid}/stat`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+};
+
+describe('what hangs', () => {
+  it('is killed when its time is over, with its children', async () => {
+    const folder = await makeTemporaryFolder();
+    const file = `${folder.path}/pid`;
+    const clock = new ManualClock();
+    const { ended } = runShellCommand(`sleep 600 & echo $! > ${file}; wait; true`, 5_000, clock);
+    await waitUntil('the child to run', () => existsSync(file) && readFileSync(file, 'utf8').endsWith('\n'));
+    expect(isAlive(file)).toBe(true);
+    clock.advance(5_000);
+    expect(await ended).toEqual({ output: '', error: 'signal: killed, after 5 s' });
+    await waitUntil('the child to be gone', () => !isAlive(file));
+  });
+
+  it('is killed when nobody wants its result any more', async () => {
+    const { ended, kill } = runShellCommand('sleep 600', 60_000, systemClock);
+    kill();
+    expect((await ended).error).toBe('signal: killed');
+  });
+
+  it('in the background does not outlive its command, nor hold it up', async () => {
+    const folder = await makeTemporaryFolder();
+    const file = `${folder.path}/pid`;
+    expect(await run(`sleep 600 & echo $! > ${file}; echo done`)).toEqual({
+      output: 'done\n',
+      error: undefined,
+    });
+    await waitUntil('the child to be gone', () => !isAlive(file));
+  });
+
+  it('with its output open, out of reach, is waited for a moment only', async () => {
+    const folder = await makeTemporaryFolder();
+    const file = `${folder.path}/pid`;
+    const end = await run(`setsid sh -c 'echo $$ > ${file}; exec sleep 600' & 
+      until test -s ${file}; do :; done; echo done`);
+    expect(end).toEqual({ output: 'done\n', error: undefined });
+    process.kill(Number(readFileSync(file, 'utf8')), 'SIGKILL');
+  });
+});
