@@ -26,6 +26,8 @@ export interface ClusterChainOptions {
   readonly cluster: ClusterSource;
   readonly dialect: 'coredns' | 'kube-dns';
   readonly federations?: FederationSource;
+  /** Answers class CHAOS; without it that is refused. */
+  readonly chaos?: Handler | undefined;
   /** Types that nobody is to be told of our names. */
   readonly hiddenTypes?: HiddenTypes;
   /** Without it all other names are refused. */
@@ -35,13 +37,14 @@ export interface ClusterChainOptions {
 }
 
 export function createClusterChain(options: ClusterChainOptions): Chain {
-  const { cluster, dialect, federations, hiddenTypes, outside, clock, log } = options;
+  const { cluster, dialect, federations, chaos, hiddenTypes, outside, clock, log } = options;
   const isElsewhere = (name: NameKey) => outside?.isElsewhere(name) ?? false;
   const isOurs = (name: NameKey) => !isElsewhere(name) && cluster.names.owns(name);
   const handlers: Handler[] = [
     checkQuestionKind,
     when(isOurs, dialect === 'coredns' ? answerAnyMinimally : refuseAny),
   ];
+  if (chaos !== undefined) handlers.unshift(chaos);
   if (outside !== undefined) handlers.unshift(dropOwnProbes(outside));
   if (hiddenTypes !== undefined && hiddenTypes.size > 0)
     handlers.push(when(isOurs, createTypeHider(hiddenTypes)));

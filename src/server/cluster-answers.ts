@@ -2,7 +2,9 @@
  * Everything between the objects of a cluster and an answer: the table, the cluster's names in it, the handler chain, and
  * behind it what others know.
  */
+
 import { createAnswerSlowly } from '../chain/answer-slowly.ts';
+import type { Handler } from '../chain/chain.ts';
 import type { KubeDnsConfig } from '../config/kube-dns/config-map.ts';
 import type { ServerPlan } from '../config/plan.ts';
 import type { Clock, Timer } from '../ground/clock.ts';
@@ -17,6 +19,7 @@ import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
 import { countAnswers } from './answer-counts.ts';
 import { mostTtlOf } from './dnsmasq/caching-rules.ts';
+import { createCacheIdentity } from './kube-dns/cache-identity.ts';
 import { Federations } from './kube-dns/federations.ts';
 import type { EndpointsFrom } from './object-source.ts';
 import { listOwnAddresses } from './own-addresses.ts';
@@ -38,8 +41,11 @@ export class ClusterAnswers {
   readonly #sums: CounterSums;
   #timer: Timer | undefined;
 
-  /** @throws RangeError for a domain that leaves no room for services */
-  constructor(plan: ServerPlan, clock: Clock, log: Log) {
+  /**
+   * @param version what it says of itself where it is asked to
+   * @throws RangeError for a domain that leaves no room for services
+   */
+  constructor(plan: ServerPlan, version: string, clock: Clock, log: Log) {
     const { listen, resolver } = plan;
     const { dialect } = plan.cluster;
     // One number for each reader thread, and the last for the main thread.
@@ -64,6 +70,7 @@ export class ClusterAnswers {
     const { hiddenTypes } = outside;
     const chain = createClusterChain({
       ...{ cluster, dialect, federations, hiddenTypes, outside, clock, log },
+      chaos: plan.sidecar && this.#makeChaos(plan, version),
     });
     const answerSlowly = createAnswerSlowly(chain, { recursionAvailable, log });
     const { memory } = this.table;
@@ -125,6 +132,15 @@ export class ClusterAnswers {
     const { hiddenTypes } = this.outside;
     const options = { domain, dialect, pods, ttl, ownAddresses, recursionAvailable, hiddenTypes };
     return new Cluster(options, this.table, clock, log);
+  }
+
+  #makeChaos({ resolver, cluster }: ServerPlan, version: string): Handler {
+    return createCacheIdentity({
+      ...{ version, resolver, ttl: cluster.ttl },
+      table: () => this.table.statistics(),
+      queries: () => this.countQueries(),
+      outside: () => this.outside.figures(),
+    });
   }
 
   /** Readers count in 32 bits: their counts are taken before they come round, whether or not anybody asks. */

@@ -46,7 +46,7 @@ export class Server {
     const { clock, log, version } = surroundings;
     this.#plan = plan;
     this.#surroundings = surroundings;
-    this.#answers = new ClusterAnswers(plan, clock, log);
+    this.#answers = new ClusterAnswers(plan, version, clock, log);
     this.#dynamic = new DynamicConfig({
       plan: plan.dynamic,
       onChange: (config) => this.#answers.followConfig(config),

@@ -18,6 +18,7 @@ import { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { ResourceRecord } from '../../wire/types.ts';
 import { countAnswers } from '../answer-counts.ts';
+import { identityOf } from '../chaos-identity.ts';
 import { LocalSide } from '../local-side.ts';
 import { createTypeLimit, makeCachingRules, makeStaleTerms, mostTtlOf } from './caching-rules.ts';
 import { type ChangingServers, makeForwardPlan } from './forward-plan.ts';
@@ -169,9 +170,7 @@ export class DnsmasqAnswers {
     const { identifies, ttl } = this.#plan.local;
     const chaos = createChaosHandler({
       identifies,
-      version: `portolan-${version}`,
-      authors: 'The authors of Portolan',
-      copyright: 'Copyright The authors of Portolan; Apache License 2.0',
+      ...identityOf(version),
       ttl,
       figures: () => this.statistics(),
     });
