@@ -63,6 +63,7 @@ itWithTool(
   async () => {
     const server = await runOurs([
       '--no-resolv',
+      '--local=/cluster.local/',
       '--no-hosts',
       '--host-record=kubernetes.default.svc.cluster.local,10.96.0.1',
     ]);
