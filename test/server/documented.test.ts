@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { SERVE_OPTIONS } from '../../src/cli/serve-options.ts';
 import { HISTOGRAMS, METRICS } from '../../src/observe/metrics/all.ts';
+import { SKYDNS_METRICS } from '../../src/observe/metrics/skydns.ts';
 
 /** What stands in code marks at the beginning of a table's row. */
 function listRows(file: string): readonly string[] {
@@ -16,7 +17,8 @@ it('all flags are in docs/flags.md, with their arguments', () => {
 });
 
 it('all metrics are in docs/metrics.md, with their kind, labels and meaning', () => {
-  expect([...listRows('docs/metrics.md')].sort()).toEqual(
+  const own = listRows('docs/metrics.md').filter((name) => /^(portolan|process)_/.test(name));
+  expect([...own].sort()).toEqual(
     ['portolan_build_info', ...[...METRICS, ...HISTOGRAMS].map(({ name }) => name)].sort(),
   );
   const text = readFileSync('docs/metrics.md', 'utf8');
@@ -24,5 +26,19 @@ it('all metrics are in docs/metrics.md, with their kind, labels and meaning', ()
   for (const { name, kind, labels, help } of METRICS)
     expect(text).toContain(
       `| \`${name}\` | ${kind} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${help} |`,
+    );
+});
+
+it('all metrics of SkyDNS are in docs/metrics.md, under the names that they have unless they are given others', () => {
+  const names = listRows('docs/metrics.md').filter((name) => name.startsWith('skydns_'));
+  const metrics = Object.values(SKYDNS_METRICS);
+  expect([...names].sort()).toEqual(metrics.map(([lastPart]) => `skydns_skydns_${lastPart}`).sort());
+  const text = readFileSync('docs/metrics.md', 'utf8');
+  for (const [lastPart, help, kind] of metrics)
+    expect(text).toMatch(
+      new RegExp(
+        `^\\| \`skydns_skydns_${lastPart}\` \\| ${kind} \\| .* \\| ${help.replaceAll(/\W/g, '.')} \\|$`,
+        'm',
+      ),
     );
 });

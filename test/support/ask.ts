@@ -4,7 +4,7 @@
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { rcodeName } from '../../src/wire/mnemonics.ts';
+import { rcodeName, typeName } from '../../src/wire/mnemonics.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { CLASS, type Message, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
 import { QUERY_HEADER } from './queries.ts';
@@ -39,14 +39,25 @@ export async function ask(
   server: Server,
   name: string,
   type: keyof typeof TYPE,
-  { transport = 'udp', deadline = 5_000 }: AskOptions = {},
+  options?: AskOptions,
 ): Promise<Message> {
   const query = makeQuery(name, type);
-  const exchange = transport === 'udp' ? exchangeByUdp : exchangeByTcp;
-  const answer = decodeMessage(await exchange(server, encodeMessage(query), deadline, `${name} ${type}`));
+  const answer = decodeMessage(await exchange(server, query, options));
   if (answer.header.id !== query.header.id || !answer.header.response)
     throw new Error(`not an answer to our question: ${name} ${type}`);
   return answer;
+}
+
+/** The octets of the answer to a query; rejects when none has come in time. */
+export function exchange(
+  server: Server,
+  query: Message,
+  { transport = 'udp', deadline = 5_000 }: AskOptions = {},
+): Promise<Uint8Array> {
+  const [question] = query.questions;
+  const what = question === undefined ? 'no question' : `${question.name} ${typeName(question.type)}`;
+  const by = transport === 'udp' ? exchangeByUdp : exchangeByTcp;
+  return by(server, encodeMessage(query), deadline, what);
 }
 
 /** The answer in short: its addresses or targets, sorted; or the response code when there are none. */

@@ -1,0 +1,136 @@
+/**
+ * The built server is asked all kinds of questions, and its metrics are held against what was answered, and against the
+ * text recorded of kube-dns.
+ */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeMessage } from '../../src/wire/message.ts';
+import { CLASS, type TYPE } from '../../src/wire/types.ts';
+import { type AskOptions, exchange, makeQuery } from '../support/ask.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+import { type Family, parsePrometheusText, seriesKey } from '../support/prometheus-text.ts';
+
+const ADDRESS = '127.0.0.1';
+const PREFIX = 'skydns_skydns_dns_';
+
+interface Question {
+  readonly name: string;
+  readonly type: keyof typeof TYPE;
+  readonly system: 'auth' | 'recursive' | 'reverse';
+  readonly class?: number;
+  readonly options?: AskOptions;
+}
+
+const TCP: AskOptions = { transport: 'tcp' };
+
+/** From the table and not, of this cluster and not, good and bad. */
+const QUESTIONS: readonly Question[] = [
+  { name: 'web.shop.svc.cluster.local', type: 'A', system: 'auth' },
+  { name: 'WEB.Shop.svc.Cluster.local', type: 'A', system: 'auth' },
+  { name: 'web.shop.svc.cluster.local', type: 'A', system: 'auth', options: TCP },
+  { name: 'web.shop.svc.cluster.local', type: 'AAAA', system: 'auth' },
+  { name: '_http._tcp.web.shop.svc.cluster.local', type: 'SRV', system: 'auth' },
+  { name: 'web.shop.svc.cluster.local', type: 'TXT', system: 'auth' },
+  { name: 'web.shop.svc.cluster.local', type: 'ANY', system: 'auth' },
+  { name: 'no.shop.svc.cluster.local', type: 'A', system: 'auth' },
+  { name: 'no.shop.svc.cluster.local', type: 'PTR', system: 'auth' },
+  { name: '10-1-2-3.shop.pod.cluster.local', type: 'A', system: 'auth' },
+  { name: 'x.shop.pod.cluster.local', type: 'A', system: 'auth' },
+  { name: 'cluster.local', type: 'SOA', system: 'auth' },
+  { name: 'version.bind', type: 'TXT', system: 'auth', class: CLASS.CH },
+  { name: '1.0.96.10.in-addr.arpa', type: 'PTR', system: 'reverse' },
+  { name: '200.2.0.192.in-addr.arpa', type: 'PTR', system: 'reverse' },
+  { name: 'www.example.com', type: 'A', system: 'recursive' },
+  { name: 'www.example.com', type: 'A', system: 'recursive', options: TCP },
+  { name: 'cluster.local.example', type: 'MX', system: 'recursive' },
+];
+const CAUSES: ReadonlyMap<number, string> = new Map([
+  [2, 'servfail'],
+  [3, 'nxdomain'],
+  [5, 'refused'],
+]);
+
+/** What must have been counted, by the text of the series. */
+const expected = new Map<string, number>();
+let families: ReadonlyMap<string, Family>;
+let metrics = '';
+let health = '';
+
+function expectMore(series: string, more: number): void {
+  expected.set(series, (expected.get(series) ?? 0) + more);
+}
+
+async function scrape(path: string): Promise<string> {
+  return (await fetch(`${metrics}${path}`)).text();
+}
+
+beforeAll(async () => {
+  const port = await findFreePort(ADDRESS);
+  const program = runPortolan([
+    ...['serve', '--example', '--dialect=kube-dns', '--upstream=none', '--log-format=json'],
+    ...[`--dns-bind-address=${ADDRESS}`, `--dns-port=${port}`],
+    ...[`--healthz-port=${ADDRESS}:0`, `--prometheus-port=${ADDRESS}:0`],
+  ]);
+  const serving = await program.heard('serving');
+  metrics = String(serving['metrics']);
+  health = String(serving['health']);
+  await program.heard('cluster listed');
+  expect(await scrape('/metrics')).not.toContain(PREFIX);
+  for (const { name, type, system, options, class: dnsClass = CLASS.IN } of QUESTIONS) {
+    const query = makeQuery(name, type);
+    const questions = query.questions.map((question) => ({ ...question, class: dnsClass }));
+    const octets = await exchange({ address: ADDRESS, port }, { ...query, questions }, options);
+    const { rcode } = decodeMessage(octets).header;
+    const cause = CAUSES.get(rcode);
+    expectMore(`request_count_total{system="${system}"}`, 1);
+    expectMore(`response_size_bytes_sum{system="${system}"}`, octets.length);
+    if (cause !== undefined) expectMore(`error_count_total{cause="${cause}",system="${system}"}`, 1);
+  }
+  families = parsePrometheusText(await scrape('/metrics'));
+});
+
+afterAll(endAllPrograms);
+
+/** The values of a metric by the text of their series. */
+function valuesOf(name: string): ReadonlyMap<string, number> {
+  const samples = families.get(`${PREFIX}${name}`)?.samples ?? [];
+  return new Map(samples.map((sample) => [seriesKey(sample).replace(PREFIX, ''), sample.value]));
+}
+
+describe('the metrics of SkyDNS', () => {
+  it.each(['request_count_total', 'error_count_total'])('count every answer: %s', (name) => {
+    const series = [...expected].filter(([key]) => key.startsWith(name)).sort();
+    expect(series.length).toBeGreaterThan(2);
+    expect([...valuesOf(name)].sort()).toEqual(series);
+  });
+
+  it.each(['auth', 'recursive', 'reverse'])('have every answer in their histograms: %s', (system) => {
+    const count = expected.get(`request_count_total{system="${system}"}`);
+    const sizes = valuesOf('response_size_bytes');
+    expect(sizes.get(`response_size_bytes_count{system="${system}"}`)).toBe(count);
+    expect(sizes.get(`response_size_bytes_bucket{le="512",system="${system}"}`)).toBe(count);
+    const sum = `response_size_bytes_sum{system="${system}"}`;
+    expect(sizes.get(sum)).toBe(expected.get(sum));
+    const durations = valuesOf('request_duration_seconds');
+    expect(durations.get(`request_duration_seconds_count{system="${system}"}`)).toBe(count);
+  });
+
+  it('have the names, types, labels and buckets of the recorded ones', () => {
+    const recorded = parsePrometheusText(readFileSync('test/metrics/kube-dns.txt', 'utf8'));
+    expect(recorded.size).toBe(5);
+    for (const { name, help, type, samples } of recorded.values()) {
+      const family = families.get(name);
+      expect(family).toMatchObject({ help, type });
+      expect(family?.samples.map(seriesKey)).toEqual(expect.arrayContaining(samples.map(seriesKey)));
+    }
+  });
+});
+
+it('either port has all metrics in one text', async () => {
+  expect([...families.keys()]).toEqual(
+    expect.arrayContaining(['portolan_ready', 'process_cpu_seconds_total', `${PREFIX}request_count_total`]),
+  );
+  const others = parsePrometheusText(await (await fetch(`${health}/metrics`)).text());
+  expect([...others.keys()]).toEqual([...families.keys()]);
+});
