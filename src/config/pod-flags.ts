@@ -107,7 +107,7 @@ export function readSidecar(
       domain,
       dnsPort: listen.port,
       dnsAddress: addressToProbe(listen.addresses),
-      http: { ...http, waitForPort: listen.takeover },
+      http: { ...http, waitForPort: listen.takeover, flag: '--sidecar-port' },
     })
   );
 }

@@ -42,6 +42,8 @@ export interface SidecarHttpPlan {
   readonly port: number;
   /** Keep trying while another process has the port. */
   readonly waitForPort: boolean;
+  /** What chooses the port, for the remedy when it is taken. */
+  readonly flag: string;
   /** Where the metrics are: `/metrics`. */
   readonly path: string;
   /** What the names of all metrics begin with. */
@@ -61,7 +63,14 @@ export const SIDECAR_DEFAULTS = {
   probeInterval: 5_000,
   probeType: TYPE.ANY,
   dnsmasq: { server: { host: '127.0.0.1', port: 53 }, interval: 5_000 },
-  http: { address: '0.0.0.0', port: 10_054, waitForPort: false, path: '/metrics', namespace: 'kubedns' },
+  http: {
+    address: '0.0.0.0',
+    port: 10_054,
+    waitForPort: false,
+    flag: '--prometheus-port',
+    path: '/metrics',
+    namespace: 'kubedns',
+  },
 } as const;
 
 export interface PodOptions {

@@ -26,6 +26,7 @@ describe('without flags', () => {
         address: '0.0.0.0',
         port: 10_054,
         waitForPort: false,
+        flag: '--prometheus-port',
         path: '/metrics',
         namespace: 'kubedns',
       },

@@ -103,6 +103,6 @@ function readHttp(given: GivenFlags, probes: readonly ProbePlan[], read: ValueRe
     // As in Go, an empty address means all of them.
     address: address === '' ? undefined : read.address('--prometheus-addr', address),
     port: read.integer('--prometheus-port', given.last('prometheus-port'), OWN_PORT, http.port),
-    ...{ waitForPort: false, path, namespace },
+    ...{ waitForPort: false, flag: '--prometheus-port', path, namespace },
   };
 }

@@ -43,13 +43,7 @@ export class Sidecar {
     );
     const { server, interval } = plan.dnsmasq;
     this.#counts = new CacheCounts({ ask: this.#askerOf(server), interval, clock, log });
-    const { address, port, waitForPort } = plan.http;
-    this.#http = new HttpServer(
-      { address, port, waitForPort, flag: '--prometheus-port' },
-      this.#routes(),
-      clock,
-      log,
-    );
+    this.#http = new HttpServer(plan.http, this.#routes(), clock, log);
   }
 
   /**
