@@ -106,6 +106,8 @@ describe("kube-dns's ConfigMap", () => {
     [{ stubDomains: '{"a": "10.0.0.1"}' }, /not a list/],
     [{ stubDomains: '{"a": [7]}' }, /not a server: "7"/],
     [{ stubDomains: '{"a": [null]}' }, /not a server: "null"/],
+    [{ stubDomains: '{"a": [{"a": 1}]}' }, /not a server: "an object"/],
+    [{ upstreamNameservers: `${'['.repeat(50_000)}${']'.repeat(50_000)}` }, /not a server: "a list"/],
     [{ upstreamNameservers: '"8.8.8.8"' }, /upstreamNameservers: not a list/],
     [{ upstreamNameservers: '["1.1.1.1","1.1.1.2","1.1.1.3","1.1.1.4"]' }, /too many servers: "4"/],
     [{ federations: 'one' }, /federations: not a name and its domain: "one"/],

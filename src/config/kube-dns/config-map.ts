@@ -102,8 +102,7 @@ class ConfigReading {
     }
     return json.flatMap((text: unknown) => {
       const server = typeof text === 'string' ? read(text) : undefined;
-      if (server === undefined)
-        this.#complain(key, 'not a server', typeof text === 'string' ? text : JSON.stringify(text));
+      if (server === undefined) this.#complain(key, 'not a server', show(text));
       return server === undefined ? [] : [server];
     });
   }
@@ -130,6 +129,12 @@ class ConfigReading {
   #complain(where: ConfigKey, fault: string, value: string | undefined): void {
     this.problems.push({ where, fault, value: value?.slice(0, MOST_SHOWN), remedy: REMEDY[where] });
   }
+}
+
+/** What stands in the place of a text; lists and objects only as such, since they may be nested deeper than any stack. */
+function show(json: unknown): string {
+  if (typeof json !== 'object' || json === null) return String(json);
+  return Array.isArray(json) ? 'a list' : 'an object';
 }
 
 /** Characters of a value that are told: it may be of any length. */
