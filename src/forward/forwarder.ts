@@ -7,11 +7,13 @@
 import type { Clock } from '../ground/clock.ts';
 import type { Log } from '../ground/log.ts';
 import { toKey } from '../wire/name.ts';
-import type { Message, NameKey, Question } from '../wire/types.ts';
-import { Admission, type Ticket } from './admission/admission.ts';
+import type { NameKey, Question } from '../wire/types.ts';
+import { Admission } from './admission/admission.ts';
 import { type Connect, connectBySockets } from './connect.ts';
 import { DelayLine } from './delay-line.ts';
-import { type Chained, type FlightQuestion, Flights } from './flights.ts';
+import { Flight, type ReplyWaiter } from './flight.ts';
+import { type FlightQuestion, Flights } from './flights.ts';
+import type { FailureReason, ForwardReply } from './forward-reply.ts';
 import { HedgeBudget } from './hedge-budget.ts';
 import { NamedServers, type ResolveName } from './named-servers.ts';
 import type { ForwardPlan, UpstreamServer } from './plan.ts';
@@ -19,38 +21,15 @@ import { Probes } from './probes.ts';
 import { Resolution, type ResolutionOutcome, type ResolutionTerms } from './resolution.ts';
 import { buildRoutes, type Routes, type ServersRoute } from './routes.ts';
 import { sanitise } from './sanitise.ts';
+import { PlainReply } from './transport/plain-reply.ts';
 import type { ForwardQuestion } from './transport/query-message.ts';
 import { Upstream, type UpstreamStatistics } from './upstream/upstream.ts';
 import { formatUpstream } from './upstream-address.ts';
 
+export type { ReplyWaiter } from './flight.ts';
+export type { FlightQuestion } from './flights.ts';
+export type { FailureReason, ForwardReply } from './forward-reply.ts';
 export type { ForwardQuestion } from './transport/query-message.ts';
-
-export type FailureReason =
-  /** No server replied in time. */
-  | 'timeout'
-  /** No server could be reached. */
-  | 'network'
-  /** All servers send our queries back to us. */
-  | 'loop'
-  /** No rule names a server for it, or no server's name has an address. */
-  | 'no-upstream'
-  /** Too much is under way already. */
-  | 'overloaded'
-  /** Its rule says that nobody is to be asked. */
-  | 'local-only'
-  /** The forwarder was stopped. */
-  | 'stopped';
-
-export type ForwardReply =
-  | {
-      readonly kind: 'reply';
-      /** As the server sent it, without what does not belong to the question. Its id means nothing. */
-      readonly message: Message;
-      readonly upstream: string;
-      /** From the question to the reply, in milliseconds. */
-      readonly milliseconds: number;
-    }
-  | { readonly kind: 'failed'; readonly reason: FailureReason; readonly detail: string };
 
 export interface Client {
   /** Whom the question counts for; empty for ourselves. */
@@ -80,30 +59,6 @@ export interface ForwarderOptions {
   readonly random?: () => number;
   /** How servers are reached; by sockets by default. */
   readonly connect?: Connect;
-}
-
-/** A question under way, for all who ask it. */
-class Flight implements Chained<Flight> {
-  readonly question: FlightQuestion;
-  nextInChain: Flight | undefined;
-  /** The routes that it was launched under, and its own of them. */
-  readonly routes: Routes;
-  readonly route: ServersRoute;
-  readonly reply: Promise<ForwardReply>;
-  ticket: Ticket<Flight> | undefined;
-  resolution: Resolution | undefined;
-  startedAt = 0;
-  hasLanded = false;
-  settle: (reply: ForwardReply) => void = () => {};
-
-  constructor(question: FlightQuestion, routes: Routes, route: ServersRoute) {
-    this.question = question;
-    this.routes = routes;
-    this.route = route;
-    this.reply = new Promise((resolve) => {
-      this.settle = resolve;
-    });
-  }
 }
 
 export class Forwarder {
@@ -149,16 +104,43 @@ export class Forwarder {
   /** Asks upstream. Never rejects. Equal questions get the same object. */
   resolve(question: ForwardQuestion, client: Client): Promise<ForwardReply> {
     const asked = { ...question, name: toKey(question.name) };
-    const known = this.#flights.find(asked);
-    // What began under other routes may bring what is wrong by now.
-    if (known?.routes === this.#routes) {
-      this.#coalesced += 1;
-      if (known.ticket !== undefined) this.#admission.share(known.ticket, client.address);
-      return known.reply;
-    }
+    const known = this.#join(asked, client);
+    if (known !== undefined) return known.promise();
     const route = this.#judge(asked.name);
     if (route.kind === 'failed') return Promise.resolve(route);
-    return this.#launch(new Flight(asked, this.#routes, route), client);
+    const flight = new Flight(asked, this.#routes, route);
+    const reply = flight.promise();
+    this.#launch(flight, client);
+    return reply;
+  }
+
+  /**
+   * The same without a promise, for whoever can use a reply as it comes.
+   *
+   * @param waiter told once, perhaps before this returns
+   * @returns false if there is nobody to ask: nothing was done then, and `resolve` says why
+   */
+  ask(question: FlightQuestion, client: Client, waiter: ReplyWaiter): boolean {
+    const known = this.#join(question, client);
+    if (known !== undefined) {
+      known.wait(waiter);
+      return true;
+    }
+    const route = this.#judge(question.name);
+    if (route.kind === 'failed') return false;
+    const flight = new Flight(question, this.#routes, route);
+    flight.wait(waiter);
+    this.#launch(flight, client);
+    return true;
+  }
+
+  /** An equal question that is under way. What began under other routes may bring what is wrong by now. */
+  #join(question: FlightQuestion, client: Client): Flight | undefined {
+    const known = this.#flights.find(question);
+    if (known === undefined || known.routes !== this.#routes) return undefined;
+    this.#coalesced += 1;
+    if (known.ticket !== undefined) this.#admission.share(known.ticket, client.address);
+    return known;
   }
 
   /** Whether a question that came in is a probe of ours that an upstream server sent back; it is taken out then. */
@@ -219,13 +201,12 @@ export class Forwarder {
     return route;
   }
 
-  #launch(flight: Flight, client: Client): Promise<ForwardReply> {
+  #launch(flight: Flight, client: Client): void {
     this.#flights.add(flight);
     const ticket = this.#admission.enter(client.address, flight);
     flight.ticket = ticket;
     // It may have landed before its ticket was known.
     if (flight.hasLanded) this.#admission.leave(ticket);
-    return flight.reply;
   }
 
   #start(flight: Flight): void {
@@ -250,16 +231,19 @@ export class Forwarder {
       const detail = outcome.codes.length === 0 ? 'no reply' : outcome.codes.join('; ');
       return failed(outcome.reason, detail);
     }
+    const milliseconds = this.#clock.monotonic() - startedAt;
+    const upstream = outcome.upstream.text;
+    // There is nothing in it that could be dropped.
+    if (outcome.message instanceof PlainReply)
+      return { kind: 'reply', message: outcome.message, upstream, milliseconds };
     const { message, dropped } = sanitise(question, outcome.message);
     this.#droppedRecords += dropped;
-    const milliseconds = this.#clock.monotonic() - startedAt;
-    return { kind: 'reply', message, upstream: outcome.upstream.text, milliseconds };
+    return { kind: 'reply', message, upstream, milliseconds };
   }
 
   #land(flight: Flight, reply: ForwardReply): void {
     if (!this.#flights.remove(flight)) return;
-    flight.hasLanded = true;
-    flight.settle(reply);
+    flight.land(reply);
     if (flight.ticket !== undefined) this.#admission.leave(flight.ticket);
   }
 

@@ -10,10 +10,12 @@ import { type Message, RCODE } from '../wire/types.ts';
 import { type Candidates, isDown } from './candidates.ts';
 import type { DelayLine } from './delay-line.ts';
 import type { ForwardTiming } from './plan.ts';
+import { keepMessage } from './transport/plain-reply.ts';
 import { type ForwardQuestion, type QueryMessage, writeQuery } from './transport/query-message.ts';
 import type { Attempt, AttemptEvents, Upstream } from './upstream/upstream.ts';
 
 export type ResolutionOutcome =
+  /** The message is perhaps a `PlainReply`, lent until `done` returns. */
   | { readonly kind: 'reply'; readonly message: Message; readonly upstream: Upstream }
   /** `network`: no server could even be asked, by what the network said. */
   | { readonly kind: 'failed'; readonly reason: 'timeout' | 'network'; readonly codes: readonly string[] };
@@ -140,7 +142,7 @@ export class Resolution implements AttemptEvents {
   #keepFallback(upstream: Upstream, message: Message): void {
     const isBetter = this.#fallback?.message.header.rcode !== RCODE.NOERROR;
     if (this.#fallback === undefined || (isBetter && message.header.rcode === RCODE.NOERROR))
-      this.#fallback = { kind: 'reply', message, upstream };
+      this.#fallback = { kind: 'reply', message: keepMessage(message), upstream };
   }
 
   /** After an answer that does not count: asks the next, unless another server still has time to reply. */

@@ -89,12 +89,15 @@ export class QuestionProducer {
   }
 }
 
-/** A question as it leaves the ring. Both arrays are copies. */
-export interface SlowQuestion {
-  /** Which of the reader's sockets it came by. */
-  readonly socket: number;
-  readonly envelope: Uint8Array;
-  readonly query: Uint8Array;
+/** What a question is taken into. */
+export interface QuestionRoom {
+  /** The envelope, then the query. */
+  readonly octets: Uint8Array;
+  /** Makes `octets` longer memory. */
+  enlarge(octets: number): void;
+  /** Which of the reader's sockets it came by, and the octets of the query. */
+  socket: number;
+  length: number;
 }
 
 /** The main thread's end. */
@@ -111,11 +114,11 @@ export class QuestionConsumer {
     this.#mask = this.#octets.length - 1;
   }
 
-  /** The oldest question, or `undefined` if there is none. */
-  take(): SlowQuestion | undefined {
+  /** Takes the oldest question out. @returns whether there was one */
+  take(into: QuestionRoom): boolean {
     for (;;) {
       const head = Atomics.load(this.#atoms, HEAD);
-      if (head === Atomics.load(this.#atoms, TAIL)) return undefined;
+      if (head === Atomics.load(this.#atoms, TAIL)) return false;
       const at = head & this.#mask;
       const size = this.#words[at >> 2] ?? 0;
       if (size === 0) {
@@ -123,13 +126,14 @@ export class QuestionConsumer {
         continue;
       }
       const shape = this.#words[(at >> 2) + 1] ?? 0;
-      const question = {
-        socket: shape & 0xffff,
-        envelope: this.#octets.slice(at + RECORD_HEADER, at + QUERY),
-        query: this.#octets.slice(at + QUERY, at + QUERY + (shape >>> 16)),
-      };
+      into.socket = shape & 0xffff;
+      into.length = shape >>> 16;
+      const end = ENVELOPE.OCTETS + into.length;
+      const from = at + RECORD_HEADER;
+      if (into.octets.length < end) into.enlarge(end);
+      for (let octet = 0; octet < end; octet++) into.octets[octet] = this.#octets[from + octet] ?? 0;
       Atomics.add(this.#atoms, HEAD, size);
-      return question;
+      return true;
     }
   }
 

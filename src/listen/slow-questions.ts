@@ -8,9 +8,12 @@
 import type { Log } from '../ground/log.ts';
 import { clientOf } from '../socket/envelope.ts';
 import { ReplySender } from '../socket/reply.ts';
+import { ReplyBatch } from '../socket/reply-batch.ts';
+import { ClientNames } from './client-names.ts';
 import { Faults, failQuery } from './faults.ts';
-import { QuestionConsumer, type SlowQuestion } from './question-ring.ts';
-import type { AnswerSlowly } from './types.ts';
+import { QuestionConsumer } from './question-ring.ts';
+import type { AnswerInOctets, AnswerSlowly } from './types.ts';
+import { type WaitingEvents, WaitingQuestion } from './waiting-question.ts';
 
 /** A reader's ring, and the descriptors of its sockets. */
 export interface QuestionSource {
@@ -34,30 +37,42 @@ interface Source {
   readonly sockets: readonly number[];
 }
 
-const TAKEN_PER_TURN = 64;
+export interface SlowQuestionOptions {
+  readonly answerSlowly: AnswerSlowly;
+  /** Asked first. */
+  readonly answerInOctets?: AnswerInOctets | undefined;
+  /** How many questions may wait for their answers at once. */
+  readonly mostUnanswered: number;
+  readonly log: Log;
+}
 
-export class SlowQuestions {
+const TAKEN_PER_TURN = 64;
+/** Questions kept to be used again. */
+const MOST_SPARE = 2048;
+
+export class SlowQuestions implements WaitingEvents {
   readonly #sources: readonly Source[];
   readonly #answerSlowly: AnswerSlowly;
+  readonly #answerInOctets: AnswerInOctets;
   readonly #mostUnanswered: number;
   readonly #faults: Faults;
+  readonly #clients = new ClientNames();
   readonly #sender = new ReplySender();
+  readonly #batch = new ReplyBatch();
+  readonly #spare: WaitingQuestion[] = [];
   #asked = 0;
   #unanswered = 0;
   #unsent = 0;
   #isScheduled = false;
+  #isSending = false;
   #isClosed = false;
   #waiting: (() => void)[] = [];
 
-  /** @param mostUnanswered how many questions may wait for their answers at once */
-  constructor(
-    sources: readonly QuestionSource[],
-    answerSlowly: AnswerSlowly,
-    mostUnanswered: number,
-    log: Log,
-  ) {
+  constructor(sources: readonly QuestionSource[], options: SlowQuestionOptions) {
+    const { answerSlowly, answerInOctets, mostUnanswered, log } = options;
     this.#sources = sources.map(({ ring, sockets }) => ({ consumer: new QuestionConsumer(ring), sockets }));
     this.#answerSlowly = answerSlowly;
+    this.#answerInOctets = answerInOctets ?? (() => false);
     this.#mostUnanswered = mostUnanswered;
     this.#faults = new Faults(log);
     this.wake();
@@ -74,6 +89,7 @@ export class SlowQuestions {
   async settle(): Promise<void> {
     if (this.#unanswered > 0 || this.#isScheduled)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#send();
   }
 
   /** Sends nothing from now on: the sockets are about to be closed. */
@@ -86,9 +102,45 @@ export class SlowQuestions {
       asked: this.#asked,
       unanswered: this.#unanswered,
       faults: this.#faults.count,
-      unsent: this.#unsent,
+      unsent: this.#unsent + this.#batch.unsent,
       dropped: this.#sources.reduce((sum, { consumer }) => sum + consumer.countDropped(), 0),
     };
+  }
+
+  /** Answers of one turn of the event loop leave together. */
+  answered(question: WaitingQuestion, response: Uint8Array, length: number): void {
+    if (length > 0 && !this.#isClosed) {
+      const { fd, octets } = question;
+      if (!this.#batch.fits(length)) {
+        const isSent = this.#sender.send(fd, octets, response.subarray(0, length)) === 'sent';
+        if (!isSent) this.#unsent++;
+      } else {
+        this.#batch.add(fd, octets, response, length);
+        if (!this.#isSending) {
+          this.#isSending = true;
+          setImmediate(() => this.#send());
+        }
+      }
+    }
+    if (question.isUsual && this.#spare.length < MOST_SPARE) this.#spare.push(question);
+    const wasAtLimit = this.#unanswered-- >= this.#mostUnanswered;
+    if (wasAtLimit) this.wake();
+    this.#tellIfSettled();
+  }
+
+  handedOver(question: WaitingQuestion): void {
+    void this.#answer(question);
+  }
+
+  failed(question: WaitingQuestion, error: unknown): void {
+    this.#faults.note(error);
+    const query = question.query();
+    this.answered(question, query, failQuery(query, 0, query.length));
+  }
+
+  #send(): void {
+    this.#isSending = false;
+    if (!this.#isClosed) this.#batch.flush();
   }
 
   #takeSome(): void {
@@ -104,35 +156,30 @@ export class SlowQuestions {
   }
 
   /** Returns whether there may be more in this ring. */
-  #takeFrom(source: Source): boolean {
+  #takeFrom({ consumer, sockets }: Source): boolean {
     for (let taken = 0; taken < TAKEN_PER_TURN; taken++) {
       if (this.#unanswered >= this.#mostUnanswered) return true;
-      const question = source.consumer.take();
-      if (question === undefined) return false;
+      const question = this.#spare.pop() ?? new WaitingQuestion(this);
+      if (!consumer.take(question)) {
+        this.#spare.push(question);
+        return false;
+      }
       this.#asked++;
       this.#unanswered++;
-      void this.#answer(source, question);
+      question.fd = sockets[question.socket] ?? -1;
+      question.client = this.#clients.find(question.octets);
+      if (!this.#answerInOctets(question)) void this.#answer(question);
     }
     return true;
   }
 
-  async #answer(source: Source, question: SlowQuestion): Promise<void> {
-    const response = await this.#ask(question);
-    const fd = source.sockets[question.socket];
-    if (response !== undefined && fd !== undefined && !this.#isClosed) {
-      if (this.#sender.send(fd, question.envelope, response) !== 'sent') this.#unsent++;
-    }
-    const wasAtLimit = this.#unanswered-- >= this.#mostUnanswered;
-    if (wasAtLimit) this.wake();
-    this.#tellIfSettled();
-  }
-
-  async #ask({ query, envelope }: SlowQuestion): Promise<Uint8Array | undefined> {
+  async #answer(question: WaitingQuestion): Promise<void> {
+    const client = { ...clientOf(question.octets), transport: 'udp' as const };
     try {
-      return await this.#answerSlowly(query, { ...clientOf(envelope), transport: 'udp' });
+      const response = await this.#answerSlowly(question.query(), client);
+      this.answered(question, response ?? NO_RESPONSE, response?.length ?? 0);
     } catch (error) {
-      this.#faults.note(error);
-      return query.subarray(0, failQuery(query, 0, query.length));
+      this.failed(question, error);
     }
   }
 
@@ -143,3 +190,5 @@ export class SlowQuestions {
     for (const resolve of waiting) resolve();
   }
 }
+
+const NO_RESPONSE = new Uint8Array();

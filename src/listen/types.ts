@@ -32,4 +32,28 @@ export interface Client {
  */
 export type AnswerSlowly = (query: Uint8Array, client: Client) => Promise<Uint8Array | undefined>;
 
+/** Somebody who waits for the answer to a query that is kept as octets. One of the three is called, once. */
+export interface Asker {
+  /** Memory that the query lies in, at `start`, until it is answered; and the same memory to read numbers from. */
+  readonly octets: Uint8Array;
+  readonly view: DataView;
+  readonly start: number;
+  readonly length: number;
+  /** The client's address. */
+  readonly client: string;
+  /** @param response memory that begins with the response, which fits the client's UDP size; copied before this returns */
+  respond(response: Uint8Array, length: number): void;
+  /** Has the one who answers slowly answer. */
+  handOver(): void;
+  /** Answering threw. */
+  fail(error: unknown): void;
+}
+
+/**
+ * Takes questions whose answers can be made from octets, without taking messages apart; all others are for `AnswerSlowly`.
+ *
+ * @returns whether it takes the question; the answer may come before this returns
+ */
+export type AnswerInOctets = (asker: Asker) => boolean;
+
 export const DNS_OVER_TCP_LIMIT = 65_535;

@@ -12,6 +12,7 @@ import { makeQuestionRing } from './question-ring.ts';
 import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
 import { type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
 import { SlowQuestions } from './slow-questions.ts';
+import type { AnswerInOctets } from './types.ts';
 import { MOST_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
 import { type StartThread, UdpReader } from './udp-reader.ts';
 import { within } from './within.ts';
@@ -30,6 +31,8 @@ export interface UdpOptions extends UdpBasics {
   readonly onReaderDead: (reader: number) => void;
   /** Octets of questions that a reader may have waiting for the main thread, a power of two; 256 KiB by default. */
   readonly ringOctets?: number;
+  /** Asked before `answerSlowly`. */
+  readonly answerInOctets?: AnswerInOctets | undefined;
   /** Slow questions that may be unanswered at once; 10,000 by default. */
   readonly mostUnanswered?: number;
   /** Starts a reader's thread, `new Worker(threadEntry)` by default. */
@@ -96,9 +99,12 @@ class BatchListener implements UdpListener {
     );
     this.#slow = new SlowQuestions(
       this.#readers.map(({ data }) => data),
-      options.answerSlowly,
-      options.mostUnanswered ?? MOST_UNANSWERED,
-      options.log,
+      {
+        answerSlowly: options.answerSlowly,
+        answerInOctets: options.answerInOctets,
+        mostUnanswered: options.mostUnanswered ?? MOST_UNANSWERED,
+        log: options.log,
+      },
     );
   }
 

@@ -23,19 +23,28 @@ const TYPE_OCTETS = 2;
 const NOTHING_KNOWN = 0;
 
 export function countAnswers(answerSlowly: AnswerSlowly, options: CountingOptions): AnswerSlowly {
-  const { memory, reader, domain, clock } = options;
-  const counters = new Counters(memory, reader);
-  const zone = domain && encodeName(domain);
+  const { clock } = options;
+  const count = createAnswerCount(options);
   return async (query, client) => {
     const came = clock.monotonic();
     const response = await answerSlowly(query, client);
-    if (response === undefined) return undefined;
+    if (response !== undefined) count(response, response.length, clock.monotonic() - came);
+    return response;
+  };
+}
+
+/** @param response begins with a response of so many octets, which took so long to be made */
+export type AnswerCount = (response: Uint8Array, length: number, milliseconds: number) => void;
+
+export function createAnswerCount({ memory, reader, domain }: CountingOptions): AnswerCount {
+  const counters = new Counters(memory, reader);
+  const zone = domain && encodeName(domain);
+  return (response, length, milliseconds) => {
     const nameEnd = questionNameEnd(response);
     const type = nameEnd === undefined ? TYPE_OTHER : sixteenBits(response, nameEnd);
     counters.beginBatch();
-    counters.count(type, sixteenBits(response, 2), metricsIdOf(response, nameEnd, zone), response.length);
-    counters.endBatch(clock.monotonic() - came);
-    return response;
+    counters.count(type, sixteenBits(response, 2), metricsIdOf(response, nameEnd, zone), length);
+    counters.endBatch(milliseconds);
   };
 }
 

@@ -13,11 +13,11 @@ import { createClusterChain } from '../handlers/cluster-chain.ts';
 import type { Federation } from '../handlers/federation/plan.ts';
 import { Cluster, SnapshotLineError } from '../kube/cluster.ts';
 import type { ClusterSinks } from '../kube/list-watch/cluster-watch.ts';
-import type { AnswerSlowly } from '../listen/types.ts';
+import type { AnswerInOctets, AnswerSlowly } from '../listen/types.ts';
 import { CounterSums, type QueryCounts } from '../table/counters.ts';
 import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
-import { countAnswers } from './answer-counts.ts';
+import { countAnswers, createAnswerCount } from './answer-counts.ts';
 import { mostTtlOf } from './dnsmasq/caching-rules.ts';
 import { createCacheIdentity } from './kube-dns/cache-identity.ts';
 import { Federations } from './kube-dns/federations.ts';
@@ -35,6 +35,7 @@ export class ClusterAnswers {
   /** The main thread's own look-ups. */
   readonly reader: TableReader;
   readonly answerSlowly: AnswerSlowly;
+  readonly answerInOctets: AnswerInOctets;
   readonly endpointsFrom: EndpointsFrom;
   /** Those of the flags. */
   readonly #federations: readonly Federation[];
@@ -75,7 +76,13 @@ export class ClusterAnswers {
     const answerSlowly = createAnswerSlowly(chain, { recursionAvailable, log });
     const { memory } = this.table;
     const { domain } = plan.cluster;
-    this.answerSlowly = countAnswers(answerSlowly, { memory, reader: listen.udpReaders, domain, clock });
+    const counting = { memory, reader: listen.udpReaders, domain, clock };
+    this.answerSlowly = countAnswers(answerSlowly, counting);
+    const inOctets = outside.answerInOctets({
+      isOutside: (name) => cluster.names.zoneOf(name) === undefined,
+      onAnswer: createAnswerCount(counting),
+    });
+    this.answerInOctets = (asker) => inOctets.ask(asker);
     this.#sums = new CounterSums(this.table.memory, readers);
     this.#sumNowAndThen(clock);
   }

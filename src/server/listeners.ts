@@ -7,7 +7,7 @@ import type { Clock } from '../ground/clock.ts';
 import type { Log } from '../ground/log.ts';
 import { listenByDatagrams } from '../listen/datagram.ts';
 import { listenOnTcp, type TcpCounts, type TcpListener } from '../listen/tcp.ts';
-import type { AnswerSlowly, InstantAnswers } from '../listen/types.ts';
+import type { AnswerInOctets, AnswerSlowly, InstantAnswers } from '../listen/types.ts';
 import { listenByBatches } from '../listen/udp.ts';
 import type { UdpCounts, UdpListener } from '../listen/udp-listener.ts';
 import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
@@ -19,6 +19,8 @@ export interface ListenersOptions {
   /** The main thread's own look-ups. */
   readonly answers: InstantAnswers;
   readonly answerSlowly: AnswerSlowly;
+  /** Asked before `answerSlowly`, for what came by batches. */
+  readonly answerInOctets: AnswerInOctets;
   /** A reader's thread is gone: its epoch must be evened. */
   readonly onReaderDead: (reader: number) => void;
   /** The built code of a reader thread. */
@@ -72,9 +74,10 @@ function reportSlowness(reason: string, takeover: boolean, log: Log): void {
   if (takeover) log.warn('--takeover has no effect: ports cannot be shared here', { reason });
 }
 
-function readersOf({ plan, table, readerEntry, onReaderDead }: ListenersOptions) {
+function readersOf({ plan, table, answerInOctets, readerEntry, onReaderDead }: ListenersOptions) {
   const { takeover, udpReaders } = plan;
-  return { takeover, readers: udpReaders, firstReader: 0, table, threadEntry: readerEntry, onReaderDead };
+  const threads = { readers: udpReaders, firstReader: 0, threadEntry: readerEntry, onReaderDead };
+  return { takeover, table, answerInOctets, ...threads };
 }
 
 function combine(udp: UdpListener, tcp: TcpListener): Listeners {

@@ -10,7 +10,12 @@ import {
   type QuestionRuleBook,
   type QuestionRules,
 } from '../handlers/local/question-rules.ts';
-import { createReplyFilter, type ReplyFilter, type ReplyRules } from '../handlers/local/reply-rules.ts';
+import {
+  createReplyFilter,
+  leavesAddresses,
+  type ReplyFilter,
+  type ReplyRules,
+} from '../handlers/local/reply-rules.ts';
 import type { HostsFormat } from '../sources/hosts/hosts-format.ts';
 import type { LocalNamesPlan } from '../sources/local/local-plan.ts';
 import type { TableWriter } from '../table/writer.ts';
@@ -78,6 +83,16 @@ export class LocalSide {
   /** The hosts file that a record of ours is from; nothing for one of an option. */
   fileOf(record: ResourceRecord): string | undefined {
     return this.#data.names.fileOf(record);
+  }
+
+  /** Whether a question for addresses of a name is answered here, or may be. */
+  concerns(name: NameKey, type: number): boolean {
+    return this.#data.names.answer(name, type) !== undefined || this.#rules.concerns(name, type);
+  }
+
+  /** Whether `filterReply` leaves replies alone that hold addresses. */
+  get leavesAddresses(): boolean {
+    return leavesAddresses(this.#terms.replies);
   }
 
   /** Follows other routes beside those of the terms. */

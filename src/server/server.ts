@@ -172,12 +172,13 @@ export class Server {
   async #listen(): Promise<void> {
     if (this.#state !== 'starting') return;
     const { readerEntry, clock, log } = this.#surroundings;
-    const { table, reader, answerSlowly } = this.#answers;
+    const { table, reader, answerSlowly, answerInOctets } = this.#answers;
     this.#listeners = await openListeners({
       plan: this.#plan.listen,
       table: table.memory,
       answers: reader,
       answerSlowly,
+      answerInOctets,
       onReaderDead: (dead) => table.readerDied(dead),
       readerEntry,
       clock,

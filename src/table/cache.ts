@@ -110,6 +110,10 @@ export class AnswerCache {
     return decodeCached(this.#views, this.#slots.blockAt(slot), this.#slots.hasRecency(slot));
   }
 
+  has(question: CachedQuestion): boolean {
+    return this.#slotOfQuestion(question) >= 0;
+  }
+
   drop(question: CachedQuestion): boolean {
     const slot = this.#slotOfQuestion(question);
     if (slot >= 0) this.#remove(this.#slots.blockAt(slot));

@@ -6,6 +6,7 @@
  *
  * The name is copied in lower case, four octets at a time, and hashed on the way. Octets behind its end are zero.
  */
+import type { WireName } from '../wire/types.ts';
 import { finishHash, foldWord, mixWord } from './hash.ts';
 import { CACHED_FLAG } from './layout.ts';
 
@@ -43,6 +44,12 @@ export class QuestionReader {
 
   constructor(seed: number) {
     this.#seed = seed;
+  }
+
+  /** The name, in memory that the next question is read into. */
+  wireName(): WireName {
+    // Measured and in lower case.
+    return this.name.subarray(0, this.nameLength) as WireName;
   }
 
   /** The finished hash of the name without its first `skipped` labels. */

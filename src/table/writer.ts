@@ -186,6 +186,11 @@ export class TableWriter {
     return this.#cache.read(question);
   }
 
+  /** Whether there is a cached answer to a question, expired or not. */
+  hasCached(question: CachedQuestion): boolean {
+    return this.#cache.has(question);
+  }
+
   /** All cached answers, expired or not, in no order. Take them without a pause: the table must not change meanwhile. */
   cachedEntries(): Iterable<CachedEntry> {
     return this.#cache.entries();

@@ -2,7 +2,7 @@
  * Domain names as octets: labels behind their lengths, ended by the empty label of the root (RFC 1035 section 3.1).
  */
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from './label.ts';
-import type { AbsoluteName, WireName } from './types.ts';
+import type { AbsoluteName, NameKey, WireName } from './types.ts';
 import { WireError } from './wire-error.ts';
 
 const DOT = 0x2e;
@@ -69,6 +69,31 @@ export function encodeName(name: AbsoluteName): WireName {
 export function decodeName(wire: WireName): AbsoluteName {
   return readName(wire, 0).name;
 }
+
+/**
+ * The text of a name in wire form and lower case whose letters all stand for themselves, as nearly all do.
+ *
+ * @param wire begins with the name
+ * @returns nothing for the root, and for names that need escapes
+ */
+export function plainKey(wire: Uint8Array): NameKey | undefined {
+  let position = 0;
+  for (let length = wire[0] ?? 0; length > 0; length = wire[position] ?? 0) {
+    for (const end = position + length; position < end; position += 1) {
+      const octet = wire[position + 1] ?? 0;
+      if (STANDS_FOR_ITSELF[octet] !== 1) return undefined;
+      nameText[position] = octet;
+    }
+    nameText[position] = DOT;
+    position += 1;
+  }
+  return position === 0 ? undefined : (nameText.toString('latin1', 0, position) as NameKey); // By the table, and lower case.
+}
+
+/** Which octets are written as they are. */
+const STANDS_FOR_ITSELF = Uint8Array.from({ length: 256 }, (_, octet) =>
+  textOfOctet(octet).length === 1 ? 1 : 0,
+);
 
 /**
  * Reads a name inside a message and follows compression pointers (RFC 1035 section 4.1.4). A pointer must lead to

@@ -4,6 +4,7 @@
 import { decodeMessage } from '../../wire/message.ts';
 import type { Message } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
+import { PlainReply } from './plain-reply.ts';
 import { idOfReply, type QueryMessage, repeatsQuestion, withId } from './query-message.ts';
 import { randomId } from './random-ids.ts';
 import type { DroppedPackets, ExchangeEvents } from './transport.ts';
@@ -88,7 +89,8 @@ export class Outstanding<Entry extends Asked> {
       this.#dropped.otherQuestion += 1;
       return undefined;
     }
-    const message = decode(packet.subarray(start, start + length), isCut);
+    const isPlain = !isCut && plain.take(packet, start, length, entry.query);
+    const message = isPlain ? plain : decode(packet.subarray(start, start + length), isCut);
     if (message !== undefined && this.#isForged(message)) {
       this.#dropped.strange += 1;
       return undefined;
@@ -99,6 +101,9 @@ export class Outstanding<Entry extends Asked> {
     return entry;
   }
 }
+
+/** The one plain reply that is lent at a time. */
+const plain = new PlainReply();
 
 function decode(packet: Uint8Array, isCut: boolean): Message | undefined {
   try {

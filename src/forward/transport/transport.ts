@@ -13,7 +13,11 @@ export interface DroppedPackets {
 }
 
 export interface ExchangeEvents {
-  /** Called once, unless `failed` was or the exchange was cancelled. */
+  /**
+   * Called once, unless `failed` was or the exchange was cancelled.
+   *
+   * @param message perhaps a `PlainReply`, which is lent until this returns
+   */
   replied(message: Message): void;
   /** The query will not be answered. @param code what the network said, `ECONNREFUSED`, or `malformed` */
   failed(code: string): void;

@@ -37,6 +37,8 @@ export interface QuestionRules {
 
 export interface QuestionRuleBook {
   readonly handler: Handler;
+  /** Whether a question for addresses of a name may be answered by rule. */
+  readonly concerns: (name: NameKey, type: number) => boolean;
   /** Whether a domain that the name is in has addresses for all its names: then it is no name that does not exist. */
   readonly hasAddress: (name: NameKey) => boolean;
 }
@@ -53,9 +55,23 @@ export function compileQuestionRules(
       answerWindows(rules, query) ??
       answerByRoute(rules, scopes, query, exists) ??
       next(query),
+    concerns: isIdle(rules)
+      ? () => false
+      : (name, type) => keepsHere(rules, name, type) || hasRule(actionsFor(scopes, name, type)),
     hasAddress: (name) => scopes.some(name, isAddress),
   };
 }
+
+/** Whether rules say at most which servers are asked. */
+function isIdle({ routes, keepsPlainNames }: QuestionRules): boolean {
+  return !keepsPlainNames && routes.every(({ action }) => isForServers(action));
+}
+
+function hasRule([first]: readonly RuleAction[]): boolean {
+  return first !== undefined && !isForServers(first);
+}
+
+const isForServers = ({ kind }: RuleAction): boolean => kind === 'forward' || kind === 'default';
 
 const isAddress = ({ kind }: RuleAction): boolean => kind === 'address' || kind === 'null-address';
 
@@ -94,16 +110,16 @@ function answerByRoute(
   const [first] = actions;
   if (first?.kind === 'address' || first?.kind === 'null-address')
     return tellAddresses(rules, query, actions);
-  const isKept = rules.keepsPlainNames && isPlainAddressQuestion(query);
+  const isKept = keepsHere(rules, key, question.type);
   if (first?.kind !== 'local' && !isKept) return undefined;
   if (exists(key) || hasAddresses(scopes, key)) return denial('nodata', false);
   return denial('nxdomain', false);
 }
 
-/** Names of one label; the root has none. */
-function isPlainAddressQuestion({ key, question }: Query): boolean {
-  const isForAddress = question.type === TYPE.A || question.type === TYPE.AAAA;
-  return isForAddress && key !== ROOT && countLabels(key) === 1;
+/** Questions for addresses of names of one label; the root has none. */
+function keepsHere({ keepsPlainNames }: QuestionRules, name: NameKey, type: number): boolean {
+  const isForAddress = type === TYPE.A || type === TYPE.AAAA;
+  return keepsPlainNames && isForAddress && name !== ROOT && countLabels(name) === 1;
 }
 
 /**

@@ -35,6 +35,11 @@ export interface ReplyRules {
 /** @returns the same message if there is nothing to be done */
 export type ReplyFilter = (question: Question, message: Message) => Message;
 
+/** Whether the rules leave every reply alone that holds addresses. */
+export function leavesAddresses({ bogusNxdomain, aliases, rebind }: ReplyRules): boolean {
+  return bogusNxdomain.length === 0 && aliases.length === 0 && !rebind.stops;
+}
+
 /** @param exists whether a name, or one below it, is known here */
 export function createReplyFilter(
   rules: ReplyRules,

@@ -26,6 +26,8 @@ export interface ReplyTerms {
   readonly hiddenTypes: HiddenTypes;
   /** Whether several addresses are told in the order in which they came. Default: in any order. */
   readonly keepsOrder?: boolean;
+  /** Whether `changes` leave replies alone that hold addresses and nothing else. Default: they may do anything. */
+  readonly leavesAddresses?: boolean;
 }
 
 export interface ForwardingCounts {
@@ -39,6 +41,9 @@ export interface ForwardingCounts {
  * 5 s finds the servers asked anew.
  */
 const SILENCE_TTL = 1;
+
+/** An answer that is to be told. */
+type Presented = Exclude<Answer, { kind: 'drop' }>;
 
 export class Forwarding {
   readonly #forwarder: Pick<Forwarder, 'resolve'>;
@@ -55,17 +60,31 @@ export class Forwarding {
 
   async answer(query: Query): Promise<Answer> {
     const question = toForwardQuestion(query);
-    const reply = await this.#forwarder.resolve(question, { address: query.account });
+    return this.present(question, await this.#forwarder.resolve(question, { address: query.account }));
+  }
+
+  /** What clients are told of a reply, and what is remembered. Counts it. */
+  present(question: ForwardQuestion, reply: ForwardReply): Presented {
     if (reply.kind === 'failed') return this.#fail(question, reply);
-    this.#latency.observe(reply.milliseconds);
+    this.observe(reply.milliseconds);
     return this.#present(question, reply.message);
+  }
+
+  /** Counts a reply. */
+  observe(milliseconds: number): void {
+    this.#latency.observe(milliseconds);
+  }
+
+  /** What is done to replies now. */
+  get terms(): ReplyTerms {
+    return this.#terms();
   }
 
   count(): ForwardingCounts {
     return { latency: this.#latency.count(), failures: this.#failures };
   }
 
-  #present(question: ForwardQuestion, reply: Message): Answer {
+  #present(question: ForwardQuestion, reply: Message): Presented {
     const { caching, changes, hiddenTypes, keepsOrder = false } = this.#terms();
     const changed = changes.reduce((message, change) => change(question, message), reply);
     const hide = (message: Message) => hideTypes(question, message, hiddenTypes);
@@ -83,7 +102,7 @@ export class Forwarding {
     };
   }
 
-  #fail(question: ForwardQuestion, { reason, detail }: Extract<ForwardReply, { kind: 'failed' }>): Answer {
+  #fail(question: ForwardQuestion, { reason, detail }: Extract<ForwardReply, { kind: 'failed' }>): Presented {
     this.#failures.set(reason, (this.#failures.get(reason) ?? 0) + 1);
     switch (reason) {
       case 'local-only':

@@ -87,6 +87,21 @@ export class Remembering {
     return this.#refreshOnce(query, { entry, body, terms });
   }
 
+  /** Grows with every change of what answers are made from. */
+  get generation(): number {
+    return this.#options.generation();
+  }
+
+  /** Counts a question that was asked elsewhere, since nothing was remembered. */
+  noteMiss(): void {
+    this.#misses += 1;
+  }
+
+  /** Remembers the answer to such a question. @param before the generation when it came */
+  keep(query: Query, answer: Exclude<Answer, { kind: 'drop' }>, before: number): void {
+    this.#remember(query, answer, before, 'none');
+  }
+
   /** Asks anew for what is remembered. A failure leaves it as it is. */
   async refresh(query: Query): Promise<void> {
     await this.#fetch(query, 'useful');

@@ -17,6 +17,7 @@ import type { NameKey, Question } from '../../wire/types.ts';
 import { boundTtls } from './bound-ttls.ts';
 import { listChangedDomains } from './changed-domains.ts';
 import { Forwarding, type ForwardingCounts, type ReplyTerms } from './forwarding.ts';
+import { OctetAnswers, type OctetAnswersOptions } from './octet-answers.ts';
 import { Prefetching } from './prefetching.ts';
 import { Remembering, type RememberingCounts, type StaleTerms } from './remembering.ts';
 
@@ -52,6 +53,7 @@ export interface ResolverFigures {
 
 export class Resolver {
   readonly #table: TableWriter;
+  readonly #clock: Clock;
   readonly #forwarder: Forwarder;
   readonly #forwarding: Forwarding;
   readonly #remembering: Remembering;
@@ -63,6 +65,7 @@ export class Resolver {
     const { table, clock, log, before = [] } = options;
     this.#terms = terms;
     this.#table = table;
+    this.#clock = clock;
     this.#forwarder = new Forwarder(terms.forward, options);
     this.#forwarding = new Forwarding(this.#forwarder, () => this.#terms, clock, log);
     this.#remembering = new Remembering({
@@ -89,6 +92,16 @@ export class Resolver {
     return answer instanceof Promise
       ? answer.then((late) => boundTtls(late, mostTtl))
       : boundTtls(answer, mostTtl);
+  }
+
+  /** Another way to answers, for questions that nobody before the resolver has anything to say of. */
+  answerInOctets(options: OctetAnswersOptions): OctetAnswers {
+    const parts = {
+      ...{ forwarder: this.#forwarder, forwarding: this.#forwarding, remembering: this.#remembering },
+      ...{ table: this.#table, clock: this.#clock },
+      isUsable: () => leavesPlainReplies(this.#terms),
+    };
+    return new OctetAnswers(parts, options);
   }
 
   /** Whether a question is our own, sent back by a server that we asked. It gets no answer. */
@@ -139,4 +152,11 @@ export class Resolver {
     this.#prefetching.stop();
     this.#forwarder.stop();
   }
+}
+
+/** Whether clients are told addresses as servers send them, but for the bounds of the cache. */
+function leavesPlainReplies({ changes, leavesAddresses, hiddenTypes, mostTtl }: ResolverTerms): boolean {
+  return (
+    (changes.length === 0 || leavesAddresses === true) && hiddenTypes.size === 0 && mostTtl === undefined
+  );
 }

@@ -11,13 +11,13 @@ import { createChaosHandler } from '../../handlers/chaos.ts';
 import { checkQuestionKind } from '../../handlers/question-kinds.ts';
 import { createNameResolver } from '../../handlers/resolver/name-resolver.ts';
 import { Resolver, type ResolverTerms } from '../../handlers/resolver/resolver.ts';
-import type { AnswerSlowly } from '../../listen/types.ts';
+import type { AnswerInOctets, AnswerSlowly } from '../../listen/types.ts';
 import { CounterSums } from '../../table/counters.ts';
 import { TableReader } from '../../table/reader.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { ResourceRecord } from '../../wire/types.ts';
-import { countAnswers } from '../answer-counts.ts';
+import { countAnswers, createAnswerCount } from '../answer-counts.ts';
 import { identityOf } from '../chaos-identity.ts';
 import { LocalSide } from '../local-side.ts';
 import { createTypeLimit, makeCachingRules, makeStaleTerms, mostTtlOf } from './caching-rules.ts';
@@ -50,6 +50,7 @@ export class DnsmasqAnswers {
   /** The main thread's own look-ups. */
   readonly reader: TableReader;
   readonly answerSlowly: AnswerSlowly;
+  readonly answerInOctets: AnswerInOctets;
   readonly #local: LocalSide;
   readonly #resolver: Resolver;
   readonly #plan: DnsmasqPlan;
@@ -93,8 +94,14 @@ export class DnsmasqAnswers {
       udpSize: plan.listen.ednsPacketMax,
       log,
     });
-    const { memory } = this.table;
-    this.answerSlowly = countAnswers(answerSlowly, { memory, reader: udpReaders, clock });
+    const counting = { memory: this.table.memory, reader: udpReaders, clock };
+    this.answerSlowly = countAnswers(answerSlowly, counting);
+    const inOctets = this.#resolver.answerInOctets({
+      isOutside: (name, type) => !this.#local.concerns(name, type),
+      udpSize: plan.listen.ednsPacketMax,
+      onAnswer: createAnswerCount(counting),
+    });
+    this.answerInOctets = (asker) => inOctets.ask(asker);
     this.#sumNowAndThen();
   }
 
@@ -157,6 +164,7 @@ export class DnsmasqAnswers {
       forward: makeForwardPlan(this.#plan, NO_FILES_READ),
       caching: makeCachingRules(cache),
       changes: [this.#local.filterReply],
+      leavesAddresses: this.#local.leavesAddresses,
       mostTtl: mostTtlOf(cache),
       hiddenTypes: new Set(filters.types),
       keepsOrder: !cache.roundRobin,

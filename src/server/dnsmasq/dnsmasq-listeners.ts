@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
 import { listenByDatagrams } from '../../listen/datagram.ts';
 import { listenOnTcp, type TcpListener } from '../../listen/tcp.ts';
-import type { AnswerSlowly, InstantAnswers } from '../../listen/types.ts';
+import type { AnswerInOctets, AnswerSlowly, InstantAnswers } from '../../listen/types.ts';
 import { listenByBatches } from '../../listen/udp.ts';
 import type { UdpListener } from '../../listen/udp-listener.ts';
 import { formatSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
@@ -25,6 +25,8 @@ export interface DnsmasqListenersOptions {
   /** The main thread's own look-ups. */
   readonly answers: InstantAnswers;
   readonly answerSlowly: AnswerSlowly;
+  /** Asked before `answerSlowly`, for what came by batches. */
+  readonly answerInOctets?: AnswerInOctets | undefined;
   readonly udpReaders: number;
   readonly readerEntry: URL;
   readonly onReaderDead: (reader: number) => void;
@@ -136,8 +138,8 @@ export class DnsmasqListeners {
 
   async #openFirst(addresses: readonly string[]): Promise<void> {
     if (addresses.length === 0) return;
-    const { plan, answers, answerSlowly, table, udpReaders, readerEntry, onReaderDead, clock, log } =
-      this.#options;
+    const { plan, answers, answerSlowly, answerInOctets, clock, log } = this.#options;
+    const { table, udpReaders, readerEntry, onReaderDead } = this.#options;
     const sockets = this.#socketsOf(addresses);
     this.#tcp.push(await this.#openTcp(sockets));
     const shared = { addresses: sockets, answerSlowly, udpLimit: plan.ednsPacketMax, clock, log };
@@ -146,7 +148,7 @@ export class DnsmasqListeners {
     const readers = { readers: udpReaders, firstReader: 0, threadEntry: readerEntry, onReaderDead };
     const listening =
       batches === true
-        ? listenByBatches({ ...shared, ...readers, table, takeover: false })
+        ? listenByBatches({ ...shared, ...readers, answerInOctets, table, takeover: false })
         : listenByDatagrams({ ...shared, answers });
     this.#udp.push(await listening);
   }

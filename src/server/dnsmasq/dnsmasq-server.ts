@@ -112,14 +112,14 @@ export class DnsmasqServer {
 
   /** Where somebody looks at every query, readers must not answer by themselves. */
   #chooseAnswers(queryLog: QueryLog | undefined) {
-    const { table, reader, answerSlowly } = this.#answers;
+    const { table, reader, answerSlowly, answerInOctets } = this.#answers;
     const { interfaces, udpReaders, clock, log } = this.#surroundings;
     const { localService, ednsPacketMax: udpLimit } = this.#plan.listen;
     const watchers: readonly Watcher[] = [
       ...(localService ? [new LocalService(interfaces, clock, log)] : []),
       ...(queryLog === undefined ? [] : [queryLog]),
     ];
-    if (watchers.length === 0) return { table: table.memory, answers: reader, answerSlowly };
+    if (watchers.length === 0) return { table: table.memory, answers: reader, answerSlowly, answerInOctets };
     return watchAnswers({ watchers, answers: reader, answerSlowly, udpLimit, udpReaders, clock, log });
   }
 

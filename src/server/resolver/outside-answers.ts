@@ -11,6 +11,7 @@ import type { Log } from '../../ground/log.ts';
 import type { Outside } from '../../handlers/cluster-chain.ts';
 import type { HiddenTypes } from '../../handlers/resolver/hidden-types.ts';
 import { createNameResolver } from '../../handlers/resolver/name-resolver.ts';
+import type { OctetAnswers, OctetAnswersOptions } from '../../handlers/resolver/octet-answers.ts';
 import { Resolver, type ResolverFigures, type ResolverTerms } from '../../handlers/resolver/resolver.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
@@ -52,7 +53,8 @@ export class OutsideAnswers implements Outside {
     this.#terms = makeResolverTerms(resolver, NO_SERVERS);
     this.#local = this.#makeLocalSide();
     this.knownNames = this.#local.knownNames;
-    this.#terms = { ...this.#terms, changes: [this.#local.filterReply] };
+    const { filterReply, leavesAddresses } = this.#local;
+    this.#terms = { ...this.#terms, changes: [filterReply], leavesAddresses };
     this.#foreign = new AskedDomains(table, log);
     this.#foreign.replace(foreignDomains(this.#terms.forward.rules, cluster.domain));
     this.#resolver = new Resolver(this.#terms, { table, clock, log, resolveName: createNameResolver(chain) });
@@ -91,6 +93,13 @@ export class OutsideAnswers implements Outside {
 
   isOwnProbe(question: Question): boolean {
     return this.#resolver.isOwnProbe(question);
+  }
+
+  /** Answers for addresses of names that are outside, where the cluster's zones do not matter. */
+  answerInOctets(options: OctetAnswersOptions): OctetAnswers {
+    const isOutside = (name: NameKey, type: number) =>
+      !this.#local.concerns(name, type) && options.isOutside(name, type);
+    return this.#resolver.answerInOctets({ ...options, isOutside });
   }
 
   /** Reads what there is to read. Ends when questions can be answered. */

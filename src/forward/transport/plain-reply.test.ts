@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { decodeMessage, encodeMessage } from '../../wire/message.ts';
+import { parseName } from '../../wire/name.ts';
+import type { Message, RecordData, ResourceRecord } from '../../wire/types.ts';
+import { sanitise } from '../sanitise.ts';
+import { keepMessage, PlainReply } from './plain-reply.ts';
+import { writeQuery } from './query-message.ts';
+
+const NAME = parseName('www.example.');
+const A: RecordData = { kind: 'A', address: '192.0.2.1' };
+const AAAA: RecordData = { kind: 'AAAA', address: '2001:db8::1' };
+const EDNS = { version: 0, udpSize: 1232, dnssecOk: true, extendedRcode: 0, options: [] };
+const OPTION = { code: 10, data: Uint8Array.of(1) };
+
+const record = (data: RecordData, changes: Partial<ResourceRecord> = {}): ResourceRecord => ({
+  ...{ name: NAME, class: 1, ttl: 60, data },
+  ...changes,
+});
+
+function replyWith(changes: Partial<Message>): Message {
+  const flags = { response: true, opcode: 0, authoritative: true, truncated: false, recursionDesired: true };
+  return {
+    header: {
+      id: 7,
+      ...flags,
+      recursionAvailable: true,
+      authenticData: true,
+      checkingDisabled: false,
+      rcode: 0,
+    },
+    questions: [{ name: NAME, type: changes.answers?.[0]?.data.kind === 'AAAA' ? 28 : 1, class: 1 }],
+    ...{ answers: [], authorities: [], additionals: [], edns: undefined },
+    ...changes,
+  };
+}
+
+/** What a packet that stands inside a larger memory is taken for. */
+function take(message: Message, change = (octets: Uint8Array) => octets): PlainReply | undefined {
+  const [{ type } = { type: 0 }] = message.questions;
+  const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };
+  const packet = change(encodeMessage(message));
+  const reply = new PlainReply();
+  const memory = Uint8Array.of(9, 9, ...packet, 9);
+  const query = writeQuery({ name: NAME, type, class: 1, ...flags }, 1232);
+  return reply.take(memory, 2, packet.length, query) ? reply : undefined;
+}
+
+const plain: readonly Partial<Message>[] = [
+  { answers: [record(A)] },
+  { answers: [record(AAAA, { ttl: 0 }), record(AAAA, { ttl: 0x7fff_ffff })], edns: EDNS },
+  { answers: Array.from({ length: 40 }, (_, index) => record(A, { ttl: 100 - index })) },
+];
+
+describe('a plain reply', () => {
+  it.each(plain)('says the same as the message that it is: %#', (parts) => {
+    const message = replyWith(parts);
+    const reply = take(message);
+    if (reply === undefined) throw new Error('it is not plain');
+    const { header, questions, answers, authorities, additionals, edns } = reply;
+    const whole = decodeMessage(encodeMessage(message));
+    expect({ header, questions, answers, authorities, additionals, edns }).toEqual(whole);
+    expect(keepMessage(reply)).toEqual(whole);
+    expect(reply.leastTtl).toBe(Math.min(...answers.map(({ ttl }) => ttl)));
+    const [question = { name: NAME, type: 1, class: 1 }] = questions;
+    expect(sanitise(question, whole)).toEqual({ message: whole, dropped: 0 });
+  });
+
+  const header = replyWith({}).header;
+  it.each<readonly [string, Partial<Message>]>([
+    ['has no answer', {}],
+    ['is no success', { header: { ...header, rcode: 3 }, answers: [record(A)] }],
+    ['is truncated', { header: { ...header, truncated: true }, answers: [record(A)] }],
+    ['has another name', { answers: [record(A, { name: parseName('example.') })] }],
+    ['has another type', { answers: [record(A), record(AAAA)] }],
+    ['has another class', { answers: [record(A, { class: 3 })] }],
+    ['has an alias', { answers: [record(A), record({ kind: 'CNAME', target: NAME })] }],
+    ['has authorities', { answers: [record(A)], authorities: [record({ kind: 'NS', target: NAME })] }],
+    ['has additional records', { answers: [record(A)], additionals: [record(A)] }],
+    ['has an option', { answers: [record(A)], edns: { ...EDNS, options: [OPTION] } }],
+    ['has a longer response code', { answers: [record(A)], edns: { ...EDNS, extendedRcode: 1 } }],
+    ['has another version of EDNS', { answers: [record(A)], edns: { ...EDNS, version: 1 } }],
+  ])('is none that %s', (_, parts) => {
+    expect(take(replyWith(parts))).toBeUndefined();
+  });
+
+  it.each<readonly [string, (octets: Uint8Array) => Uint8Array]>([
+    ['is cut', (octets) => octets.slice(0, -1)],
+    ['goes on behind its records', (octets) => Uint8Array.of(...octets, 0)],
+    ['has a TTL that means 0', (octets) => octets.fill(0xff, octets.length - 10, octets.length - 6)],
+    ['has an address of another length', (octets) => octets.fill(3, octets.length - 5, octets.length - 4)],
+  ])('is none that %s', (_, change) => {
+    expect(take(replyWith({ answers: [record(A)] }), change)).toBeUndefined();
+  });
+});

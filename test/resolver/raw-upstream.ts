@@ -1,0 +1,29 @@
+/**
+ * An upstream server that is told octet by octet what to reply. Its packets are judged as those of a socket are.
+ */
+import { type Asked, Outstanding } from '../../src/forward/transport/outstanding.ts';
+import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
+import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
+
+export class RawUpstream implements Transport {
+  readonly dropped = { strange: 0, otherQuestion: 0 };
+  /** Queries as they left, the last one last. */
+  readonly packets: Uint8Array[] = [];
+  readonly #outstanding = new Outstanding(this.dropped);
+
+  ask(query: QueryMessage, events: ExchangeEvents): Exchange {
+    const entry: Asked = { query, events, id: 0 };
+    const packet = this.#outstanding.add(entry);
+    if (packet !== undefined) this.packets.push(packet);
+    return { overdue() {}, cancel: () => this.#outstanding.remove(entry) };
+  }
+
+  /** A packet that stands inside a larger memory, which is used for something else afterwards. */
+  receive(packet: Uint8Array): void {
+    const memory = Uint8Array.of(1, 2, 3, ...packet, 4, 5);
+    this.#outstanding.receive(memory, 3, packet.length, false);
+    memory.fill(0xee);
+  }
+
+  close(): void {}
+}
