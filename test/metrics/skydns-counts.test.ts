@@ -26,20 +26,21 @@ const TCP: AskOptions = { transport: 'tcp' };
 
 /** From the table and not, of this cluster and not, good and bad. */
 const QUESTIONS: readonly Question[] = [
-  { name: 'web.shop.svc.cluster.local', type: 'A', system: 'auth' },
-  { name: 'WEB.Shop.svc.Cluster.local', type: 'A', system: 'auth' },
-  { name: 'web.shop.svc.cluster.local', type: 'A', system: 'auth', options: TCP },
-  { name: 'web.shop.svc.cluster.local', type: 'AAAA', system: 'auth' },
-  { name: '_http._tcp.web.shop.svc.cluster.local', type: 'SRV', system: 'auth' },
-  { name: 'web.shop.svc.cluster.local', type: 'TXT', system: 'auth' },
-  { name: 'web.shop.svc.cluster.local', type: 'ANY', system: 'auth' },
+  { name: 'cart.shop.svc.cluster.local', type: 'A', system: 'auth' },
+  { name: 'CART.Shop.svc.Cluster.local', type: 'A', system: 'auth' },
+  { name: 'cart.shop.svc.cluster.local', type: 'A', system: 'auth', options: TCP },
+  { name: 'cart.shop.svc.cluster.local', type: 'AAAA', system: 'auth' },
+  { name: '_http._tcp.cart.shop.svc.cluster.local', type: 'SRV', system: 'auth' },
+  { name: 'cart.shop.svc.cluster.local', type: 'TXT', system: 'auth' },
+  { name: 'cart.shop.svc.cluster.local', type: 'ANY', system: 'auth' },
+  { name: 'payments.shop.svc.cluster.local', type: 'A', system: 'auth' },
   { name: 'no.shop.svc.cluster.local', type: 'A', system: 'auth' },
   { name: 'no.shop.svc.cluster.local', type: 'PTR', system: 'auth' },
   { name: '10-1-2-3.shop.pod.cluster.local', type: 'A', system: 'auth' },
   { name: 'x.shop.pod.cluster.local', type: 'A', system: 'auth' },
   { name: 'cluster.local', type: 'SOA', system: 'auth' },
   { name: 'version.bind', type: 'TXT', system: 'auth', class: CLASS.CH },
-  { name: '1.0.96.10.in-addr.arpa', type: 'PTR', system: 'reverse' },
+  { name: '10.20.96.10.in-addr.arpa', type: 'PTR', system: 'reverse' },
   { name: '200.2.0.192.in-addr.arpa', type: 'PTR', system: 'reverse' },
   { name: 'www.example.com', type: 'A', system: 'recursive' },
   { name: 'www.example.com', type: 'A', system: 'recursive', options: TCP },
@@ -114,6 +115,11 @@ describe('the metrics of SkyDNS', () => {
     expect(sizes.get(sum)).toBe(expected.get(sum));
     const durations = valuesOf('request_duration_seconds');
     expect(durations.get(`request_duration_seconds_count{system="${system}"}`)).toBe(count);
+  });
+
+  it('count as misses what the table left to handlers', () => {
+    // ANY, two names of pods, the alias, and what is about the server itself.
+    expect([...valuesOf('cachemiss_count_total')]).toEqual([['cachemiss_count_total{cache="response"}', 5]]);
   });
 
   it('have the names, types, labels and buckets of the recorded ones', () => {
