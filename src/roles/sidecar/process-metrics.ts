@@ -2,10 +2,10 @@
  * Metrics of the process itself, for a sidecar that is a program of its own.
  */
 import { PROCESS_METRICS } from '../../observe/metrics/process.ts';
-import { writeMetrics } from './metrics-text.ts';
+import { writeLabels, writeMetrics } from '../../observe/metrics/text.ts';
 
 export function writeProcessMetrics(version: string): string {
-  const labels = `{version="${version}",node="${process.version}"}`;
+  const labels = writeLabels({ version, node: process.version });
   return writeMetrics([
     {
       name: 'portolan_build_info',

@@ -1,8 +1,8 @@
 /**
  * The sidecar's metrics, under the names that dashboards and alerts know.
  */
+import { histogramSamples, type MetricFamily, writeMetrics } from '../../observe/metrics/text.ts';
 import type { CacheCounts, CountName } from './cache-counts.ts';
-import { type MetricFamily, writeMetrics } from './metrics-text.ts';
 import type { Probe } from './probe.ts';
 
 /** The last part of a metric's name, and what it means, of each count of dnsmasq. */
@@ -34,19 +34,13 @@ function countFamilies(prefix: string, counts: CacheCounts): readonly MetricFami
 }
 
 function probeFamilies(prefix: string, { plan, errors, latencies }: Probe): readonly MetricFamily[] {
-  const { buckets, sum, count } = latencies;
   return [
     counter(`${prefix}_errors`, `Count of errors in name resolution of ${plan.label}`, errors),
     {
       name: `${prefix}_latency_ms`,
       help: `Latency of the DNS probe request ${plan.label}`,
       type: 'histogram',
-      samples: [
-        ...buckets.map(([end, below]) => [`_bucket{le="${end}"}`, below] as const),
-        ['_bucket{le="+Inf"}', count],
-        ['_sum', sum],
-        ['_count', count],
-      ],
+      samples: histogramSamples({}, latencies),
     },
   ];
 }
