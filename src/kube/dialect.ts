@@ -92,6 +92,6 @@ export interface Dialect {
   podAddress(label: string): string | undefined;
   /** The SRV set at a pod's name, as a list: empty where there is none. */
   podServices(name: NameKey, addresses: readonly NamedSet[], ttl: number): readonly RecordSet[];
-  /** A name with a label `*`. `labels`: those left of `svc`. */
+  /** A name with a label `*`. `labels`: those left of `svc`, or of a `*` in its place. */
   wildcardName(name: NameKey, labels: readonly string[], directory: ServiceDirectory): ZoneNode | undefined;
 }

@@ -91,9 +91,10 @@ export class KubernetesNames implements NameSource {
     const { dialect } = this.#model.options;
     const top = labels.at(-1);
     if (top === 'pod') return podNode(this.#model, name, labels.slice(0, -1));
-    if (top !== 'svc') return undefined;
-    if (dialect.hasWildcards && labels.includes('*'))
+    // In the tree of kube-dns services alone lie below the domain: pods are not in it.
+    if (dialect.hasWildcards && labels.includes('*') && (top === 'svc' || top === '*'))
       return dialect.wildcardName(name, labels.slice(0, -1), this.#model);
+    if (top !== 'svc') return undefined;
     if (labels.length < 4) return undefined;
     const service = this.#services.find(labels.at(-2) ?? '', labels.at(-3) ?? '');
     return service && dialect.nameBelowService(service.view, name, labels.slice(0, -3), service.nodeOf);

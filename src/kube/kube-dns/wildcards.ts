@@ -14,14 +14,14 @@ const MOST_SERVICES = 1000;
 
 const ANY = '*';
 
-/** @param labels those left of `svc` */
+/** @param labels those left of `svc`, or of a `*` in its place */
 export function wildcardNode(
   name: NameKey,
   labels: readonly string[],
   directory: ServiceDirectory,
 ): ZoneNode | undefined {
   const namespace = labels.at(-1);
-  if (namespace === undefined || labels.length < 2 || labels.length > 5) return undefined;
+  if (namespace === undefined || labels.length > 5) return undefined;
   const entries: Entry[] = [];
   let ttl = 0;
   let visited = 0;
@@ -40,10 +40,12 @@ function* matchingServices(
   directory: ServiceDirectory,
 ): Iterable<ServiceView> {
   const service = labels.at(-2) ?? ANY;
+  // No entry lies right below `svc`.
+  if (labels.length === 1 && namespace === ANY) return;
   const namespaces = namespace === ANY ? directory.namespaces() : [namespace];
   for (const one of namespaces) {
     // A namespace's own entries are its external names.
-    const every = labels.length === 2 ? directory.externalNames(one) : directory.services(one);
+    const every = labels.length <= 2 ? directory.externalNames(one) : directory.services(one);
     for (const name of service === ANY ? every : [service]) {
       const view = directory.view(one, name);
       if (view !== undefined) yield view;
