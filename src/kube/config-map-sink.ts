@@ -1,17 +1,20 @@
 /**
- * One ConfigMap of the API server as whoever uses it sees it: its texts as they are now, none while it is not there.
+ * One ConfigMap of the API server as whoever uses it sees it: its texts as they are now.
  */
 import type { ConfigMapObject, ObjectSink } from './objects.ts';
 
 export class ConfigMapSink implements ObjectSink<ConfigMapObject> {
   readonly #name: string;
-  readonly #onChange: (data: ReadonlyMap<string, string>) => void;
+  readonly #onChange: (data: ReadonlyMap<string, string> | undefined) => void;
   #held: ConfigMapObject | undefined;
   /** While a list is under way: what it has brought. */
   #listed: { object: ConfigMapObject | undefined } | undefined;
 
-  /** @param onChange called once it is known whether there is one, and with every state after that */
-  constructor(name: string, onChange: (data: ReadonlyMap<string, string>) => void) {
+  /**
+   * @param onChange called once it is known whether there is one, and with every state after that; with nothing while there
+   *   is none
+   */
+  constructor(name: string, onChange: (data: ReadonlyMap<string, string> | undefined) => void) {
     this.#name = name;
     this.#onChange = onChange;
   }
@@ -43,6 +46,6 @@ export class ConfigMapSink implements ObjectSink<ConfigMapObject> {
 
   #hold(object: ConfigMapObject | undefined): void {
     this.#held = object;
-    this.#onChange(object?.data ?? new Map());
+    this.#onChange(object?.data);
   }
 }

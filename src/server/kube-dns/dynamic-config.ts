@@ -43,7 +43,10 @@ export class DynamicConfig {
       await this.#folder.start();
     } else if (plan.kind === 'config-map') {
       const { namespace, name } = plan;
-      const sink = new ConfigMapSink(name, (data) => take(textsOf(data)));
+      const sink = new ConfigMapSink(name, (data) => {
+        if (data === undefined) log.info('no such ConfigMap, defaults hold', { namespace, name });
+        take(textsOf(data ?? new Map()));
+      });
       this.#following = source.followConfigMap(namespace, name, sink);
       if (this.#following === undefined)
         log.warn('no ConfigMap to follow: there is no API server', { namespace, name });
