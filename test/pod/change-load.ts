@@ -1,0 +1,39 @@
+/**
+ * Load while the configuration changes: questions whose answers no change may touch, and a count of what was lost.
+ */
+import { expect } from 'vitest';
+import type { Server } from '../support/ask.ts';
+import { BurstLoad } from '../support/burst-load.ts';
+import { waitUntil } from '../support/wait-until.ts';
+import { SHARED_NAME } from './upstream.ts';
+
+const STEADY = [
+  { name: 'kubernetes.default.svc.cluster.local', answer: '10.96.0.1' },
+  { name: 'Cart.Shop.svc.cluster.local', answer: '10.96.10.10' },
+  { name: 'none.shop.svc.cluster.local', answer: 'NXDOMAIN' },
+  SHARED_NAME,
+];
+
+/**
+ * Runs `change` under load, which is shown to flow before and after.
+ *
+ * @param entry the bundled `burst-load-thread.ts`
+ */
+export async function underLoad(entry: URL, server: Server, change: () => Promise<void>): Promise<void> {
+  const load = new BurstLoad(entry, { ...server, questions: STEADY, sockets: 16, burst: 10, every: 10 });
+  const flow = async () => {
+    const before = load.answered;
+    await waitUntil('answers', () => load.answered > before + 200, { deadline: 30_000 });
+  };
+  await flow();
+  await change();
+  await flow();
+  await load.stop();
+  const { lost, wrong, refused, asked, answered } = load;
+  expect({ lost, wrong, refused, unanswered: asked - answered }).toEqual({
+    lost: 0,
+    wrong: 0,
+    refused: 0,
+    unanswered: 0,
+  });
+}

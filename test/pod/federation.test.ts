@@ -1,0 +1,110 @@
+/**
+ * A cluster of a federation: a service that has endpoints here is answered for from here, any other is sent on to the zone and region
+ * that a node is in.
+ */
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { ApiServerDouble } from '../api-server/api-server.ts';
+import type { KubernetesObject } from '../api-server/object-store.ts';
+import { linesOf } from '../resolver/zone-upstream.ts';
+import { ask, askShort, type Server } from '../support/ask.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+import { changeConfigMap } from './config-map.ts';
+import { readGoldenCluster } from './pod.ts';
+import { untilProbes } from './probes.ts';
+import { startOutsideServer } from './upstream.ts';
+
+const FEDERATIONS = 'fed=federation.test,other=other.test';
+
+let apiServer: ApiServerDouble;
+let upstream: string;
+
+beforeEach(async () => {
+  apiServer = await ApiServerDouble.start({ objects: readGoldenCluster() });
+  onTestFinished(() => apiServer.stop());
+  ({ address: upstream } = await startOutsideServer('192.0.2.1', onTestFinished));
+});
+afterEach(endAllPrograms);
+
+function node(name: string, labels: Readonly<Record<string, string>>): KubernetesObject {
+  return { kind: 'Node', metadata: { name, labels } };
+}
+
+function configure(federations: string | undefined): void {
+  const upstreamNameservers = JSON.stringify([upstream]);
+  changeConfigMap(apiServer, { upstreamNameservers, ...(federations === undefined ? {} : { federations }) });
+}
+
+async function startKubeDns(...flags: readonly string[]): Promise<Server> {
+  const server = { address: '127.0.0.1', port: await findFreePort() };
+  const health = await findFreePort();
+  const program = runPortolan([
+    ...['kube-dns', `--dns-bind-address=${server.address}`, `--dns-port=${server.port}`],
+    ...[`--healthz-port=${health}`, `--kube-master-url=${apiServer.url}`, ...flags],
+  ]);
+  await untilProbes({ readiness: `http://127.0.0.1:${health}/readiness` }, 'healthy', {
+    alive: () => {
+      if (program.ended !== undefined) throw new Error(program.output + program.errors);
+    },
+  });
+  return server;
+}
+
+const SOON = { timeout: 15_000, interval: 50 };
+const at = async (server: Server, name: string) =>
+  linesOf(await ask(server, `${name}.svc.cluster.local`, 'A')).map((line) =>
+    line.replaceAll('.svc.cluster.local.', ''),
+  );
+
+it('names of the federation lead here where there are endpoints, and else to the zone and region', async () => {
+  apiServer.put(
+    node('node-1', {
+      'failure-domain.beta.kubernetes.io/zone': 'zone-a',
+      'failure-domain.beta.kubernetes.io/region': 'region-b',
+    }),
+  );
+  configure(FEDERATIONS);
+  const server = await startKubeDns('--config-map=kube-dns');
+  await expect
+    .poll(() => at(server, 'cart.shop.fed'), SOON)
+    .toEqual(['cart.shop.fed CNAME cart.shop', 'cart.shop A 10.96.10.10']);
+  const elsewhere = (name: string, domain: string) => {
+    const target = `${name}.svc.zone-a.region-b.${domain}.`;
+    return [`${name} CNAME ${target}`, `${target} A 192.0.2.1`];
+  };
+  // Without endpoints, and without a service of that name.
+  expect(await at(server, 'lonely.shop.fed')).toEqual(elsewhere('lonely.shop.fed', 'federation.test'));
+  expect(await at(server, 'nobody.shop.other')).toEqual(elsewhere('nobody.shop.other', 'other.test'));
+  expect(await askShort(server, 'cart.shop.none.svc.cluster.local', 'A')).toBe('NXDOMAIN');
+  // A headless one has its own addresses.
+  expect(await at(server, 'db.data.fed')).toEqual(
+    expect.arrayContaining(['db.data.fed CNAME db.data', 'db.data A 10.244.1.20', 'db.data A 10.244.2.20']),
+  );
+});
+
+it('endpoints, labels of nodes and the federations themselves may change', async () => {
+  apiServer.put(node('node-1', {}));
+  apiServer.put(node('node-2', { 'topology.kubernetes.io/zone': 'z', 'topology.kubernetes.io/region': 'r' }));
+  configure('fed=federation.test');
+  const server = await startKubeDns('--config-map=kube-dns');
+  const target = (domain: string, place: string) =>
+    `cart.shop.fed CNAME cart.shop.fed.svc.${place}.${domain}.`;
+  const told = async () => (await at(server, 'cart.shop.fed'))[0];
+  await expect.poll(told, SOON).toBe('cart.shop.fed CNAME cart.shop');
+  apiServer.delete('Endpoints', 'cart', 'shop');
+  await expect.poll(told, SOON).toBe(target('federation.test', 'z.r'));
+  configure('fed=elsewhere.test');
+  await expect.poll(told, SOON).toBe(target('elsewhere.test', 'z.r'));
+  configure('Fed=no domain');
+  configure(undefined);
+  await expect.poll(told, SOON).toBeUndefined();
+});
+
+it('the flag of old says the same', async () => {
+  apiServer.put(node('node-1', { 'topology.kubernetes.io/zone': 'z', 'topology.kubernetes.io/region': 'r' }));
+  const server = await startKubeDns('--federations=fed=federation.test', `--nameservers=${upstream}`);
+  const target = 'nobody.shop.fed.svc.z.r.federation.test.';
+  await expect
+    .poll(() => at(server, 'nobody.shop.fed'), SOON)
+    .toEqual([`nobody.shop.fed CNAME ${target}`, `${target} A 192.0.2.1`]);
+});

@@ -1,0 +1,186 @@
+/**
+ * The layouts of the kube-dns pod as our manifests have them: only ports, addresses and folders are replaced by free ones, and what
+ * the parts would else read of the machine by what the test gives them.
+ */
+import type { Server } from '../support/ask.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { type LayoutFolder, readContainer } from './containers.ts';
+import { Part } from './part.ts';
+import type { Probes } from './probes.ts';
+
+export interface Surroundings {
+  /** URL of the API server. */
+  readonly master: string;
+  /** Where the ConfigMap is mounted. */
+  readonly configFolder: string;
+  /** Whom the original dnsmasq asks about names outside, as `127.0.0.1:5300`. */
+  readonly upstream: string;
+}
+
+type DnsmasqSurroundings = Omit<Surroundings, 'master'>;
+
+export interface Layout {
+  readonly parts: readonly Part[];
+  /** Where clients ask. */
+  readonly front: Server;
+  /** What kubelet looks at. */
+  readonly probes: Probes;
+  /** The probes that turn unhealthy when a part dies, by the part's name. */
+  readonly missed: Readonly<Record<string, readonly string[]>>;
+  /** URLs of metrics: those of the originals, by the container that gave them in the pod of three, and our own. */
+  readonly metrics: { readonly kubedns: string; readonly sidecar: string; readonly own: string };
+  /** URL of the zone as JSON. */
+  readonly cache: string;
+}
+
+const HERE = '127.0.0.1';
+
+/** In the place of 10053, 53, 8081, 10055 and 10054. */
+interface Ports {
+  readonly kubedns: number;
+  readonly front: number;
+  readonly readiness: number;
+  readonly kubednsMetrics: number;
+  readonly sidecar: number;
+}
+
+export const LAYOUTS = {
+  'three containers': (surroundings: Surroundings) => layOutThree(surroundings, 'ours'),
+  'the original dnsmasq between ours': (surroundings: Surroundings) => layOutThree(surroundings, 'original'),
+  'one container': layOutOne,
+} as const;
+export type LayoutName = keyof typeof LAYOUTS;
+
+async function layOutThree(surroundings: Surroundings, dnsmasq: 'ours' | 'original'): Promise<Layout> {
+  const ports = await findPorts();
+  const here = [
+    ...[`--dns-bind-address=${HERE}`, `--healthz-port=${ports.readiness}`],
+    `--kube-master-url=${surroundings.master}`,
+  ];
+  const args = wordsOf('kube-dns', 'kubedns', ports, surroundings, here);
+  const environment = { PROMETHEUS_PORT: String(ports.kubednsMetrics) };
+  const makeDnsmasq = dnsmasq === 'ours' ? ourDnsmasq : originalDnsmasq;
+  return {
+    parts: [
+      new Part('kubedns', { kind: 'portolan', args, environment }),
+      makeDnsmasq(ports, surroundings),
+      sidecar(ports, surroundings),
+    ],
+    ...places(ports),
+    missed: {
+      kubedns: ['kubedns liveness', 'kubedns readiness'],
+      dnsmasq: ['dnsmasq liveness'],
+      sidecar: ['kubedns liveness', 'dnsmasq liveness', 'sidecar liveness'],
+    },
+  };
+}
+
+/** Our dnsmasq and our sidecar around a server of others that has the place of kube-dns. @param kubedns its port */
+export async function layOutAround(
+  kubedns: number,
+  surroundings: DnsmasqSurroundings,
+): Promise<Pick<Layout, 'parts' | 'front' | 'probes'>> {
+  const ports = { ...(await findPorts()), kubedns };
+  const { front, probes } = places(ports);
+  const { 'kubedns readiness': _, ...rest } = probes;
+  return { parts: [ourDnsmasq(ports, surroundings), sidecar(ports, surroundings)], front, probes: rest };
+}
+
+function ourDnsmasq(ports: Ports, surroundings: DnsmasqSurroundings): Part {
+  const [command = '', ...words] = wordsOf('kube-dns', 'dnsmasq', ports, surroundings, onLoopback(ports));
+  // It stands behind `--` in the manifests that the options are dnsmasq's; the nanny's come first.
+  const args = [command, `-kubednsServer=${HERE}:${ports.kubedns}`, ...words];
+  return new Part('dnsmasq', { kind: 'portolan', args });
+}
+
+function originalDnsmasq(ports: Ports, surroundings: DnsmasqSurroundings): Part {
+  const words = wordsOf('kube-dns', 'dnsmasq', ports, surroundings, onLoopback(ports));
+  const own = words.slice(words.indexOf('--') + 1);
+  const args = [...own, `--server=${surroundings.upstream.replace(':', '#')}`];
+  return new Part('dnsmasq', { kind: 'foreign', path: 'dnsmasq', args });
+}
+
+function sidecar(ports: Ports, surroundings: DnsmasqSurroundings): Part {
+  const here = [
+    ...[`--dnsmasq-port=${ports.front}`, `--prometheus-addr=${HERE}`],
+    `--prometheus-port=${ports.sidecar}`,
+  ];
+  return new Part('sidecar', {
+    kind: 'portolan',
+    args: wordsOf('kube-dns', 'sidecar', ports, surroundings, here),
+  });
+}
+
+async function layOutOne(surroundings: Surroundings): Promise<Layout> {
+  const ports = await findPorts();
+  const here = [
+    ...[
+      `--dns-bind-address=${HERE}`,
+      `--dns-port=${ports.front}`,
+      `--kube-master-url=${surroundings.master}`,
+    ],
+    ...[`--healthz-port=${HERE}:${ports.readiness}`, `--sidecar-port=${HERE}:${ports.sidecar}`],
+    `--prometheus-port=${HERE}:${ports.kubednsMetrics}`,
+  ];
+  const args = wordsOf('portolan', 'portolan', ports, surroundings, here);
+  const rest = places(ports);
+  return {
+    parts: [new Part('portolan', { kind: 'portolan', args })],
+    ...rest,
+    missed: { portolan: Object.keys(rest.probes) },
+  };
+}
+
+async function findPorts(): Promise<Ports> {
+  return {
+    kubedns: await findFreePort(),
+    front: await findFreePort(),
+    readiness: await findFreePort(),
+    kubednsMetrics: await findFreePort(),
+    sidecar: await findFreePort(),
+  };
+}
+
+/** The words of a container, and what puts it on loopback. */
+function wordsOf(
+  folder: LayoutFolder,
+  name: string,
+  ports: Ports,
+  { configFolder }: DnsmasqSurroundings,
+  here: readonly string[],
+): readonly string[] {
+  const replaced = readContainer(folder, name).words.map((word) =>
+    word
+      .replace(/\b10053\b/, String(ports.kubedns))
+      .replace(/127\.0\.0\.1:53\b/, `${HERE}:${ports.front}`)
+      .replace(/=(\/kube-dns-config|\/etc\/k8s\/dns\/dnsmasq-nanny)$/, `=${configFolder}`)
+      .replace('/var/lib/portolan', `${configFolder}-state`),
+  );
+  return [...replaced, ...here];
+}
+
+function onLoopback({ front }: Ports): readonly string[] {
+  return [
+    ...[`--port=${front}`, `--listen-address=${HERE}`, '--bind-interfaces'],
+    ...['--conf-file=/dev/null', '--no-resolv', '--no-hosts', '--pid-file=', '--user=', '--group='],
+  ];
+}
+
+function places(ports: Ports): Omit<Layout, 'parts' | 'missed'> {
+  const at = (port: number, path: string) => `http://${HERE}:${port}${path}`;
+  return {
+    front: { address: HERE, port: ports.front },
+    probes: {
+      'kubedns liveness': at(ports.sidecar, '/healthcheck/kubedns'),
+      'kubedns readiness': at(ports.readiness, '/readiness'),
+      'dnsmasq liveness': at(ports.sidecar, '/healthcheck/dnsmasq'),
+      'sidecar liveness': at(ports.sidecar, '/metrics'),
+    },
+    metrics: {
+      kubedns: at(ports.kubednsMetrics, '/metrics'),
+      sidecar: at(ports.sidecar, '/metrics'),
+      own: at(ports.readiness, '/metrics'),
+    },
+    cache: at(ports.readiness, '/cache'),
+  };
+}

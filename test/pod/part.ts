@@ -1,0 +1,80 @@
+/**
+ * One container of a pod: a process that is started, killed, and started again with the same arguments, as kubelet does it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type RunOptions, runPortolan } from '../support/portolan.ts';
+
+/** What a container runs. */
+export type Command =
+  | {
+      readonly kind: 'portolan';
+      readonly args: readonly string[];
+      readonly environment?: RunOptions['environment'];
+    }
+  /** A program of the system. */
+  | { readonly kind: 'foreign'; readonly path: string; readonly args: readonly string[] };
+
+interface Run {
+  readonly process: ChildProcess;
+  said(): string;
+}
+
+export class Part {
+  readonly name: string;
+  readonly #command: Command;
+  #run: Run | undefined;
+
+  constructor(name: string, command: Command) {
+    this.name = name;
+    this.#command = command;
+  }
+
+  get pid(): number | undefined {
+    return this.#run?.process.pid;
+  }
+
+  /** All that the present process has said. */
+  get said(): string {
+    return this.#run?.said() ?? '';
+  }
+
+  start(): void {
+    this.#run = run(this.#command);
+  }
+
+  /** Ends it at once, without a chance to say farewell. */
+  async kill(): Promise<void> {
+    const child = this.#run?.process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const closed = once(child, 'close');
+    child.kill('SIGKILL');
+    await closed;
+  }
+
+  /** @throws what it has said, if it has ended by itself */
+  check(): void {
+    const { exitCode, signalCode } = this.#run?.process ?? {};
+    if (typeof exitCode === 'number' || (typeof signalCode === 'string' && signalCode !== 'SIGKILL'))
+      throw new Error(`${this.name} has ended: ${exitCode ?? signalCode}\n${this.said}`);
+  }
+}
+
+/** @throws what a part has said that has ended by itself */
+export function checkAll(parts: readonly Part[]): void {
+  for (const part of parts) part.check();
+}
+
+function run(command: Command): Run {
+  if (command.kind === 'portolan') {
+    const program = runPortolan(command.args, { environment: command.environment ?? {} });
+    return { process: program.process, said: () => program.output + program.errors };
+  }
+  const child = spawn(command.path, command.args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+  return { process: child, said: () => said };
+}

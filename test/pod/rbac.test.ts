@@ -1,0 +1,101 @@
+/**
+ * The rules of our manifests are exactly what the code asks for: with them all becomes ready, nothing is refused, and nothing is
+ * allowed that is never asked for.
+ */
+import { join } from 'node:path';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
+import type { AccessRule } from '../api-server/access.ts';
+import { ApiServerDouble } from '../api-server/api-server.ts';
+import { servedByDefault } from '../api-server/catalog.ts';
+import { findUnused, userOf } from '../api-server/rbac.ts';
+import { writeKubeconfig } from '../support/double-process.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+import { makeTemporaryFolder } from '../support/temporary-folder.ts';
+import { ConfigMapVolume, changeConfigMap } from './config-map.ts';
+import { type LayoutFolder, readAddedWords, readContainer, readRulesOf } from './containers.ts';
+import { readGoldenCluster } from './pod.ts';
+import { untilProbes } from './probes.ts';
+
+afterEach(endAllPrograms);
+
+interface Case {
+  readonly folder: LayoutFolder;
+  readonly components: readonly string[];
+}
+
+const CASES = (
+  [
+    { folder: 'kube-dns', components: [] },
+    { folder: 'kube-dns', components: ['federations'] },
+    { folder: 'portolan', components: [] },
+    { folder: 'portolan', components: ['federations'] },
+    { folder: 'portolan', components: ['dialect-coredns'] },
+    { folder: 'portolan', components: ['pods-verified'] },
+    { folder: 'portolan', components: ['dialect-coredns', 'pods-verified'] },
+  ] satisfies readonly Case[]
+).map((each): [string, Case] => [[`deploy/${each.folder}`, ...each.components].join(' with '), each]);
+
+it.each(CASES)('%s', { timeout: 60_000 }, async (_, { folder, components }) => {
+  const rules = readRulesOf(folder, components);
+  const servers = await Promise.all(SERVED.map((serves) => startApiServer(rules, serves)));
+  const runs = servers.map((server) => runWith(server, folder, components));
+  for (const { readiness, alive } of await Promise.all(runs))
+    await untilProbes({ readiness }, 'healthy', { alive });
+  const requests = () => servers.flatMap((server) => server.requests);
+  // A watch follows its list, and settings may lead to further questions.
+  await expect.poll(() => findUnused(rules, requests()), { timeout: 20_000 }).toEqual([]);
+  const refused = requests().filter(({ status }) => status === 401 || status === 403);
+  expect(refused.map(({ verb, path }) => `${verb} ${path}`)).toEqual([]);
+});
+
+/** Clusters of today, and those from before EndpointSlices, in whose place Endpoints are asked for. */
+const SERVED = [servedByDefault, servedByDefault.filter((path) => !path.endsWith('/endpointslices'))];
+const USER = userOf({ namespace: 'kube-system', name: 'kube-dns' });
+
+async function startApiServer(rules: readonly AccessRule[], serves: readonly string[]) {
+  const double = await ApiServerDouble.start({
+    objects: [...readGoldenCluster(), ZONE_NODE],
+    access: { tokens: { secret: USER }, rules: { [USER]: rules } },
+    tls: 'server',
+    serves,
+  });
+  onTestFinished(() => double.stop());
+  return double;
+}
+
+const ZONE_NODE = {
+  kind: 'Node',
+  metadata: {
+    name: 'node-1',
+    labels: {
+      'topology.kubernetes.io/zone': 'zone-a',
+      'topology.kubernetes.io/region': 'region-b',
+    },
+  },
+};
+
+async function runWith(double: ApiServerDouble, folder: LayoutFolder, components: readonly string[]) {
+  const temporary = await makeTemporaryFolder();
+  const data = components.includes('federations') ? { federations: 'fed=example.com' } : {};
+  changeConfigMap(double, data);
+  await new ConfigMapVolume(join(temporary.path, 'config')).write(data);
+  const kubeconfig = await writeKubeconfig(temporary, double.url, { token: 'secret' });
+  const health = await findFreePort();
+  const words = readContainer(folder, folder === 'portolan' ? 'portolan' : 'kubedns').words.map((word) =>
+    word
+      .replace('/kube-dns-config', join(temporary.path, 'config'))
+      .replace('/var/lib/portolan', temporary.path),
+  );
+  const program = runPortolan([
+    ...words,
+    ...['--dns-bind-address=127.0.0.1', `--dns-port=${await findFreePort()}`],
+    ...[`--healthz-port=127.0.0.1:${health}`, `--kubecfg-file=${kubeconfig}`],
+    ...['--sidecar-port=none', '--prometheus-port=none'],
+    ...components.flatMap(readAddedWords),
+  ]);
+  const alive = () => {
+    if (program.ended !== undefined) throw new Error(program.output + program.errors);
+  };
+  return { readiness: `http://127.0.0.1:${health}/readiness`, alive };
+}
