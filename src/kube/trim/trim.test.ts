@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { trimConfigMap } from './trim-config-map.ts';
 import { trimEndpointSlice } from './trim-endpoint-slice.ts';
 import { trimEndpoints } from './trim-endpoints.ts';
 import { trimNamespace } from './trim-namespace.ts';
+import { trimNode } from './trim-node.ts';
 import { trimPod } from './trim-pod.ts';
 import { trimPorts } from './trim-ports.ts';
 import { trimService } from './trim-service.ts';
@@ -160,6 +162,8 @@ describe.each([
   ['trimEndpoints', trimEndpoints],
   ['trimNamespace', trimNamespace],
   ['trimPod', trimPod],
+  ['trimNode', trimNode],
+  ['trimConfigMap', trimConfigMap],
 ])('%s', (_name, trim) => {
   test('takes any JSON at all', () => {
     fc.assert(
