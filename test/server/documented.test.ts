@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { SERVE_OPTIONS } from '../../src/cli/serve-options.ts';
+import { KUBE_DNS_FLAGS } from '../../src/config/kube-dns/kube-dns-flags.ts';
 import { HISTOGRAMS, METRICS } from '../../src/observe/metrics/all.ts';
 import { SKYDNS_METRICS } from '../../src/observe/metrics/skydns.ts';
 
@@ -12,8 +13,10 @@ function listRows(file: string): readonly string[] {
   return [...readFileSync(file, 'utf8').matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1] ?? '');
 }
 
-it('all flags are in docs/flags.md, with their arguments', () => {
-  expect([...listRows('docs/flags.md')].sort()).toEqual(SERVE_OPTIONS.map(({ flags }) => flags).sort());
+it('all flags of serve and of kube-dns are in docs/flags.md, with their arguments', () => {
+  const rows = listRows('docs/flags.md').filter((row) => row.startsWith('--'));
+  const ofKubeDns = KUBE_DNS_FLAGS.map(({ name, argument = '' }) => `--${name} ${argument}`.trim());
+  expect([...rows].sort()).toEqual([...SERVE_OPTIONS.map(({ flags }) => flags), ...ofKubeDns].sort());
 });
 
 it('all metrics are in docs/metrics.md, with their kind, labels and meaning', () => {
