@@ -5,7 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeMessage } from '../../src/wire/message.ts';
-import { CLASS, type TYPE } from '../../src/wire/types.ts';
+import { parseName } from '../../src/wire/name.ts';
+import { CLASS, type Message, RCODE, type ResourceRecord, type TYPE } from '../../src/wire/types.ts';
+import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { type AskOptions, exchange, makeQuery } from '../support/ask.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
@@ -22,9 +24,11 @@ interface Question {
   readonly options?: AskOptions;
 }
 
+/** The name of an address that is none of the cluster's. */
+const ELSEWHERE = '201.2.0.192.in-addr.arpa.';
 const TCP: AskOptions = { transport: 'tcp' };
 
-/** From the table and not, of this cluster and not, good and bad. */
+/** From the table and not, of this cluster and not, remembered and not, good and bad. */
 const QUESTIONS: readonly Question[] = [
   { name: 'cart.shop.svc.cluster.local', type: 'A', system: 'auth' },
   { name: 'CART.Shop.svc.Cluster.local', type: 'A', system: 'auth' },
@@ -45,7 +49,43 @@ const QUESTIONS: readonly Question[] = [
   { name: 'www.example.com', type: 'A', system: 'recursive' },
   { name: 'www.example.com', type: 'A', system: 'recursive', options: TCP },
   { name: 'cluster.local.example', type: 'MX', system: 'recursive' },
+  ...twice({ name: 'address.test', type: 'A', system: 'recursive' }),
+  { name: 'address.test', type: 'A', system: 'recursive', options: TCP },
+  ...twice({ name: 'nothing.test', type: 'A', system: 'recursive' }),
+  ...twice({ name: ELSEWHERE, type: 'PTR', system: 'reverse' }),
+  ...twice({ name: 'large.test', type: 'A', system: 'recursive' }),
+  { name: 'large.test', type: 'A', system: 'recursive', options: TCP },
+  { name: 'slow.test', type: 'A', system: 'recursive' },
 ];
+
+/** The second time it is remembered. */
+function twice(question: Question): readonly Question[] {
+  return [question, question];
+}
+
+const SLOW_MILLISECONDS = 30;
+
+/** Knows the names below `test.` and the name of an address, and refuses all others. */
+async function startUpstream(): Promise<LoopbackUpstream> {
+  return LoopbackUpstream.start(({ query, send }) => {
+    const name = query.questions[0]?.name ?? '';
+    const withCode = (rcode: number) =>
+      reply(query, { answers: [], header: { ...query.header, response: true, rcode } });
+    const address = addressOf(query, '198.51.100.1');
+    const pointer = { ...address, data: { kind: 'PTR', target: parseName('address.test.') } } as const;
+    if (name === 'nothing.test.') send(withCode(RCODE.NXDOMAIN));
+    else if (name === 'slow.test.') setTimeout(() => send(reply(query)), SLOW_MILLISECONDS);
+    else if (name === 'large.test.') send(reply(query, { answers: manyAddresses(query) }));
+    else if (name === 'address.test.') send(reply(query));
+    else if (name === ELSEWHERE) send(reply(query, { answers: [pointer] }));
+    else send(withCode(RCODE.REFUSED));
+  });
+}
+
+function manyAddresses(query: Message): readonly ResourceRecord[] {
+  return Array.from({ length: 50 }, (_, index) => addressOf(query, `198.51.100.${index + 1}`));
+}
+
 const CAUSES: ReadonlyMap<number, string> = new Map([
   [2, 'servfail'],
   [3, 'nxdomain'],
@@ -55,6 +95,7 @@ const CAUSES: ReadonlyMap<number, string> = new Map([
 /** What must have been counted, by the text of the series. */
 const expected = new Map<string, number>();
 let families: ReadonlyMap<string, Family>;
+let upstream: LoopbackUpstream;
 let metrics = '';
 let health = '';
 
@@ -68,8 +109,9 @@ async function scrape(path: string): Promise<string> {
 
 beforeAll(async () => {
   const port = await findFreePort(ADDRESS);
+  upstream = await startUpstream();
   const program = runPortolan([
-    ...['serve', '--example', '--dialect=kube-dns', '--upstream=none', '--log-format=json'],
+    ...['serve', '--example', '--dialect=kube-dns', `--upstream=${upstream.address}`, '--log-format=json'],
     ...[`--dns-bind-address=${ADDRESS}`, `--dns-port=${port}`],
     ...[`--healthz-port=${ADDRESS}:0`, `--prometheus-port=${ADDRESS}:0`],
   ]);
@@ -82,8 +124,8 @@ beforeAll(async () => {
     const query = makeQuery(name, type);
     const questions = query.questions.map((question) => ({ ...question, class: dnsClass }));
     const octets = await exchange({ address: ADDRESS, port }, { ...query, questions }, options);
-    const { rcode } = decodeMessage(octets).header;
-    const cause = CAUSES.get(rcode);
+    const { rcode, truncated } = decodeMessage(octets).header;
+    const cause = truncated ? 'truncated' : CAUSES.get(rcode);
     expectMore(`request_count_total{system="${system}"}`, 1);
     expectMore(`response_size_bytes_sum{system="${system}"}`, octets.length);
     if (cause !== undefined) expectMore(`error_count_total{cause="${cause}",system="${system}"}`, 1);
@@ -91,7 +133,10 @@ beforeAll(async () => {
   families = parsePrometheusText(await scrape('/metrics'));
 });
 
-afterAll(endAllPrograms);
+afterAll(async () => {
+  await endAllPrograms();
+  await upstream.stop();
+});
 
 /** The values of a metric by the text of their series. */
 function valuesOf(name: string): ReadonlyMap<string, number> {
@@ -100,9 +145,12 @@ function valuesOf(name: string): ReadonlyMap<string, number> {
 }
 
 describe('the metrics of SkyDNS', () => {
-  it.each(['request_count_total', 'error_count_total'])('count every answer: %s', (name) => {
+  it.each([
+    ['request_count_total', 3],
+    ['error_count_total', 4],
+  ])('count every answer: %s', (name, least) => {
     const series = [...expected].filter(([key]) => key.startsWith(name)).sort();
-    expect(series.length).toBeGreaterThan(2);
+    expect(series.length).toBeGreaterThanOrEqual(least);
     expect([...valuesOf(name)].sort()).toEqual(series);
   });
 
@@ -110,11 +158,25 @@ describe('the metrics of SkyDNS', () => {
     const count = expected.get(`request_count_total{system="${system}"}`);
     const sizes = valuesOf('response_size_bytes');
     expect(sizes.get(`response_size_bytes_count{system="${system}"}`)).toBe(count);
-    expect(sizes.get(`response_size_bytes_bucket{le="512",system="${system}"}`)).toBe(count);
     const sum = `response_size_bytes_sum{system="${system}"}`;
     expect(sizes.get(sum)).toBe(expected.get(sum));
     const durations = valuesOf('request_duration_seconds');
     expect(durations.get(`request_duration_seconds_count{system="${system}"}`)).toBe(count);
+  });
+
+  it('have large answers in buckets of their own', () => {
+    const sizes = valuesOf('response_size_bytes');
+    const all = sizes.get('response_size_bytes_count{system="recursive"}') ?? 0;
+    expect(sizes.get('response_size_bytes_bucket{le="512",system="recursive"}')).toBe(all - 1);
+    expect(sizes.get('response_size_bytes_bucket{le="1024",system="recursive"}')).toBe(all);
+  });
+
+  it('have the time that an answer from upstream took', () => {
+    const durations = valuesOf('request_duration_seconds');
+    const all = durations.get('request_duration_seconds_count{system="recursive"}') ?? 0;
+    expect(durations.get('request_duration_seconds_bucket{le="0.025",system="recursive"}')).toBeLessThan(all);
+    const sum = durations.get('request_duration_seconds_sum{system="recursive"}');
+    expect(sum).toBeGreaterThan((SLOW_MILLISECONDS - 1) / 1000);
   });
 
   it('count as misses what the table left to handlers', () => {
