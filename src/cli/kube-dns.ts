@@ -6,25 +6,18 @@ import {
   type GivenKubeDnsFlags,
   KUBE_DNS_FLAGS,
   readKubeDnsFlags,
-  type ServeFlagShape,
 } from '../config/kube-dns/kube-dns-flags.ts';
 import { describeProblem } from '../config/problem.ts';
 import { planFromFlags } from '../config/serve-flags.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { ExitError } from './exit.ts';
 import { runServer } from './run-server.ts';
-import { SERVE_OPTIONS } from './serve-options.ts';
+import { SERVE_FLAG_SHAPES } from './serve-options.ts';
 import { VERSION } from './version.ts';
-
-const SHAPES: readonly ServeFlagShape[] = SERVE_OPTIONS.map((option) => ({
-  name: option.long?.slice(2) ?? '',
-  key: option.attributeName(),
-  takes: option.parseArg !== undefined ? 'values' : option.required ? 'value' : 'switch',
-}));
 
 /** @param words what stands behind the command @returns the exit code */
 export async function runKubeDns(words: readonly string[]): Promise<number> {
-  const reading = readKubeDnsFlags(words, SHAPES, process.env);
+  const reading = readKubeDnsFlags(words, SERVE_FLAG_SHAPES, process.env);
   switch (reading.kind) {
     case 'help':
       process.stdout.write(helpText());
@@ -60,7 +53,7 @@ function helpText(): string {
     return `  ${written.padEnd(33)} ${means}\n`;
   });
   const known = new Set(KUBE_DNS_FLAGS.map(({ name }) => name));
-  const further = SHAPES.filter(({ name }) => !known.has(name)).map(({ name }) => `--${name}`);
+  const further = SERVE_FLAG_SHAPES.filter(({ name }) => !known.has(name)).map(({ name }) => `--${name}`);
   return `Usage: portolan kube-dns [flags]
 
 Serves the zone of a Kubernetes cluster as kube-dns does.

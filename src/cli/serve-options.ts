@@ -2,6 +2,7 @@
  * The flags of `portolan serve` as the command line shows them. What their values may be is checked in `config/`.
  */
 import { Option } from 'commander';
+import type { ServeFlagShape } from '../config/kube-dns/kube-dns-flags.ts';
 import { findNearest } from '../config/nearest.ts';
 import type { Problem } from '../config/problem.ts';
 
@@ -95,6 +96,13 @@ export const SERVE_OPTIONS: readonly Option[] = [
   new Option('--log-level <level>', 'error, warn, info, debug (default: info)'),
   new Option('--log-format <format>', 'text, json (default: text on a terminal, else json)'),
 ];
+
+/** The same for whoever reads command lines in another manner. */
+export const SERVE_FLAG_SHAPES: readonly ServeFlagShape[] = SERVE_OPTIONS.map((option) => ({
+  name: option.long?.slice(2) ?? '',
+  key: option.attributeName(),
+  takes: option.parseArg !== undefined ? 'values' : option.required ? 'value' : 'switch',
+}));
 
 const NAMES: readonly string[] = SERVE_OPTIONS.map((option) => option.long?.slice(2) ?? '');
 const SWITCHES: readonly string[] = SERVE_OPTIONS.filter((option) => !option.required).map((option) =>

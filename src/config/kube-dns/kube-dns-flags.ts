@@ -80,7 +80,7 @@ export function readKubeDnsFlags(
   const read = new ValueReader();
   const given = readGoFlags(words, { kinds: kindsOf(shapes), dashes: '--', remedy: REMEDY }, read);
   if (given === 'help') return { kind: 'help' };
-  if (given.has('version') && given.last('version') !== 'false') return { kind: 'version' };
+  if (given.switch('version') === true) return { kind: 'version' };
   const verbosity = given.has('v') ? { logLevel: readLogLevel(given, read) } : {};
   const masterUrl = given.last('kube-master-url');
   const expanded = masterUrl ? { kubeMasterUrl: expandVariables(masterUrl, environment) } : {};
