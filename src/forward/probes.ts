@@ -3,7 +3,8 @@
  *
  * A probe for loops asks for a random name in a domain that the server is asked for. Whoever receives queries shows them to
  * `isOwnProbe`: a name that comes back has gone round. Without loop detection a probe asks for the root's name servers.
- * Only one probe per server is under way, with growing pauses between them.
+ * Only one probe per server is under way, with growing pauses between them. Of a long list of servers a few are tested at a
+ * time, since each holds a socket for a while.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock, Timer } from '../ground/clock.ts';
@@ -27,6 +28,8 @@ const LABEL_OCTETS = 16;
 const LABEL = new RegExp(`^[0-9a-f]{${2 * LABEL_OCTETS}}\\.`);
 /** Milliseconds in which a probe comes back if it ever does. */
 const LOOP_PATIENCE = 5000;
+/** Tests for loops that are under way at once. */
+const MOST_UNDER_WAY = 32;
 /** Below the root a probe needs a second label: servers do not forward names of one. */
 const ROOT_DOMAIN = parseName('portolan-loop-check.');
 
@@ -36,6 +39,8 @@ export class Probes {
   readonly #names = new Map<string, Upstream>();
   readonly #pauses = new Map<Upstream, Timer>();
   readonly #patience = new Map<Upstream, Timer>();
+  /** Those still to be tested, in their order. */
+  readonly #untested = new Set<Upstream>();
   /** A domain that each server is asked for. */
   readonly #domains = new Map<Upstream, AbsoluteName>();
 
@@ -53,6 +58,7 @@ export class Probes {
     this.#patience.get(upstream)?.cancel();
     this.#pauses.delete(upstream);
     this.#patience.delete(upstream);
+    this.#untested.delete(upstream);
     this.#domains.delete(upstream);
     this.#forgetNames(upstream);
   }
@@ -60,7 +66,16 @@ export class Probes {
   /** Tests servers for loops, if they are to be tested. */
   testForLoops(upstreams: Iterable<Upstream>): void {
     if (!this.#options.detectsLoops()) return;
-    for (const upstream of upstreams) this.#sendLoopProbe(upstream);
+    for (const upstream of upstreams) this.#untested.add(upstream);
+    this.#testNext();
+  }
+
+  #testNext(): void {
+    for (const upstream of this.#untested) {
+      if (this.#patience.size >= MOST_UNDER_WAY) return;
+      this.#untested.delete(upstream);
+      this.#sendLoopProbe(upstream);
+    }
   }
 
   /** Whether a query that came in is a probe of ours; then the server that it was sent to is taken out. */
@@ -134,6 +149,7 @@ export class Probes {
       this.#names.delete(name);
       if (upstream.statistics().loops === loopsBefore) upstream.note('loop-ended');
       this.#plan(upstream);
+      this.#testNext();
     });
     this.#patience.set(upstream, timer);
     this.#send(upstream, { name, type: TYPE.TXT });

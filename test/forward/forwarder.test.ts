@@ -155,6 +155,18 @@ describe('what operators are told', () => {
     expect(await goesTo('www.example.org.')).toBe('192.0.2.1:53');
     expect(forwarder.statistics().upstreams.map(({ loops }) => loops)).toEqual([0, 1]);
   });
+
+  it('of a long list of servers by tests of a few at a time, so that they do not take all sockets', () => {
+    const addresses = Array.from({ length: 100 }, (_, index) => `192.0.2.${index + 1}`);
+    const { servers, forwarder, clock } = start([rule([domain('.')], ...addresses)]);
+    const tested = () => [...servers.values()].filter(({ probed }) => probed === 1).length;
+    forwarder.testForLoops();
+    expect(tested()).toBe(32);
+    clock.advance(5_000);
+    expect(tested()).toBe(64);
+    clock.advance(10_000);
+    expect(tested()).toBe(100);
+  });
 });
 
 describe('the end', () => {
