@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type ProbePlan, SIDECAR_DEFAULTS, type SidecarPlan } from '../../src/config/sidecar/plan.ts';
 import { systemClock } from '../../src/ground/clock.ts';
+import { PROCESS_METRICS } from '../../src/observe/metrics/process.ts';
 import { writeProcessMetrics } from '../../src/roles/sidecar/process-metrics.ts';
 import { Sidecar } from '../../src/roles/sidecar/sidecar.ts';
 import { parseName } from '../../src/wire/name.ts';
@@ -179,10 +180,7 @@ describe('the metrics', () => {
       expect(series(family?.samples ?? [])).toEqual(series(recorded.samples));
     }
     const further = [...ours.keys()].filter((name) => !name.startsWith('kubedns_'));
-    expect(further).toEqual([
-      ...['portolan_build_info', 'process_cpu_seconds_total'],
-      ...['process_resident_memory_bytes', 'process_start_time_seconds'],
-    ]);
+    expect(further).toEqual(['portolan_build_info', ...PROCESS_METRICS.map(({ name }) => name).sort()]);
   });
 
   it("show dnsmasq's counts, and what went wrong", async () => {

@@ -1,6 +1,7 @@
 /**
  * The process as a whole, under the names that every exporter has for it.
  */
+import { readdirSync, readFileSync } from 'node:fs';
 import { type Metric, one, type Sample } from './metric.ts';
 
 /** They need no figures of a server: other programs show them too. */
@@ -24,9 +25,58 @@ export const PROCESS_METRICS: readonly (Metric & { readonly read: () => Iterable
   },
   {
     kind: 'gauge',
+    name: 'process_virtual_memory_bytes',
+    help: 'Address space, reserved memory that was never touched included.',
+    labels: [],
+    read: () => one(virtualMemory()),
+  },
+  {
+    kind: 'gauge',
+    name: 'process_open_fds',
+    help: 'Open file descriptors.',
+    labels: [],
+    read: () => one(openDescriptors()),
+  },
+  {
+    kind: 'gauge',
+    name: 'process_max_fds',
+    help: 'How many of them there may be.',
+    labels: [],
+    read: () => one(mostDescriptors()),
+  },
+  {
+    kind: 'gauge',
     name: 'process_start_time_seconds',
     help: 'When the process was started, in seconds since the epoch.',
     labels: [],
     read: () => one(performance.timeOrigin / 1000),
   },
 ];
+
+function virtualMemory(): number | undefined {
+  const [, kibibytes] = /^VmSize:\s+(\d+) kB$/m.exec(readProcessFile('status')) ?? [];
+  return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
+}
+
+function mostDescriptors(): number | undefined {
+  const [, most] = /^Max open files\s+(\d+) /m.exec(readProcessFile('limits')) ?? [];
+  return most === undefined ? undefined : Number(most);
+}
+
+function openDescriptors(): number | undefined {
+  try {
+    // One of them is for looking.
+    return readdirSync('/proc/self/fd').length - 1;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Empty where the system has no such files. */
+function readProcessFile(name: string): string {
+  try {
+    return readFileSync(`/proc/self/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
