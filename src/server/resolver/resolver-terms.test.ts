@@ -57,6 +57,24 @@ describe('who is asked', () => {
     });
   });
 
+  it('are the servers of a ConfigMap before those of the machine, and behind what flags say', () => {
+    const upstreams = [parseUpstream('10.0.0.5')];
+    const stub = (name: string) => ({ domain: toKey(parseName(name)), servers: [parseUpstream('10.0.0.6')] });
+    const none = { domain: toKey(parseName('none.test.')), servers: [] };
+    const config = { ...EMPTY_CONFIG, upstreams, stubDomains: [stub('a.test.'), stub('b.test.'), none] };
+    const rulesOf = (flags: ResolverFlags, conf?: string) =>
+      routes(termsOf(flags, conf, config).forward.rules);
+    expect(rulesOf({})).toEqual({ 'a.test.': '10.0.0.6:53', 'b.test.': '10.0.0.6:53', '.': '10.0.0.5:53' });
+    expect(rulesOf({ stubDomain: ['a.test=10.0.0.9'], nameservers: '10.0.0.1' })).toEqual({
+      ...{ 'a.test.': '10.0.0.9:53', 'b.test.': '10.0.0.6:53', '.': '10.0.0.1:53' },
+    });
+    expect(rulesOf({ upstream: ['none'] })).toEqual({ 'a.test.': '10.0.0.6:53', 'b.test.': '10.0.0.6:53' });
+    expect(rulesOf({}, 'server=/c.test/10.0.0.3\n')).toMatchObject({
+      'c.test.': '10.0.0.3:53',
+      '.': '10.0.0.5:53',
+    });
+  });
+
   it('in the order of the policy, with hedging and a look for loops whatever dnsmasq would do', () => {
     const { forward } = termsOf({ upstreamPolicy: 'fastest' }, 'all-servers\ndns-forward-max=10\n');
     expect(forward).toMatchObject({

@@ -1,0 +1,112 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { RecordingLog } from '../../../test/support/recording-log.ts';
+import { makeTemporaryFolder } from '../../../test/support/temporary-folder.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
+import type { DynamicPlan } from '../../config/plan.ts';
+import type { ConfigMapObject, ObjectSink } from '../../kube/objects.ts';
+import type { Following, ObjectSource } from '../object-source.ts';
+import { DynamicConfig } from './dynamic-config.ts';
+
+/** A source of objects without an API server. */
+const FILES: ObjectSource = {
+  name: 'files',
+  start: async () => {},
+  status: () => ({ synced: true, age: undefined, reasons: [], watches: [], manifests: undefined }),
+  followConfigMap: () => undefined,
+  followNodes: () => undefined,
+  stop: async () => {},
+};
+
+async function start(plan: DynamicPlan, source = FILES) {
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  const federations: (readonly string[])[] = [];
+  const config = new DynamicConfig({
+    plan,
+    onChange: (now) => federations.push(now.federations.map(({ name }) => name)),
+    ...{ clock, log },
+  });
+  onTestFinished(() => config.stop());
+  await config.start(source);
+  return { clock, log, config, federations };
+}
+
+describe('settings from a folder', () => {
+  it('are read before the start is over, and followed', async () => {
+    const folder = await makeTemporaryFolder();
+    await folder.write('federations', 'a=a.example');
+    const plan = { kind: 'folder', directory: folder.path, period: 1000 } as const;
+    const { clock, config, federations } = await start(plan);
+    expect(federations).toEqual([['a']]);
+    const step = () => clock.advance(50);
+    await folder.write('federations', 'b=b.example');
+    await waitUntil('the change', () => federations.length === 2, { step });
+    await folder.write('federations', Buffer.from([0x62, 0xff]));
+    await waitUntil('the mistake', () => config.figures()?.isLastGood === true, { step });
+    await rm(join(folder.path, 'federations'));
+    await waitUntil('the end', () => federations.length === 3, { step });
+    expect(federations).toEqual([['a'], ['b'], []]);
+  });
+
+  it('may have no folder yet', async () => {
+    const folder = await makeTemporaryFolder();
+    const directory = join(folder.path, 'config');
+    const { clock, federations } = await start({ kind: 'folder', directory, period: 1000 });
+    expect(federations).toEqual([[]]);
+    await folder.write('config/federations', 'a=a.example');
+    await waitUntil('the folder', () => federations.length === 2, { step: () => clock.advance(100) });
+  });
+});
+
+describe('settings from a ConfigMap', () => {
+  const PLAN = { kind: 'config-map', namespace: 'here', name: 'dns' } as const;
+
+  it('are followed until the end', async () => {
+    let given: ObjectSink<ConfigMapObject> | undefined;
+    let isStopped = false;
+    const following: Following = {
+      status: () => ({
+        title: 'configmaps',
+        state: 'idle',
+        age: 0,
+        objects: 0,
+        lists: 0,
+        repairs: 0,
+        malformed: 0,
+      }),
+      stop: async () => {
+        isStopped = true;
+      },
+    };
+    const { config, log, federations } = await start(PLAN, {
+      ...FILES,
+      followConfigMap: (namespace, name, sink) => {
+        expect([namespace, name]).toEqual(['here', 'dns']);
+        given = sink;
+        return following;
+      },
+    });
+    given?.listCompleted();
+    expect(log.records[0]).toMatchObject({ level: 'info', message: 'no such ConfigMap, defaults hold' });
+    const data = new Map([['federations', 'a=a.example']]);
+    given?.upsert({ kind: 'ConfigMap', namespace: 'here', name: 'dns', data });
+    given?.remove('here/dns');
+    expect(federations).toEqual([[], ['a'], []]);
+    expect(config.following).toBe(following);
+    await config.stop();
+    expect(isStopped).toBe(true);
+  });
+
+  it('are not to be had without an API server', async () => {
+    const { log } = await start(PLAN);
+    expect(log.records).toMatchObject([{ level: 'warn' }]);
+  });
+});
+
+it('there may be none', async () => {
+  const { config, federations } = await start({ kind: 'none' });
+  expect([config.figures(), config.following, federations]).toEqual([undefined, undefined, []]);
+});
