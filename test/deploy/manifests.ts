@@ -12,7 +12,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { versio
 /** The image of this version. */
 export const IMAGE = `portolan:${version}`;
 
-/** An object of any kind; its schema is checked by a test. */
+/** An object of any kind: what is in it, its schema says, which a test checks. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -20,8 +20,29 @@ export interface Manifest {
     readonly name: string;
     readonly namespace?: string;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
-  readonly spec?: unknown;
+}
+
+export interface DeploymentManifest extends Manifest {
+  readonly kind: 'Deployment';
+  readonly spec: {
+    readonly selector: unknown;
+    readonly template: { readonly metadata: Manifest['metadata']; readonly spec: PodSpec };
+  };
+}
+
+export interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly terminationGracePeriodSeconds: number;
+}
+
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly args: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
 }
 
 export function parseManifests(text: string): readonly Manifest[] {
@@ -33,4 +54,15 @@ export function parseManifests(text: string): readonly Manifest[] {
 /** The objects of a layout as it is shipped, in the order of its files. */
 export function readLayout(layout: Layout): readonly Manifest[] {
   return readKustomization(FOLDERS[layout]).flatMap(({ text }) => parseManifests(text));
+}
+
+export function readDeployment(layout: Layout): DeploymentManifest {
+  const isDeployment = (object: Manifest): object is DeploymentManifest => object.kind === 'Deployment';
+  const deployment = readLayout(layout).find(isDeployment);
+  if (deployment === undefined) throw new Error(`no Deployment in ${FOLDERS[layout]}`);
+  return deployment;
+}
+
+export function containersOf(layout: Layout): readonly Container[] {
+  return readDeployment(layout).spec.template.spec.containers;
 }

@@ -1,0 +1,127 @@
+/**
+ * The arguments of every container, read by what will read them: a mistake in a manifest is found here and not in a cluster.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { wordsAsCalled } from '../../src/cli/called-as.ts';
+import { createProcessSources } from '../../src/cli/dnsmasq-sources.ts';
+import { SERVE_OPTIONS } from '../../src/cli/serve-options.ts';
+import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-options.ts';
+import { readKubeDnsFlags, type ServeFlagShape } from '../../src/config/kube-dns/kube-dns-flags.ts';
+import { readNannyFlags } from '../../src/config/kube-dns/nanny-flags.ts';
+import type { ServerPlan } from '../../src/config/plan.ts';
+import { planFromFlags, type ServeFlags } from '../../src/config/serve-flags.ts';
+import { readSidecarFlags } from '../../src/config/sidecar/sidecar-flags.ts';
+import { type Container, containersOf } from './manifests.ts';
+
+const SHAPES: readonly ServeFlagShape[] = SERVE_OPTIONS.map((option) => ({
+  name: option.long?.slice(2) ?? '',
+  key: option.attributeName(),
+  takes: option.parseArg !== undefined ? 'values' : option.required ? 'value' : 'switch',
+}));
+
+function environmentOf({ env = [] }: Container): Readonly<Record<string, string>> {
+  return Object.fromEntries(env.map(({ name, value }) => [name, value]));
+}
+
+/** @throws for arguments that are not taken */
+function planOf(flags: ServeFlags, container: Container, command: 'serve' | 'kube-dns'): ServerPlan {
+  const machine = { cores: 2, terminal: false, environment: environmentOf(container) };
+  const checked = planFromFlags(flags, machine, createProcessSources(), command);
+  if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
+  return checked.value;
+}
+
+function readServe(container: Container): ServerPlan {
+  const [name, ...words] = container.args;
+  expect(name).toBe('serve');
+  const command = new Command().exitOverride();
+  for (const option of SERVE_OPTIONS) command.addOption(option);
+  command.parse(words, { from: 'user' });
+  return planOf(command.opts(), container, 'serve');
+}
+
+/** The words after the name of the command that the container's own name of the program stands for. */
+function wordsOf({ command = [], args }: Container, name: string): readonly string[] {
+  const [called, ...words] = wordsAsCalled(command[0] ?? '', args);
+  expect(called).toBe(name);
+  return words;
+}
+
+function containerNamed(name: string): Container {
+  const container = [...containersOf('one'), ...containersOf('three')].find((each) => each.name === name);
+  if (container === undefined) throw new Error(`no container ${name}`);
+  return container;
+}
+
+describe('the arguments of', () => {
+  it('portolan make the kube-dns pod', () => {
+    const plan = readServe(containerNamed('portolan'));
+    expect(plan).toMatchObject({
+      cluster: { domain: 'cluster.local.', dialect: 'kube-dns', pods: 'insecure' },
+      listen: { port: 53 },
+      health: { port: 8081 },
+      snapshotFile: '/var/lib/portolan/snapshot',
+      lameduck: 10_000,
+    });
+  });
+
+  it('kubedns are flags of kube-dns', () => {
+    const container = containerNamed('kubedns');
+    const reading = readKubeDnsFlags(wordsOf(container, 'kube-dns'), SHAPES, environmentOf(container));
+    if (reading.kind !== 'flags') throw new Error(`read as ${reading.kind}`);
+    expect(reading.problems).toEqual([]);
+    const plan = planOf(reading.flags, container, 'kube-dns');
+    expect(plan).toMatchObject({
+      cluster: { domain: 'cluster.local.', dialect: 'kube-dns' },
+      listen: { port: 10053 },
+      health: { port: 8081 },
+    });
+  });
+
+  it('dnsmasq are flags of its nanny, and options of dnsmasq', () => {
+    const reading = readNannyFlags(wordsOf(containerNamed('dnsmasq'), 'dnsmasq-nanny'));
+    if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
+    expect(reading.plan.configDir).toBe('/etc/k8s/dns/dnsmasq-nanny');
+    const options = readDnsmasqOptions(reading.plan.dnsmasqWords, createProcessSources());
+    if (options.kind !== 'good') throw new Error(JSON.stringify(options));
+    expect(options.notes.map(({ text }) => text)).toEqual([]);
+    expect(options.plan.process.mode).toBe('foreground');
+  });
+
+  it('sidecar are its flags', () => {
+    const reading = readSidecarFlags(wordsOf(containerNamed('sidecar'), 'sidecar'));
+    if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
+    expect(reading.plan.probes.map(({ label }) => label)).toEqual(['kubedns', 'dnsmasq']);
+  });
+});
+
+interface Component {
+  readonly resources: readonly string[];
+  readonly patches?: readonly { readonly target: { kind: string; name: string }; readonly patch: string }[];
+}
+
+describe.each(readdirSync('deploy/components'))('the component %s', (name) => {
+  const folder = `deploy/components/${name}`;
+  // A file of our own.
+  const component = parse(readFileSync(`${folder}/kustomization.yaml`, 'utf8')) as Component;
+
+  it('adds arguments that are taken', () => {
+    const added = (component.patches ?? []).map(({ target, patch }) => {
+      expect(target).toEqual({ kind: 'Deployment', name: 'kube-dns' });
+      return parse(patch) as readonly { op: string; path: string; value: string }[];
+    });
+    for (const operation of added.flat())
+      expect(operation).toMatchObject({ op: 'add', path: '/spec/template/spec/containers/0/args/-' });
+    const portolan = containerNamed('portolan');
+    const args = [...portolan.args, ...added.flat().map(({ value }) => value)];
+    expect(() => readServe({ ...portolan, args })).not.toThrow();
+  });
+
+  it('has the files that it names', () => {
+    const others = readdirSync(folder).filter((file) => file !== 'kustomization.yaml');
+    expect(component.resources).toEqual(others);
+  });
+});
