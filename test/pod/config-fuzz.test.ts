@@ -106,6 +106,7 @@ describe('anything in the ConfigMap', () => {
   it('of a volume', { timeout: 90_000 }, async () => {
     const folder = await makeTemporaryFolder();
     const volume = new ConfigMapVolume(join(folder.path, 'config'));
+    await volume.write({});
     const server = await start<string | Uint8Array>(
       { configDir: volume.path },
       () => (data) => volume.write(data),

@@ -48,10 +48,11 @@ export function defineTestsOf(layout: LayoutName): void {
 }
 
 function testClients(layout: LayoutName, pod: GetPod): void {
-  itWithTool('dig', 'dig hears the golden answers', async () => {
-    const answers = (await digAll(pod().layout.front, readQuestions())).map(heard);
-    expect(answers).toEqual(expectedAtFront(layout, answers));
-  });
+  for (const transport of ['+notcp', '+tcp'])
+    itWithTool('dig', `dig ${transport} hears the golden answers`, async () => {
+      const answers = (await digAll(pod().layout.front, readQuestions(), transport)).map(heard);
+      expect(answers).toEqual(expectedAtFront(layout, answers));
+    });
 
   itWithTool('busybox', "busybox's nslookup finds the API server", async () => {
     const { address, port } = pod().layout.front;
@@ -120,12 +121,21 @@ function testChanges(pod: GetPod): void {
       await change({ stubDomains: acmeAt(second) }, ['192.0.2.2', '192.0.2.1']);
       await change({ upstreamNameservers }, ['192.0.2.2', '192.0.2.2']);
       await change({ stubDomains: acmeAt(first), upstreamNameservers }, ['192.0.2.1', '192.0.2.2']);
-      // The bad one counts for nothing, which shows by the good one after it.
       await pod().configure({ stubDomains: '{"acme.test":' });
+      await expect.poll(() => holdsLastGood(pod()), SYNC_PERIOD).toBe(true);
+      expect(await told()).toEqual(['192.0.2.1', '192.0.2.2']);
       await change({ stubDomains: acmeAt(second), upstreamNameservers }, ['192.0.2.2', '192.0.2.2']);
       await change({}, ['192.0.2.1', '192.0.2.1']);
     });
   });
+}
+
+/** Whether all parts that read the ConfigMap have said that it is bad now. */
+async function holdsLastGood({ layout }: Pod): Promise<boolean> {
+  const figures = await scrape(layout.metrics.own);
+  const dnsmasq = layout.parts.find(({ name }) => name === 'dnsmasq');
+  const isHeldByDnsmasq = dnsmasq === undefined || dnsmasq.said.includes('the last good one stays');
+  return isHeldByDnsmasq && figures.get('portolan_config_last_good')?.samples[0]?.value === 1;
 }
 
 function testDeathOf(name: string, pod: GetPod): void {
