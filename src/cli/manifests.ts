@@ -8,10 +8,7 @@ import {
   planFromManifestsFlags,
 } from '../config/manifests-flags.ts';
 import { describeProblem } from '../config/problem.ts';
-import { fillIn } from '../roles/manifests/fill-in.ts';
-import { ManifestFileError, readKustomization } from '../roles/manifests/layout-files.ts';
 import { ExitError } from './exit.ts';
-import { packageFolder } from './package-folder.ts';
 import { VERSION } from './version.ts';
 
 const OPTIONS: readonly Option[] = [
@@ -33,8 +30,11 @@ export function addManifestsCommand(program: Command): void {
     .description('print the manifests of a cluster DNS, ready for kubectl apply -f -')
     .usage('[flags]');
   for (const option of OPTIONS) command.addOption(option);
-  command.action((flags: ManifestsFlags) => {
-    process.stdout.write(print(planOrExit(flags)));
+  command.action(async (flags: ManifestsFlags) => {
+    const plan = planOrExit(flags);
+    // Loaded late: the reader of YAML takes memory that a server would keep.
+    const { printManifests } = await import('./print-manifests.ts');
+    process.stdout.write(printManifests(plan));
   });
 }
 
@@ -44,17 +44,4 @@ function planOrExit(flags: ManifestsFlags): ManifestsPlan {
   process.stderr.write('portolan manifests: problems with the flags\n');
   for (const problem of checked.problems) process.stderr.write(`  ${describeProblem(problem)}\n`);
   throw new ExitError(2);
-}
-
-function print(plan: ManifestsPlan): string {
-  const { layout, dnsServer, domain, image } = plan;
-  const folder = packageFolder(layout === 'one' ? 'deploy/portolan' : 'deploy/kube-dns');
-  const words = `--layout=${layout} --dns-server-ip=${dnsServer} --domain=${domain} --image=${image}`;
-  try {
-    return fillIn(readKustomization(folder), plan, [`Printed by: portolan manifests ${words}`]);
-  } catch (error) {
-    if (!(error instanceof ManifestFileError)) throw error;
-    process.stderr.write(`portolan manifests: ${error.message}\n`);
-    throw new ExitError(1);
-  }
 }

@@ -6,7 +6,6 @@
  * more queries: it may be half open, and TCP would tell only after minutes.
  */
 import { connect, isIP, type Socket } from 'node:net';
-import { checkServerIdentity, connect as connectTls } from 'node:tls';
 import type { Clock } from '../../ground/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
 import type { Asked } from './outstanding.ts';
@@ -27,6 +26,9 @@ export interface TlsPeer {
   /** Certificates to trust in PEM form; undefined: those that Node brings. */
   readonly authorities: readonly string[] | undefined;
 }
+
+/** Loaded when first used: most servers are asked in the clear, and TLS takes a megabyte. */
+const loadTls = () => process.getBuiltinModule('node:tls');
 
 interface Entry extends Asked {
   readonly askedAt: number;
@@ -121,6 +123,7 @@ export class StreamTransport implements Transport {
 
   #openTls({ serverName, authorities }: TlsPeer): Socket {
     const expected = serverName ?? this.#options.peer.address.replace(/%.*/, '');
+    const { checkServerIdentity, connect: connectTls } = loadTls();
     const socket = connectTls({
       ...this.#place(),
       minVersion: 'TLSv1.2',

@@ -4,7 +4,7 @@
 import { delimiter, join } from 'node:path';
 import { type Clock, systemClock } from '../../ground/clock.ts';
 import { type LoadClientNode, loadClientNode } from './client-node-credentials.ts';
-import { HttpConnection } from './http-connection.ts';
+import { openConnection } from './http-connection.ts';
 import { readInCluster, serviceAccountFolder } from './in-cluster.ts';
 import { type ClusterChoice, readCluster, readEnvironmentProxy } from './kubeconfig-cluster.ts';
 import type { Environment } from './proxy.ts';
@@ -38,7 +38,7 @@ export interface NoCluster {
 export async function findCluster(options: FindClusterOptions): Promise<Connection | NoCluster> {
   const clock = options.clock ?? systemClock;
   const settings = await findSettings(options, clock);
-  return 'kind' in settings ? settings : new HttpConnection(settings, clock);
+  return 'kind' in settings ? settings : await openConnection(settings, clock);
 }
 
 async function findSettings(options: FindClusterOptions, clock: Clock): Promise<ClusterSettings | NoCluster> {

@@ -18,9 +18,21 @@ import type { ApiResponse, Connection, RequestOptions } from './types.ts';
 
 /** After so many milliseconds without traffic the kernel asks whether the other side is still there. */
 const TCP_KEEPALIVE = 30_000;
+const AGENT_OPTIONS = { keepAlive: true, keepAliveMsecs: TCP_KEEPALIVE };
 
 /** A kept connection that the server has just closed is noticed only when we write to it. */
 const CLOSED_MEANWHILE: readonly unknown[] = ['ECONNRESET', 'EPIPE'];
+
+/** Makes ready what the settings ask for; nothing is sent yet. */
+export async function openConnection(settings: ClusterSettings, clock: Clock): Promise<HttpConnection> {
+  const { proxy } = settings;
+  if (proxy === undefined) return new HttpConnection(settings, clock);
+  return new HttpConnection(settings, clock, await makeProxyAgent(proxy, AGENT_OPTIONS));
+}
+
+function makeDirectAgent({ server }: ClusterSettings): Agent {
+  return server.protocol === 'https:' ? new HttpsAgent(AGENT_OPTIONS) : new HttpAgent(AGENT_OPTIONS);
+}
 
 export class HttpConnection implements Connection {
   readonly kind = 'connection';
@@ -30,19 +42,13 @@ export class HttpConnection implements Connection {
   readonly #clock: Clock;
   readonly #agent: Agent;
 
-  constructor(settings: ClusterSettings, clock: Clock) {
+  /** @param agent keeps the connections to the server; it knows the way through a proxy, see `openConnection` */
+  constructor(settings: ClusterSettings, clock: Clock, agent: Agent = makeDirectAgent(settings)) {
     this.#settings = settings;
     this.#clock = clock;
     this.server = `${settings.server.origin}${basePath(settings.server)}`;
     this.source = settings.source;
-    const options = { keepAlive: true, keepAliveMsecs: TCP_KEEPALIVE };
-    const secure = settings.server.protocol === 'https:';
-    this.#agent =
-      settings.proxy !== undefined
-        ? makeProxyAgent(settings.proxy, options)
-        : secure
-          ? new HttpsAgent(options)
-          : new HttpAgent(options);
+    this.#agent = agent;
   }
 
   async request(path: string, options: RequestOptions = {}): Promise<ApiResponse> {

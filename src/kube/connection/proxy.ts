@@ -4,8 +4,6 @@
  */
 import type { Agent, AgentOptions } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import { HttpsProxyAgent } from 'https-proxy-agent';
-import { SocksProxyAgent } from 'socks-proxy-agent';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -25,8 +23,13 @@ export function readProxyAddress(text: string): URL | undefined {
   return ['http:', 'https:', 'socks5:', 'socks5h:'].includes(url.protocol) ? url : undefined;
 }
 
-export function makeProxyAgent(proxy: URL, options: AgentOptions): Agent {
-  if (!proxy.protocol.startsWith('socks')) return new HttpsProxyAgent(proxy, options);
+/** Loads the code for it, which few clusters need: that for SOCKS takes 13 MB of memory, that for HTTP 4 MB. */
+export async function makeProxyAgent(proxy: URL, options: AgentOptions): Promise<Agent> {
+  if (!proxy.protocol.startsWith('socks')) {
+    const { HttpsProxyAgent } = await import('https-proxy-agent');
+    return new HttpsProxyAgent(proxy, options);
+  }
+  const { SocksProxyAgent } = await import('socks-proxy-agent');
   // As in Go: the proxy resolves the name, whichever of the two spellings is used.
   const address = new URL(proxy.href.replace(/^socks5:/, 'socks5h:'));
   return new SocksProxyAgent(address, options);

@@ -1,0 +1,22 @@
+/**
+ * The text of the shipped manifests, filled in.
+ */
+import type { ManifestsPlan } from '../config/manifests-flags.ts';
+import { fillIn } from '../roles/manifests/fill-in.ts';
+import { ManifestFileError, readKustomization } from '../roles/manifests/layout-files.ts';
+import { ExitError } from './exit.ts';
+import { packageFolder } from './package-folder.ts';
+
+/** @throws ExitError if they cannot be read; why is said by then */
+export function printManifests(plan: ManifestsPlan): string {
+  const { layout, dnsServer, domain, image } = plan;
+  const folder = packageFolder(layout === 'one' ? 'deploy/portolan' : 'deploy/kube-dns');
+  const words = `--layout=${layout} --dns-server-ip=${dnsServer} --domain=${domain} --image=${image}`;
+  try {
+    return fillIn(readKustomization(folder), plan, [`Printed by: portolan manifests ${words}`]);
+  } catch (error) {
+    if (!(error instanceof ManifestFileError)) throw error;
+    process.stderr.write(`portolan manifests: ${error.message}\n`);
+    throw new ExitError(1);
+  }
+}
