@@ -5,7 +5,7 @@ import type { ResolverFigures } from '../handlers/resolver/resolver.ts';
 import type { WatchState } from '../kube/list-watch/state.ts';
 import type { TcpCounts } from '../listen/tcp.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
-import type { QueryCounts } from '../table/counters.ts';
+import type { QueryCounts } from '../table/counter-sums.ts';
 import type { TableStatistics } from '../table/writer.ts';
 
 export interface Figures {

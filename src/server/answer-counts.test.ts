@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { makeQuery } from '../../test/support/ask.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { CHAIN_METRICS_ID } from '../chain/metrics-ids.ts';
-import { CounterSums } from '../table/counters.ts';
+import { CounterSums } from '../table/counter-sums.ts';
 import { TableWriter } from '../table/writer.ts';
 import { encodeMessage } from '../wire/message.ts';
 import { CLASS, type NameKey, RCODE, TYPE } from '../wire/types.ts';

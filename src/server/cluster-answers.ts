@@ -14,7 +14,7 @@ import type { Federation } from '../handlers/federation/plan.ts';
 import { Cluster, SnapshotLineError } from '../kube/cluster.ts';
 import type { ClusterSinks } from '../kube/list-watch/cluster-watch.ts';
 import type { AnswerInOctets, AnswerSlowly } from '../listen/types.ts';
-import { CounterSums, type QueryCounts } from '../table/counters.ts';
+import { CounterSums, type QueryCounts } from '../table/counter-sums.ts';
 import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
 import { countAnswers, createAnswerCount } from './answer-counts.ts';

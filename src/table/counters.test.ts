@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TYPE } from '../wire/types.ts';
-import { CounterSums, Counters, DURATION_BOUNDS, SIZE_BOUNDS } from './counters.ts';
+import { DURATION_BOUNDS, SIZE_BOUNDS } from './counted.ts';
+import { CounterSums } from './counter-sums.ts';
+import { Counters } from './counters.ts';
 import { COUNTERS, countersOf } from './layout.ts';
 
 const TRUNCATED = 0x0200;

@@ -5,7 +5,8 @@ import { parsePrometheusText, seriesKey } from '../../../test/support/prometheus
 import { CHAIN_METRICS_ID } from '../../chain/metrics-ids.ts';
 import { RESOLVER_METRICS_ID } from '../../handlers/resolver/metrics-ids.ts';
 import { METRICS_ID } from '../../kube/metrics-ids.ts';
-import { CounterSums, Counters, type QueryCounts } from '../../table/counters.ts';
+import { CounterSums, type QueryCounts } from '../../table/counter-sums.ts';
+import { Counters } from '../../table/counters.ts';
 import { RCODE, TYPE } from '../../wire/types.ts';
 import { writeSkyDnsMetrics } from './skydns.ts';
 

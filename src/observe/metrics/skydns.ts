@@ -5,7 +5,8 @@
  */
 import { CHAIN_METRICS_ID } from '../../chain/metrics-ids.ts';
 import { METRICS_ID } from '../../kube/metrics-ids.ts';
-import { type AnswerGroup, DURATION_BOUNDS, type QueryCounts, SIZE_BOUNDS } from '../../table/counters.ts';
+import { DURATION_BOUNDS, SIZE_BOUNDS } from '../../table/counted.ts';
+import type { AnswerGroup, QueryCounts } from '../../table/counter-sums.ts';
 import { RCODE } from '../../wire/types.ts';
 import { type Distribution, histogramSamples, type MetricFamily, writeLabels, writeMetrics } from './text.ts';
 

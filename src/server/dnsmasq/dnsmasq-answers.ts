@@ -12,7 +12,7 @@ import { checkQuestionKind } from '../../handlers/question-kinds.ts';
 import { createNameResolver } from '../../handlers/resolver/name-resolver.ts';
 import { Resolver, type ResolverTerms } from '../../handlers/resolver/resolver.ts';
 import type { AnswerInOctets, AnswerSlowly } from '../../listen/types.ts';
-import { CounterSums } from '../../table/counters.ts';
+import { CounterSums } from '../../table/counter-sums.ts';
 import { TableReader } from '../../table/reader.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';

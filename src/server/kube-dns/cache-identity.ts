@@ -6,7 +6,7 @@ import type { Handler } from '../../chain/chain.ts';
 import type { ResolverPlan } from '../../config/resolver/plan.ts';
 import { createChaosHandler } from '../../handlers/chaos.ts';
 import type { ResolverFigures } from '../../handlers/resolver/resolver.ts';
-import type { QueryCounts } from '../../table/counters.ts';
+import type { QueryCounts } from '../../table/counter-sums.ts';
 import type { TableStatistics } from '../../table/writer.ts';
 import { identityOf } from '../chaos-identity.ts';
 import { describeServers } from '../dnsmasq/statistics.ts';

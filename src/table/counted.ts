@@ -1,0 +1,46 @@
+/**
+ * What answers are counted by, and in which groups: `layout.ts` says where.
+ */
+import { TYPE } from '../wire/types.ts';
+import { METRICS_IDS, TYPE_BUCKETS } from './layout.ts';
+
+/** The types counted by themselves, in the order of their buckets. */
+export const COUNTED_TYPES: readonly number[] = [
+  TYPE.A,
+  TYPE.AAAA,
+  TYPE.PTR,
+  TYPE.SRV,
+  TYPE.TXT,
+  TYPE.CNAME,
+  TYPE.NS,
+  TYPE.SOA,
+  TYPE.MX,
+  TYPE.HTTPS,
+  TYPE.SVCB,
+  TYPE.NAPTR,
+  TYPE.ANY,
+];
+
+/** Upper ends of sizes in octets, each inclusive. */
+export const SIZE_BOUNDS: readonly number[] = [
+  ...[0, 512, 1024, 1500, 2048, 4096, 8192, 12_288, 16_384, 20_480, 24_576, 28_672, 32_768],
+  ...[36_864, 40_960, 45_056, 49_152, 53_248, 57_344, 61_440, 65_536],
+];
+/** Upper ends of durations in milliseconds, each inclusive; there is a last bucket without an end. */
+export const DURATION_BOUNDS: readonly number[] = [
+  ...[1, 3, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000],
+];
+
+export const OTHER_TYPES = TYPE_BUCKETS - 1;
+/** Bucket by type for the low types, which are nearly all of the traffic. */
+export const BUCKET_OF_TYPE: Uint8Array = new Uint8Array(256).fill(OTHER_TYPES);
+for (const [bucket, type] of COUNTED_TYPES.entries()) BUCKET_OF_TYPE[type] = bucket;
+
+/** Sizes up to this one, which are nearly all, are not counted: they are what remains of the answers. */
+export const USUAL_OCTETS = 512;
+
+/** Of a header's second word. */
+export const TRUNCATED = 0x0200;
+/** Questions for PTR have groups of their own. */
+export const POINTERS = METRICS_IDS;
+export const GROUPS = METRICS_IDS * 2;
