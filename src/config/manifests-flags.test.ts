@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { planFromManifestsFlags } from './manifests-flags.ts';
+
+const DIGEST = `sha256:${'0'.repeat(64)}`;
+
+describe('the flags of portolan manifests', () => {
+  it('have the defaults of kubeadm, and the version of the program as the tag', () => {
+    expect(planFromManifestsFlags({}, '1.2.3')).toEqual({
+      kind: 'good',
+      value: { dnsServer: '10.96.0.10', domain: 'cluster.local', image: 'portolan:1.2.3', layout: 'one' },
+    });
+  });
+
+  it.each([
+    ['an IPv6 address in its shortest form', { dnsServerIp: 'FD00:0::A' }, { dnsServer: 'fd00::a' }],
+    ['a domain with a dot at its end, in capitals', { domain: 'K8s.Example.' }, { domain: 'k8s.example' }],
+    ['a domain of one label', { domain: 'cluster' }, { domain: 'cluster' }],
+    [
+      'a registry with a port',
+      { image: 'registry.example:5000/a/b:1' },
+      { image: 'registry.example:5000/a/b:1' },
+    ],
+    ['a digest', { image: `portolan@${DIGEST}` }, { image: `portolan@${DIGEST}` }],
+    ['a tag and a digest', { image: `portolan:latest@${DIGEST}` }, { image: `portolan:latest@${DIGEST}` }],
+    ['three containers', { layout: 'three' }, { layout: 'three' }],
+  ])('take %s', (_what, flags, value) => {
+    expect(planFromManifestsFlags(flags, '1.2.3')).toMatchObject({ kind: 'good', value });
+  });
+
+  it.each([
+    ['--dns-server-ip', 'not an IP address', { dnsServerIp: '10.96.0' }],
+    ['--dns-server-ip', 'not an IP address', { dnsServerIp: '' }],
+    ['--domain', 'not the domain of a cluster', { domain: '' }],
+    ['--domain', 'not the domain of a cluster', { domain: '.' }],
+    ['--domain', 'not the domain of a cluster', { domain: 'a/b' }],
+    ['--domain', 'not the domain of a cluster', { domain: 'a,b' }],
+    ['--domain', 'not the domain of a cluster', { domain: '-a.b' }],
+    ['--domain', 'not the domain of a cluster', { domain: `${'a.'.repeat(60)}aa` }],
+    ['--image', 'an image without a version', { image: 'portolan' }],
+    ['--image', 'an image without a version', { image: 'registry.example:5000/portolan' }],
+    ['--image', 'an image without a version', { image: 'portolan:latest' }],
+    ['--image', 'not the name of an image', { image: 'portolan: 1' }],
+    ['--image', 'not the name of an image', { image: '' }],
+    ['--layout', 'unknown', { layout: '3' }],
+  ])('refuse a %s that is %s: %j', (where, fault, flags) => {
+    expect(planFromManifestsFlags(flags, '1.2.3')).toMatchObject({
+      kind: 'bad',
+      problems: [{ where, fault }],
+    });
+  });
+
+  it('tell all problems together', () => {
+    const checked = planFromManifestsFlags({ dnsServerIp: 'x', domain: '/', image: ':', layout: 'x' }, '1');
+    expect(checked.kind === 'bad' && checked.problems.map(({ where }) => where)).toEqual([
+      '--dns-server-ip',
+      '--domain',
+      '--image',
+      '--layout',
+    ]);
+  });
+});

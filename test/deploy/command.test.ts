@@ -1,0 +1,71 @@
+/**
+ * `portolan manifests` as it is built, from any folder.
+ */
+import { describe, expect, it } from 'vitest';
+import { Program } from '../support/portolan.ts';
+import { type DeploymentManifest, IMAGE, parseManifests, readLayout } from './manifests.ts';
+
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+async function run(...args: readonly string[]): Promise<Ended> {
+  // From a folder that holds nothing of ours: the files come with the program.
+  const program = new Program(['manifests', ...args], { through: ['env', '--chdir=/'] });
+  const { code } = await program.exit;
+  return { code, output: program.output, errors: program.errors };
+}
+
+describe('portolan manifests', () => {
+  it.each(['one', 'three'] as const)('prints what the kustomize base of %s has', async (layout) => {
+    const { code, output } = await run(`--layout=${layout}`);
+    expect(code).toBe(0);
+    expect(parseManifests(output)).toEqual(readLayout(layout));
+  });
+
+  it('prints the same each time, with its own flags in the first line', async () => {
+    const [first, second] = [await run(), await run()];
+    expect(first.output).toBe(second.output);
+    expect(first.output.split('\n')[0]).toBe(
+      '# Printed by: portolan manifests --layout=one --dns-server-ip=10.96.0.10 --domain=cluster.local ' +
+        `--image=${IMAGE}`,
+    );
+    expect(first.output.match(/^---$/gm)).toHaveLength(parseManifests(first.output).length);
+  });
+
+  it('fills in address, domain and image, wherever they stand', async () => {
+    const image = 'registry.example:5000/dns/portolan:9.9.9';
+    const flags = ['--dns-server-ip', 'fd00::10', '--domain', 'k8s.example', '--image', image];
+    const { output } = await run('--layout', 'three', ...flags);
+    const objects = parseManifests(output);
+    expect(objects.find(({ kind }) => kind === 'Service')).toMatchObject({ spec: { clusterIP: 'fd00::10' } });
+    const deployment = objects.find((object): object is DeploymentManifest => object.kind === 'Deployment');
+    const containers = deployment?.spec.template.spec.containers ?? [];
+    expect(containers.map((container) => container.image)).toEqual([image, image, image]);
+    const args = containers
+      .flatMap((container) => container.args)
+      .filter((arg) => arg.includes('k8s.example'));
+    expect(args).toEqual([
+      '--domain=k8s.example.',
+      '--server=/k8s.example/127.0.0.1#10053',
+      '--probe=kubedns,127.0.0.1:10053,kubernetes.default.svc.k8s.example,5,SRV',
+      '--probe=dnsmasq,127.0.0.1:53,kubernetes.default.svc.k8s.example,5,A',
+    ]);
+    expect(JSON.stringify(objects)).not.toMatch(/cluster\.local|10\.96\.0\.10/);
+  });
+
+  it('refuses wrong values, all together, with exit code 2 and nothing to apply', async () => {
+    const { code, output, errors } = await run('--dns-server-ip=10.96', '--image=portolan:latest');
+    expect({ code, output }).toEqual({ code: 2, output: '' });
+    expect(errors).toMatch(/--dns-server-ip: not an IP address: "10.96"/);
+    expect(errors).toMatch(/--image: an image without a version: "portolan:latest"/);
+  });
+
+  it('refuses unknown flags', async () => {
+    const { code, errors } = await run('--imgae', 'x:1');
+    expect(code).toBe(2);
+    expect(errors).toContain('Did you mean --image?');
+  });
+});
