@@ -50,7 +50,8 @@ export class Server {
     this.#dynamic = new DynamicConfig({
       plan: plan.dynamic,
       onChange: (config) => this.#answers.followConfig(config),
-      ...{ clock, log },
+      file: plan.snapshotFile === undefined ? undefined : `${plan.snapshotFile}.config`,
+      ...{ domain: plan.cluster.domain, clock, log },
     });
     const { health, skyDnsMetrics } = plan;
     const metrics = new Metrics({ version, skyDns: skyDnsMetrics }, () => this.figures());

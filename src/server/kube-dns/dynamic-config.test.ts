@@ -7,8 +7,12 @@ import { makeTemporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { waitUntil } from '../../../test/support/wait-until.ts';
 import type { DynamicPlan } from '../../config/plan.ts';
 import type { ConfigMapObject, ObjectSink } from '../../kube/objects.ts';
+import { parseName, toKey } from '../../wire/name.ts';
 import type { Following, ObjectSource } from '../object-source.ts';
 import { DynamicConfig } from './dynamic-config.ts';
+import { KeptConfig } from './kept-config.ts';
+
+const DOMAIN = toKey(parseName('cluster.local.'));
 
 /** A source of objects without an API server. */
 const FILES: ObjectSource = {
@@ -20,14 +24,14 @@ const FILES: ObjectSource = {
   stop: async () => {},
 };
 
-async function start(plan: DynamicPlan, source = FILES) {
+async function start(plan: DynamicPlan, source = FILES, file?: string) {
   const clock = new ManualClock();
   const log = new RecordingLog();
   const federations: (readonly string[])[] = [];
   const config = new DynamicConfig({
     plan,
     onChange: (now) => federations.push(now.federations.map(({ name }) => name)),
-    ...{ clock, log },
+    ...{ domain: DOMAIN, file, clock, log },
   });
   onTestFinished(() => config.stop());
   await config.start(source);
@@ -103,6 +107,58 @@ describe('settings from a ConfigMap', () => {
   it('are not to be had without an API server', async () => {
     const { log } = await start(PLAN);
     expect(log.records).toMatchObject([{ level: 'warn' }]);
+  });
+});
+
+describe('settings of the last run', () => {
+  it('hold until there are good ones', async () => {
+    const folder = await makeTemporaryFolder();
+    const file = join(folder.path, 'kept');
+    const plan = { kind: 'folder', directory: join(folder.path, 'config'), period: 1000 } as const;
+    await folder.write('config/federations', 'a=a.example');
+    await folder.write('config/stubDomains', '{}');
+    const first = await start(plan, FILES, file);
+    await first.config.stop();
+    await folder.write('config/federations', 'b');
+    const second = await start(plan, FILES, file);
+    expect(second.federations).toEqual([['a']]);
+    expect(second.config.figures()).toMatchObject({ isLastGood: true, changes: 1 });
+    await folder.write('config/federations', 'b=b.example');
+    const step = () => second.clock.advance(50);
+    await waitUntil('the change', () => second.federations.length === 2, { step });
+    await second.config.stop();
+    const third = await start({ kind: 'config-map', namespace: 'here', name: 'dns' }, FILES, file);
+    // Settings from elsewhere are not ours.
+    expect(third.federations).toEqual([]);
+    expect(third.log.records[0]).toMatchObject({ level: 'error', message: 'kept settings ignored' });
+  });
+
+  it.each(['', 'nonsense\n'])('are left alone if they are damaged: %j', async (content) => {
+    const folder = await makeTemporaryFolder();
+    const file = await folder.write('kept', content);
+    const { federations, log } = await start(
+      { kind: 'folder', directory: '/nowhere', period: 1000 },
+      FILES,
+      file,
+    );
+    expect(federations).toEqual([[]]);
+    expect(log.records[0]).toMatchObject({ level: 'error', message: 'kept settings ignored' });
+  });
+
+  it('are those of the last change, however fast they come', async () => {
+    const folder = await makeTemporaryFolder();
+    const clock = new ManualClock();
+    const log = new RecordingLog();
+    const owner = { domain: DOMAIN, source: 'here' };
+    const kept = new KeptConfig({ file: join(folder.path, 'kept'), owner, clock, log });
+    for (const text of ['a=a', 'b=b', 'c=c']) kept.keep(new Map([['federations', { kind: 'text', text }]]));
+    await kept.stop();
+    expect(await kept.read()).toEqual(new Map([['federations', { kind: 'text', text: 'c=c' }]]));
+    const nowhere = new KeptConfig({ file: join(folder.path, 'no/folder'), owner, clock, log });
+    nowhere.keep(new Map());
+    await nowhere.stop();
+    expect(log.records).toMatchObject([{ level: 'error', message: 'settings not kept' }]);
+    expect(await nowhere.read()).toBeUndefined();
   });
 });
 

@@ -10,12 +10,18 @@ import { ConfigMapSink } from '../../kube/config-map-sink.ts';
 import type { ConfigFigures } from '../../observe/figures.ts';
 import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
+import type { NameKey } from '../../wire/types.ts';
 import type { Following, ObjectSource } from '../object-source.ts';
+import { KeptConfig } from './kept-config.ts';
 import { LastGoodConfig } from './last-good-config.ts';
 
 export interface DynamicConfigOptions {
   readonly plan: DynamicPlan;
   readonly onChange: (config: KubeDnsConfig) => void;
+  /** Where the last good settings are kept between two runs; undefined: nowhere. */
+  readonly file: string | undefined;
+  /** The zone, to know kept settings by. */
+  readonly domain: NameKey;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -23,19 +29,26 @@ export interface DynamicConfigOptions {
 export class DynamicConfig {
   readonly #options: DynamicConfigOptions;
   readonly #config: LastGoodConfig | undefined;
+  readonly #kept: KeptConfig | undefined;
   #folder: ConfigFolder | undefined;
   #following: Following | undefined;
 
   constructor(options: DynamicConfigOptions) {
-    const { plan, onChange, clock, log } = options;
+    const { plan, onChange, file, domain, clock, log } = options;
     this.#options = options;
     const source = describeSource(plan);
-    if (source !== undefined) this.#config = new LastGoodConfig({ source, onChange, clock, log });
+    if (source === undefined) return;
+    if (file !== undefined) this.#kept = new KeptConfig({ file, owner: { domain, source }, clock, log });
+    const kept = this.#kept;
+    const keep = kept && ((texts: ConfigTexts) => kept.keep(texts));
+    this.#config = new LastGoodConfig({ source, onChange, keep, clock, log });
   }
 
   /** Ends when a folder is read; an API server may take its time. */
   async start(source: ObjectSource): Promise<void> {
     const { plan, clock, log } = this.#options;
+    const kept = await this.#kept?.read();
+    if (kept !== undefined) this.#config?.restore(kept);
     const take = (texts: ConfigTexts) => this.#config?.take(texts);
     if (plan.kind === 'folder') {
       const { directory, period } = plan;
@@ -65,6 +78,7 @@ export class DynamicConfig {
   async stop(): Promise<void> {
     this.#folder?.stop();
     await this.#following?.stop();
+    await this.#kept?.stop();
   }
 }
 

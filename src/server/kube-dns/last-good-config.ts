@@ -18,6 +18,8 @@ export interface LastGoodConfigOptions {
   /** Where the settings come from, for people. */
   readonly source: string;
   readonly onChange: (config: KubeDnsConfig) => void;
+  /** Called with what was taken in. */
+  readonly keep?: ((texts: ConfigTexts) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -49,8 +51,17 @@ export class LastGoodConfig {
     if (fingerprint === this.#read) return;
     this.#read = fingerprint;
     const checked = readKubeDnsConfig(texts);
-    if (checked.kind === 'good') this.#accept(checked.value);
-    else this.#reject(checked.problems);
+    if (checked.kind === 'bad') this.#reject(checked.problems);
+    else {
+      this.#accept(checked.value, this.#options.source);
+      this.#options.keep?.(texts);
+    }
+  }
+
+  /** Begins with settings that were good before; whatever is read counts more. */
+  restore(texts: ConfigTexts): void {
+    const checked = readKubeDnsConfig(texts);
+    if (checked.kind === 'good') this.#accept(checked.value, 'the last run');
   }
 
   figures(): ConfigFigures {
@@ -62,8 +73,8 @@ export class LastGoodConfig {
     };
   }
 
-  #accept(config: KubeDnsConfig): void {
-    const { clock, log, source, onChange } = this.#options;
+  #accept(config: KubeDnsConfig, from: string): void {
+    const { clock, log, onChange } = this.#options;
     this.#current = config;
     this.#isHeldBack = false;
     this.#changes += 1;
@@ -73,7 +84,7 @@ export class LastGoodConfig {
       stubDomains: stubDomains.map(({ domain }) => domain).join(' ') || undefined,
       upstreamNameservers: upstreams.length,
       federations: federations.map(({ name }) => name).join(' ') || undefined,
-      from: source,
+      from,
     });
     onChange(config);
   }
