@@ -48,6 +48,12 @@ describe('domains whose names may go elsewhere', () => {
     expect([...listChangedDomains(after, before)].sort()).toEqual(domains);
   });
 
+  it('are all where they are very many', () => {
+    const many = Array.from({ length: 50_000 }, (_, index) => rule(`${index}.example.`, LOCAL));
+    expect(listChangedDomains(before, [...before, ...many])).toEqual(['.']);
+    expect(listChangedDomains(before, [...before, ...many, rule('example.', LOCAL)])).toEqual(['example.']);
+  });
+
   it('are all where a rule is not for a domain', () => {
     const odd: ForwardRule = { names: [{ kind: 'ending', text: 'ample.' }], target: LOCAL };
     expect(listChangedDomains(before, [...before, odd])).toEqual(['.']);

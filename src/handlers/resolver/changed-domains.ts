@@ -3,8 +3,11 @@
  */
 import type { ForwardRule, ForwardTarget, NameMatch } from '../../forward/plan.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
-import { isWithin, ROOT } from '../../wire/name.ts';
+import { parentOf, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
+
+/** Each domain is looked for among all cached answers: beyond so many it is better to forget all of them. */
+const MOST_DOMAINS = 64;
 
 /** The domains whose names may go elsewhere, none within another; the root where it cannot be told so finely. */
 export function listChangedDomains(
@@ -15,9 +18,14 @@ export function listChangedDomains(
   const changed = [...new Set([...old.keys(), ...now.keys()])].filter(
     (match) => old.get(match)?.target !== now.get(match)?.target,
   );
-  const domains = changed.map((match) => coverOf((old.get(match) ?? now.get(match))?.match));
-  const isCovered = (domain: NameKey) => domains.some((other) => other !== domain && isWithin(domain, other));
-  return [...new Set(domains)].filter((domain) => !isCovered(domain));
+  const domains = new Set(changed.map((match) => coverOf((old.get(match) ?? now.get(match))?.match)));
+  const widest = [...domains].filter((domain) => !isBelowAny(domain, domains));
+  return widest.length > MOST_DOMAINS ? [ROOT] : widest;
+}
+
+function isBelowAny(domain: NameKey, domains: ReadonlySet<NameKey>): boolean {
+  for (let at = parentOf(domain); at !== undefined; at = parentOf(at)) if (domains.has(at)) return true;
+  return false;
 }
 
 interface Rule {
