@@ -15,13 +15,14 @@ import { digAll } from './dig-batch.ts';
 import { expectedAtFront, heard } from './golden-answers.ts';
 import type { LayoutName } from './layouts.ts';
 import { Pod } from './pod.ts';
-import { pick, untilProbes } from './probes.ts';
+import { pick, statusOf, untilProbes } from './probes.ts';
 import { missingSeries, scrape } from './scrape.ts';
 
 const run = promisify(execFile);
 const PROBED = 'kubernetes.default.svc.cluster.local';
 /** The default of both `--config-period` and `-syncInterval`. */
 const SYNC_PERIOD = { timeout: 10_000, interval: 20 };
+const SOON = { timeout: 30_000, interval: 100 };
 /** The sidecar asks every five seconds. */
 const LONG = { timeout: 120_000 };
 
@@ -44,6 +45,7 @@ export function defineTestsOf(layout: LayoutName): void {
   testFigures(() => pod);
   // The original takes in a change by a restart, which its own nanny does to it.
   if (layout !== 'the original dnsmasq between ours') testChanges(() => pod);
+  if (layout === 'three containers') testLateApiServer(() => pod);
   for (const part of MORTALS[layout]) testDeathOf(part, () => pod);
 }
 
@@ -136,6 +138,25 @@ async function holdsLastGood({ layout }: Pod): Promise<boolean> {
   const dnsmasq = layout.parts.find(({ name }) => name === 'dnsmasq');
   const isHeldByDnsmasq = dnsmasq === undefined || dnsmasq.said.includes('the last good one stays');
   return isHeldByDnsmasq && figures.get('portolan_config_last_good')?.samples[0]?.value === 1;
+}
+
+function testLateApiServer(pod: GetPod): void {
+  it(
+    'while kubedns waits for its API server it is not ready, and names outside are answered',
+    LONG,
+    async () => {
+      const { layout, apiServer } = pod();
+      const kubedns = layout.parts.find(({ name }) => name === 'kubedns');
+      await kubedns?.kill();
+      await apiServer.stop();
+      kubedns?.start();
+      await expect.poll(() => statusOf(layout.probes['kubedns readiness'] ?? ''), SOON).toBe(503);
+      expect(await askShort(layout.front, 'late.test', 'A')).toBe('192.0.2.1');
+      await apiServer.listen();
+      await pod().untilHealthy();
+      expect(await askShort(layout.front, PROBED, 'A')).toBe('10.96.0.1');
+    },
+  );
 }
 
 function testDeathOf(name: string, pod: GetPod): void {

@@ -8,15 +8,21 @@ export type Probes = Readonly<Record<string, string>>;
 const PERIOD = 100;
 const TIMEOUT = 5_000;
 
-export async function isHealthy(url: string): Promise<boolean> {
+/** What a probe hears, if anything. */
+export async function statusOf(url: string): Promise<number | undefined> {
   try {
     const { status, body } = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
     await body?.cancel();
-    return status >= 200 && status < 400;
+    return status;
   } catch {
     // Nobody is there, or nobody answers.
-    return false;
+    return undefined;
   }
+}
+
+async function isHealthy(url: string): Promise<boolean> {
+  const status = await statusOf(url);
+  return status !== undefined && status >= 200 && status < 400;
 }
 
 /**
