@@ -77,7 +77,9 @@ export class Server {
   }
 
   readiness(): Readiness {
-    return judgeReadiness(this.#state, this.#answers.cluster.isKnown, this.#source?.status());
+    const readiness = judgeReadiness(this.#state, this.#answers.cluster.isKnown, this.#source?.status());
+    if (!readiness.ready || this.#dynamic.isSettled) return readiness;
+    return { ready: false, reason: 'configmaps: not read yet' };
   }
 
   figures(): Figures {

@@ -49,7 +49,7 @@ describe('domains whose names may go elsewhere', () => {
   });
 
   it('are all where they are very many', () => {
-    const many = Array.from({ length: 50_000 }, (_, index) => rule(`${index}.example.`, LOCAL));
+    const many = Array.from({ length: 1000 }, (_, index) => rule(`${index}.example.`, LOCAL));
     expect(listChangedDomains(before, [...before, ...many])).toEqual(['.']);
     expect(listChangedDomains(before, [...before, ...many, rule('example.', LOCAL)])).toEqual(['example.']);
   });

@@ -7,6 +7,7 @@ import { makeTemporaryFolder } from '../../../test/support/temporary-folder.ts';
 import { waitUntil } from '../../../test/support/wait-until.ts';
 import type { DynamicPlan } from '../../config/plan.ts';
 import type { ConfigMapObject, ObjectSink } from '../../kube/objects.ts';
+import type { WatchFigures } from '../../observe/figures.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import type { Following, ObjectSource } from '../object-source.ts';
 import { DynamicConfig } from './dynamic-config.ts';
@@ -71,13 +72,15 @@ describe('settings from a ConfigMap', () => {
   it('are followed until the end', async () => {
     let given: ObjectSink<ConfigMapObject> | undefined;
     let isStopped = false;
+    let lists = 0;
+    let state: WatchFigures['state'] = 'idle';
     const following: Following = {
       status: () => ({
         title: 'configmaps',
-        state: 'idle',
+        state,
         age: 0,
         objects: 0,
-        lists: 0,
+        lists,
         repairs: 0,
         malformed: 0,
       }),
@@ -93,6 +96,12 @@ describe('settings from a ConfigMap', () => {
         return following;
       },
     });
+    expect(config.isSettled).toBe(false);
+    state = 'waiting';
+    expect(config.isSettled).toBe(true);
+    state = 'listing';
+    expect(config.isSettled).toBe(true);
+    lists = 1;
     given?.listCompleted();
     expect(log.records[0]).toMatchObject({ level: 'info', message: 'no such ConfigMap, defaults hold' });
     const data = new Map([['federations', 'a=a.example']]);
@@ -160,6 +169,17 @@ describe('settings of the last run', () => {
     expect(log.records).toMatchObject([{ level: 'error', message: 'settings not kept' }]);
     expect(await nowhere.read()).toBeUndefined();
   });
+});
+
+it('are settled as soon as they are listed', async () => {
+  const status = { title: '', state: 'watching', age: 0, objects: 0, repairs: 0, malformed: 0 } as const;
+  let lists = 0;
+  const following = { status: () => ({ ...status, lists }), stop: async () => {} };
+  const plan = { kind: 'config-map', namespace: 'here', name: 'dns' } as const;
+  const { config } = await start(plan, { ...FILES, followConfigMap: () => following });
+  expect(config.isSettled).toBe(false);
+  lists = 1;
+  expect(config.isSettled).toBe(true);
 });
 
 it('there may be none', async () => {

@@ -32,6 +32,7 @@ export class DynamicConfig {
   readonly #kept: KeptConfig | undefined;
   #folder: ConfigFolder | undefined;
   #following: Following | undefined;
+  #isSettled = false;
 
   constructor(options: DynamicConfigOptions) {
     const { plan, onChange, file, domain, clock, log } = options;
@@ -61,14 +62,23 @@ export class DynamicConfig {
         take(textsOf(data ?? new Map()));
       });
       this.#following = source.followConfigMap(namespace, name, sink);
-      if (this.#following === undefined)
-        log.warn('no ConfigMap to follow: there is no API server', { namespace, name });
+      if (this.#following !== undefined) return;
+      this.#isSettled = true;
+      log.warn('no ConfigMap to follow: there is no API server', { namespace, name });
     }
   }
 
   /** The watch, where there is one. */
   get following(): Following | undefined {
     return this.#following;
+  }
+
+  /** Whether settings were read, or it is known why they cannot be. Never goes back. */
+  get isSettled(): boolean {
+    if (this.#options.plan.kind !== 'config-map') return true;
+    const status = this.#following?.status();
+    this.#isSettled ||= status !== undefined && (status.lists > 0 || status.state === 'waiting');
+    return this.#isSettled;
   }
 
   figures(): ConfigFigures | undefined {

@@ -79,3 +79,10 @@ it('tells of few of many mistakes', () => {
   expect(log.records).toHaveLength(11);
   expect(log.records.at(-1)?.fields).toEqual({ problems: 990 });
 });
+
+it('names few of many domains', () => {
+  const { log, take } = start();
+  const domains = Array.from({ length: 12 }, (_, index) => [`d${index}`, ['10.0.0.1']]);
+  take({ stubDomains: JSON.stringify(Object.fromEntries(domains)) });
+  expect(log.records[0]?.fields['stubDomains']).toMatch(/^d0\. d1\. .* d9\. and 2 more$/);
+});

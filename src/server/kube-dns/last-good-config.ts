@@ -24,7 +24,7 @@ export interface LastGoodConfigOptions {
   readonly log: Log;
 }
 
-/** Problems of one change that are told one by one. */
+/** Problems of one change that are told one by one, and domains that are named. */
 const MOST_TOLD = 10;
 
 export class LastGoodConfig {
@@ -81,9 +81,9 @@ export class LastGoodConfig {
     this.#changedAt = clock.now();
     const { stubDomains, upstreams, federations } = config;
     log.info('settings of the ConfigMap taken in', {
-      stubDomains: stubDomains.map(({ domain }) => domain).join(' ') || undefined,
+      stubDomains: listFew(stubDomains.map(({ domain }) => domain)),
       upstreamNameservers: upstreams.length,
-      federations: federations.map(({ name }) => name).join(' ') || undefined,
+      federations: listFew(federations.map(({ name }) => name)),
       from,
     });
     onChange(config);
@@ -106,4 +106,10 @@ export class LastGoodConfig {
   #countOf(key: ConfigKey): number {
     return this.#errors.get(key) ?? 0;
   }
+}
+
+/** Names as text, nothing if there are none; of very many only the first and their number. */
+function listFew(names: readonly string[]): string | undefined {
+  const shown = names.slice(0, MOST_TOLD).join(' ');
+  return names.length > MOST_TOLD ? `${shown} and ${names.length - MOST_TOLD} more` : shown || undefined;
 }

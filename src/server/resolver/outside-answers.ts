@@ -14,7 +14,7 @@ import { createNameResolver } from '../../handlers/resolver/name-resolver.ts';
 import type { OctetAnswers, OctetAnswersOptions } from '../../handlers/resolver/octet-answers.ts';
 import { Resolver, type ResolverFigures, type ResolverTerms } from '../../handlers/resolver/resolver.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { isWithin, ROOT } from '../../wire/name.ts';
+import { ROOT } from '../../wire/name.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
 import { AskedDomains } from '../asked-domains.ts';
 import { listLocalNetworks } from '../dnsmasq/local-terms.ts';
@@ -120,10 +120,12 @@ export class OutsideAnswers implements Outside {
   /** Asks the servers of a ConfigMap from now on. No question is lost, and what is cached of other domains stays. */
   followConfig(config: KubeDnsConfig): void {
     const { plan, log } = this.#options;
-    for (const { domain } of config.stubDomains) {
-      if (!isWithin(domain, plan.cluster.domain) || !isOfKubernetes(domain, plan.cluster.domain)) continue;
-      const reason = "the names are the cluster's own";
-      log.warn('stub domain has no effect', { domain, reason });
+    const { domain } = plan.cluster;
+    const isOwn = (name: NameKey) => name === domain || isOfKubernetes(name, domain);
+    const own = config.stubDomains.filter((stub) => isOwn(stub.domain)).map((stub) => stub.domain);
+    if (own.length > 0) {
+      const reason = "their names are the cluster's own";
+      log.warn('stub domains have no effect', { domains: own.slice(0, 10).join(' '), reason });
     }
     this.#follow({ config });
   }
