@@ -8,12 +8,13 @@ import type { KubernetesObject } from '../api-server/object-store.ts';
 import { linesOf } from '../resolver/zone-upstream.ts';
 import { ask, askShort, type Server } from '../support/ask.ts';
 import { findFreePort } from '../support/free-port.ts';
-import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { changeConfigMap } from './config-map.ts';
 import { readGoldenCluster } from './pod.ts';
 import { untilProbes } from './probes.ts';
 import { startOutsideServer } from './upstream.ts';
 
+const CART = 'cart.shop.fed CNAME cart.shop';
 const FEDERATIONS = 'fed=federation.test,other=other.test';
 
 let apiServer: ApiServerDouble;
@@ -35,7 +36,7 @@ function configure(federations: string | undefined): void {
   changeConfigMap(apiServer, { upstreamNameservers, ...(federations === undefined ? {} : { federations }) });
 }
 
-async function startKubeDns(...flags: readonly string[]): Promise<Server> {
+async function startKubeDns(...flags: readonly string[]): Promise<Server & { program: Program }> {
   const server = { address: '127.0.0.1', port: await findFreePort() };
   const health = await findFreePort();
   const program = runPortolan([
@@ -47,7 +48,7 @@ async function startKubeDns(...flags: readonly string[]): Promise<Server> {
       if (program.ended !== undefined) throw new Error(program.output + program.errors);
     },
   });
-  return server;
+  return { ...server, program };
 }
 
 const SOON = { timeout: 15_000, interval: 50 };
@@ -90,7 +91,7 @@ it('endpoints, labels of nodes and the federations themselves may change', async
   const target = (domain: string, place: string) =>
     `cart.shop.fed CNAME cart.shop.fed.svc.${place}.${domain}.`;
   const told = async () => (await at(server, 'cart.shop.fed'))[0];
-  await expect.poll(told, SOON).toBe('cart.shop.fed CNAME cart.shop');
+  await expect.poll(told, SOON).toBe(CART);
   apiServer.delete('Endpoints', 'cart', 'shop');
   await expect.poll(told, SOON).toBe(target('federation.test', 'z.r'));
   configure('fed=elsewhere.test');
@@ -98,6 +99,25 @@ it('endpoints, labels of nodes and the federations themselves may change', async
   configure('Fed=no domain');
   configure(undefined);
   await expect.poll(told, SOON).toBeUndefined();
+});
+
+it('without the right to see nodes the rest is served, and the log says what is missing', async () => {
+  apiServer.access = {
+    rules: {
+      admin: [
+        { groups: [''], resources: ['services', 'endpoints'], verbs: ['list', 'watch'] },
+        { groups: [''], resources: ['configmaps'], verbs: ['get', 'watch'] },
+      ],
+    },
+  };
+  configure(FEDERATIONS);
+  const server = await startKubeDns('--config-map=kube-dns');
+  await expect.poll(async () => (await at(server, 'cart.shop.fed'))[0], SOON).toBe(CART);
+  expect(await askShort(server, 'cart.shop.svc.cluster.local', 'A')).toBe('10.96.10.10');
+  expect(await askShort(server, 'nobody.shop.fed.svc.cluster.local', 'A')).toBe('SERVFAIL');
+  const refused = apiServer.requests.filter(({ status }) => status === 403);
+  expect(new Set(refused.map(({ plural }) => plural))).toEqual(new Set(['nodes']));
+  expect(server.program.errors).toMatch(/nodes is forbidden: User .* cannot (?:list|watch)/);
 });
 
 it('the flag of old says the same', async () => {
