@@ -131,12 +131,13 @@ async function layOutOne(surroundings: Surroundings): Promise<Layout> {
   };
 }
 
+/** kube-dns's flags and variables name ports alone, which are served on all addresses then. */
 async function findPorts(): Promise<Ports> {
   return {
     kubedns: await findFreePort(),
     front: await findFreePort(),
-    readiness: await findFreePort(),
-    kubednsMetrics: await findFreePort(),
+    readiness: await findFreePort('0.0.0.0'),
+    kubednsMetrics: await findFreePort('0.0.0.0'),
     sidecar: await findFreePort(),
   };
 }

@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { readQuestions } from '../golden/recorded-answer.ts';
 import { ask, askShort } from '../support/ask.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
@@ -17,6 +17,7 @@ import type { LayoutName } from './layouts.ts';
 import { Pod } from './pod.ts';
 import { pick, statusOf, untilProbes } from './probes.ts';
 import { missingSeries, scrape } from './scrape.ts';
+import { mayServeDnsPort, NAMED_SERVER, startNamedServer } from './upstream.ts';
 
 const run = promisify(execFile);
 const PROBED = 'kubernetes.default.svc.cluster.local';
@@ -44,7 +45,10 @@ export function defineTestsOf(layout: LayoutName): void {
   testClients(layout, () => pod);
   testFigures(() => pod);
   // The original takes in a change by a restart, which its own nanny does to it.
-  if (layout !== 'the original dnsmasq between ours') testChanges(() => pod);
+  if (layout !== 'the original dnsmasq between ours') {
+    testChanges(() => pod);
+    testNamedServer(() => pod);
+  }
   if (layout === 'three containers') testLateApiServer(() => pod);
   for (const part of MORTALS[layout]) testDeathOf(part, () => pod);
 }
@@ -129,6 +133,18 @@ function testChanges(pod: GetPod): void {
       await change({ stubDomains: acmeAt(second), upstreamNameservers }, ['192.0.2.2', '192.0.2.2']);
       await change({}, ['192.0.2.1', '192.0.2.1']);
     });
+  });
+}
+
+function testNamedServer(pod: GetPod): void {
+  it.skipIf(!mayServeDnsPort)('the server of a stub domain may be a Service, by its name', async () => {
+    await startNamedServer('192.0.2.3', onTestFinished);
+    const name = { name: 'dns', namespace: 'acme' };
+    pod().apiServer.put({ kind: 'Service', metadata: name, spec: { clusterIP: NAMED_SERVER.address } });
+    await pod().configure({ stubDomains: '{"acme.test": ["dns.acme.svc.cluster.local"]}' });
+    await expect.poll(() => askShort(pod().layout.front, 'www.acme.test', 'A'), SOON).toBe('192.0.2.3');
+    await pod().configure({});
+    pod().apiServer.delete('Service', name.name, name.namespace);
   });
 }
 

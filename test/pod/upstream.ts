@@ -2,11 +2,49 @@
  * A server of the world outside: it knows names below `test.`, and refuses all others, as the one did with which the golden
  * answers were recorded.
  */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { decodeMessage } from '../../src/wire/message.ts';
 import { RCODE, TYPE } from '../../src/wire/types.ts';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 
 /** Has this address at every server; each other name below `test.` has the server's own. */
 export const SHARED_NAME = { name: 'shared.test', answer: '198.51.100.1' };
+
+/** Where stub servers are asked that are named, since their names come without a port. */
+export const NAMED_SERVER = { address: '127.0.0.77', port: 53 };
+
+/** Other tests do the same at the same time; whose server answers makes no difference. */
+const SHARED = { type: 'udp4', reuseAddr: true } as const;
+
+/** Whether we may serve there: as root, and where the system lets others. */
+export const mayServeDnsPort = await tryToBind();
+
+async function tryToBind(): Promise<boolean> {
+  const socket = createSocket(SHARED);
+  const bound = new Promise<boolean>((resolve) => {
+    socket.once('error', () => resolve(false));
+    socket.bind(NAMED_SERVER.port, NAMED_SERVER.address, () => resolve(true));
+  });
+  const isBound = await bound;
+  await new Promise<void>((resolve) => socket.close(() => resolve()));
+  return isBound;
+}
+
+/** Answers every question for an address with this one, by UDP alone. */
+export async function startNamedServer(
+  address: string,
+  atEnd: (stop: () => Promise<void>) => void,
+): Promise<void> {
+  const socket = createSocket(SHARED);
+  socket.on('message', (packet, client) => {
+    const query = decodeMessage(packet);
+    socket.send(reply(query, { answers: [addressOf(query, address)] }), client.port, client.address);
+  });
+  socket.bind(NAMED_SERVER.port, NAMED_SERVER.address);
+  await once(socket, 'listening');
+  atEnd(() => new Promise<void>((resolve) => socket.close(() => resolve())));
+}
 
 /** @param address what this server says of names that not all servers agree on */
 export async function startOutsideServer(
