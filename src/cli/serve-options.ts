@@ -38,6 +38,10 @@ export const SERVE_OPTIONS: readonly Option[] = [
       'or none (default: the servers of --resolv-file)',
   ).argParser(several),
   new Option(
+    '--nameservers <list>',
+    'the same as kube-dns takes it: addresses and their ports with commas between them',
+  ),
+  new Option(
     '--upstream-policy <policy>',
     'which of several is asked: sequential, random, round-robin, fastest, all (default: sequential)',
   ),
@@ -47,15 +51,14 @@ export const SERVE_OPTIONS: readonly Option[] = [
     'who is asked about a domain and all below it, once or several times; lists with commas; no server: nobody',
   ).argParser(several),
   new Option(
-    '--nameservers <list>',
-    'the same as kube-dns takes it: addresses and their ports with commas between them',
-  ),
-  new Option(
     '--config-map <name>',
     'be the kube-dns pod, and follow stub domains, upstream servers and federations in this ConfigMap',
   ),
-  new Option('--config-map-namespace <name>', 'its namespace (default: kube-system)'),
-  new Option('--config-dir <folder>', 'the same, from a folder that the ConfigMap is mounted in'),
+  new Option(
+    '--config-dir <folder>',
+    'the same, with the settings in a folder that the ConfigMap is mounted in',
+  ),
+  new Option('--config-map-namespace <name>', 'the namespace of the ConfigMap (default: kube-system)'),
   new Option(
     '--config-period <duration>',
     'how often the folder is looked at where the system gives no notice of changes (default: 10s)',

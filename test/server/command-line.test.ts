@@ -54,14 +54,22 @@ describe('the program', () => {
         'pods',
         'ttl',
         'upstream',
+        'nameservers',
         'upstream-policy',
         'resolv-file',
         'stub-domain',
+        'config-map',
+        'config-dir',
+        'config-map-namespace',
+        'config-period',
+        'federations',
         'hosts',
         'cache-bytes',
         'dnsmasq-conf',
         'udp-readers',
         'healthz-port',
+        'prometheus-port',
+        'sidecar-port',
         'initial-sync-timeout',
         'snapshot',
       ],
@@ -75,11 +83,11 @@ describe('serve refuses', () => {
   it('unknown flags and wrong values, all together, with the nearest known flag', async () => {
     const { errors, ended } = await run(
       'serve',
-      ...['--manifest=x', '--ttl', '9999', '--pods=some', '--federations', 'x', '--takeover=yes', 'now'],
+      ...['--manifest=x', '--ttl', '9999', '--pods=some', '--quux', 'x', '--takeover=yes', 'now'],
     );
     expect(errors).toBe(`portolan serve: 6 problems with the flags
   --manifest: unknown flag. Did you mean --manifests?
-  --federations: unknown flag. See 'portolan serve --help' for those there are.
+  --quux: unknown flag. See 'portolan serve --help' for those there are.
   --takeover: takes no value: "yes". Give --takeover alone.
   now: unexpected argument. Give flags only.
   --pods: unknown: "some". Give disabled, insecure or verified.
