@@ -14,7 +14,9 @@ import { readNannyFlags } from '../../src/config/kube-dns/nanny-flags.ts';
 import type { ServerPlan } from '../../src/config/plan.ts';
 import { planFromFlags, type ServeFlags } from '../../src/config/serve-flags.ts';
 import { readSidecarFlags } from '../../src/config/sidecar/sidecar-flags.ts';
-import { type Container, containersOf } from './manifests.ts';
+import { type Container, containersOf, readDeployment } from './manifests.ts';
+import { type Kustomization, patchDeployment } from './patches.ts';
+import { KubernetesSchemas } from './schema.ts';
 
 const SHAPES: readonly ServeFlagShape[] = SERVE_OPTIONS.map((option) => ({
   name: option.long?.slice(2) ?? '',
@@ -98,30 +100,21 @@ describe('the arguments of', () => {
   });
 });
 
-interface Component {
-  readonly resources: readonly string[];
-  readonly patches?: readonly { readonly target: { kind: string; name: string }; readonly patch: string }[];
-}
-
 describe.each(readdirSync('deploy/components'))('the component %s', (name) => {
   const folder = `deploy/components/${name}`;
   // A file of our own.
-  const component = parse(readFileSync(`${folder}/kustomization.yaml`, 'utf8')) as Component;
+  const component = parse(readFileSync(`${folder}/kustomization.yaml`, 'utf8')) as Kustomization;
 
-  it('adds arguments that are taken', () => {
-    const added = (component.patches ?? []).map(({ target, patch }) => {
-      expect(target).toEqual({ kind: 'Deployment', name: 'kube-dns' });
-      return parse(patch) as readonly { op: string; path: string; value: string }[];
-    });
-    for (const operation of added.flat())
-      expect(operation).toMatchObject({ op: 'add', path: '/spec/template/spec/containers/0/args/-' });
-    const portolan = containerNamed('portolan');
-    const args = [...portolan.args, ...added.flat().map(({ value }) => value)];
-    expect(() => readServe({ ...portolan, args })).not.toThrow();
+  it('makes a Deployment that is still one, with arguments that are taken', () => {
+    const deployment = patchDeployment(readDeployment('one'), component);
+    expect(new KubernetesSchemas('v1.37').complaints(deployment)).toEqual([]);
+    const [portolan] = deployment.spec.template.spec.containers;
+    if (portolan === undefined) throw new Error('no container');
+    expect(() => readServe(portolan)).not.toThrow();
   });
 
   it('has the files that it names', () => {
     const others = readdirSync(folder).filter((file) => file !== 'kustomization.yaml');
-    expect(component.resources).toEqual(others);
+    expect(component.resources ?? []).toEqual(others);
   });
 });

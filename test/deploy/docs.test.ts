@@ -1,0 +1,93 @@
+/**
+ * What the guides of deploying tell people to do: manifests and overlays that are taken, commands whose flags there are, links that
+ * lead somewhere.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { planFromManifestsFlags } from '../../src/config/manifests-flags.ts';
+import { IMAGE, type Manifest, readDeployment } from './manifests.ts';
+import { type Kustomization, patchDeployment } from './patches.ts';
+import { KubernetesSchemas } from './schema.ts';
+
+const PAGES = ['deploy/README.md', ...readdirSync('docs/deploy').map((file) => `docs/deploy/${file}`)];
+
+/** Blocks of code of a page, by their language. */
+function blocksOf(text: string, language: string): readonly string[] {
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+    .filter((match) => match[1] === language)
+    .map((match) => match[2] ?? '');
+}
+
+/** What GitHub calls the places that its headings make. */
+function anchorsOf(text: string): readonly string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe.each(PAGES)('%s', (page) => {
+  const text = readFileSync(page, 'utf8');
+
+  it('has no link that leads nowhere', () => {
+    for (const [, target = ''] of text.matchAll(/\]\(([^)]+)\)/g)) {
+      const [path = '', anchor] = target.split('#');
+      const file = path === '' ? page : normalize(join(dirname(page), path));
+      expect(existsSync(file), target).toBe(true);
+      if (anchor !== undefined) expect(anchorsOf(readFileSync(file, 'utf8')), target).toContain(anchor);
+    }
+  });
+
+  it('has manifests that Kubernetes takes, and overlays that lead to such', () => {
+    const schemas = new KubernetesSchemas('v1.37');
+    for (const block of blocksOf(text, 'yaml')) {
+      const object = parse(block) as Manifest & Kustomization; // Of our own; what it is, is checked below.
+      if (object.kind === 'Kustomization') checkOverlay(object, page);
+      // The kubelet's own settings are no object of the API, and a single line is no object at all.
+      else if (object.kind !== undefined && object.kind !== 'KubeletConfiguration')
+        expect(schemas.complaints(object)).toEqual([]);
+    }
+  });
+
+  it('gives portolan manifests flags that it takes', () => {
+    const commands = blocksOf(text, 'sh').flatMap((block) =>
+      [...block.replaceAll('\\\n', ' ').matchAll(/portolan manifests ([^|>\n]*)/g)].map(
+        (match) => match[1] ?? '',
+      ),
+    );
+    for (const words of commands) {
+      const flags = [...words.matchAll(/--([a-z-]+)=(\S+)/g)].map(
+        ([, name = '', value = '']): [string, string] => [
+          name.replaceAll(/-(\w)/g, (_dash, letter: string) => letter.toUpperCase()),
+          value,
+        ],
+      );
+      expect(flags.map(([name]) => `--${name}`).length, words).toBe(words.split('--').length - 1);
+      for (const [name] of flags) expect(['dnsServerIp', 'domain', 'image', 'layout']).toContain(name);
+      expect(planFromManifestsFlags(Object.fromEntries(flags), '1.0.0').kind, words).toBe('good');
+    }
+  });
+
+  it('names no version but this one of our images, and none that is `latest`', () => {
+    const [, version] = IMAGE.split(':');
+    const images = [...text.matchAll(/portolan[-$\w"]*:([\w.]+)/g)].map((match) => match[1]);
+    for (const tag of images) expect(tag).toBe(version);
+    expect(text).not.toMatch(/:latest/);
+  });
+});
+
+/** An overlay stands beside `deploy/`, as the pages say. */
+function checkOverlay({ resources = [], components = [], patches }: Kustomization, page: string): void {
+  for (const path of [...resources, ...components])
+    expect(existsSync(join(path.replace(/^\.\.\//, ''), 'kustomization.yaml')), `${page}: ${path}`).toBe(
+      true,
+    );
+  if (patches === undefined) return;
+  const layout = resources.includes('../deploy/kube-dns') ? 'three' : 'one';
+  const deployment = patchDeployment(readDeployment(layout), { kind: 'Kustomization', patches });
+  expect(new KubernetesSchemas('v1.37').complaints(deployment)).toEqual([]);
+}
