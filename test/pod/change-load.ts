@@ -5,14 +5,19 @@ import { expect } from 'vitest';
 import type { Server } from '../support/ask.ts';
 import { BurstLoad } from '../support/burst-load.ts';
 import { waitUntil } from '../support/wait-until.ts';
-import { SHARED_NAME } from './upstream.ts';
+import { SHARED_DOMAIN } from './upstream.ts';
 
-const STEADY = [
+/** More than dnsmasq's cache holds, so that many are asked for upstream at any moment. */
+const OUTSIDE = Array.from({ length: 2_000 }, (_, index) => ({
+  name: `n${index}.${SHARED_DOMAIN.name}`,
+  answer: SHARED_DOMAIN.answer,
+}));
+const INSIDE = [
   { name: 'kubernetes.default.svc.cluster.local', answer: '10.96.0.1' },
   { name: 'Cart.Shop.svc.cluster.local', answer: '10.96.10.10' },
   { name: 'none.shop.svc.cluster.local', answer: 'NXDOMAIN' },
-  SHARED_NAME,
 ];
+const STEADY = OUTSIDE.flatMap((outside) => [outside, ...INSIDE]);
 
 /**
  * Runs `change` under load, which is shown to flow before and after.

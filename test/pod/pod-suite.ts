@@ -17,7 +17,7 @@ import type { LayoutName } from './layouts.ts';
 import { Pod } from './pod.ts';
 import { pick, statusOf, untilProbes } from './probes.ts';
 import { missingSeries, scrape } from './scrape.ts';
-import { mayServeDnsPort, NAMED_SERVER, startNamedServer } from './upstream.ts';
+import { mayServeDnsPort, NAMED_SERVER, SHARED_DOMAIN, startNamedServer } from './upstream.ts';
 
 const run = promisify(execFile);
 const PROBED = 'kubernetes.default.svc.cluster.local';
@@ -111,7 +111,8 @@ function testChanges(pod: GetPod): void {
   it('a change of the ConfigMap reaches clients in time, and no query is lost', LONG, async () => {
     const { front } = pod().layout;
     const { first, second } = pod().outside;
-    const acmeAt = ({ address }: { readonly address: string }) => JSON.stringify({ 'acme.test': [address] });
+    const stubsAt = ({ address }: { readonly address: string }) =>
+      JSON.stringify({ 'acme.test': [address], [SHARED_DOMAIN.name]: [address] });
     const upstreamNameservers = JSON.stringify([second.address]);
     const told = async () => [
       await askShort(front, 'www.acme.test', 'A'),
@@ -124,13 +125,13 @@ function testChanges(pod: GetPod): void {
     const load = await bundleThread('test/support/burst-load-thread.ts');
     await underLoad(load, front, async () => {
       expect(await told()).toEqual(['192.0.2.1', '192.0.2.1']);
-      await change({ stubDomains: acmeAt(second) }, ['192.0.2.2', '192.0.2.1']);
+      await change({ stubDomains: stubsAt(second) }, ['192.0.2.2', '192.0.2.1']);
       await change({ upstreamNameservers }, ['192.0.2.2', '192.0.2.2']);
-      await change({ stubDomains: acmeAt(first), upstreamNameservers }, ['192.0.2.1', '192.0.2.2']);
+      await change({ stubDomains: stubsAt(first), upstreamNameservers }, ['192.0.2.1', '192.0.2.2']);
       await pod().configure({ stubDomains: '{"acme.test":' });
       await expect.poll(() => holdsLastGood(pod()), SYNC_PERIOD).toBe(true);
       expect(await told()).toEqual(['192.0.2.1', '192.0.2.2']);
-      await change({ stubDomains: acmeAt(second), upstreamNameservers }, ['192.0.2.2', '192.0.2.2']);
+      await change({ stubDomains: stubsAt(second), upstreamNameservers }, ['192.0.2.2', '192.0.2.2']);
       await change({}, ['192.0.2.1', '192.0.2.1']);
     });
   });

@@ -8,8 +8,8 @@ import { decodeMessage } from '../../src/wire/message.ts';
 import { RCODE, TYPE } from '../../src/wire/types.ts';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 
-/** Has this address at every server; each other name below `test.` has the server's own. */
-export const SHARED_NAME = { name: 'shared.test', answer: '198.51.100.1' };
+/** All names in here have this address at every server; each other name below `test.` has the server's own. */
+export const SHARED_DOMAIN = { name: 'shared.test', answer: '198.51.100.1' };
 
 /** Where stub servers are asked that are named, since their names come without a port. */
 export const NAMED_SERVER = { address: '127.0.0.77', port: 53 };
@@ -58,7 +58,7 @@ export async function startOutsideServer(
       send(reply(query, { answers: [], header: { ...query.header, response: true, rcode: RCODE.REFUSED } }));
       return;
     }
-    const found = name === `${SHARED_NAME.name}.` ? SHARED_NAME.answer : address;
+    const found = name.endsWith(`.${SHARED_DOMAIN.name}.`) ? SHARED_DOMAIN.answer : address;
     send(reply(query, { answers: question?.type === TYPE.A ? [addressOf(query, found)] : [] }));
   });
   atEnd(() => server.stop());
