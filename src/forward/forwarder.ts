@@ -10,7 +10,7 @@ import { toKey } from '../wire/name.ts';
 import type { NameKey, Question } from '../wire/types.ts';
 import { Admission } from './admission/admission.ts';
 import { type Connect, connectBySockets } from './connect.ts';
-import { DelayLine } from './delay-line.ts';
+import { DueLine } from './due-line.ts';
 import { Flight, type ReplyWaiter } from './flight.ts';
 import { type FlightQuestion, Flights } from './flights.ts';
 import type { FailureReason, ForwardReply } from './forward-reply.ts';
@@ -220,9 +220,8 @@ export class Forwarder {
     flight.startedAt = this.#clock.monotonic();
     this.#hedges.earn();
     const candidates = route.order.choose(route.upstreams, flight.startedAt);
-    flight.resolution = new Resolution(flight.question, candidates, this.#terms, (outcome) =>
-      this.#land(flight, this.#present(flight, outcome)),
-    );
+    const done = (outcome: ResolutionOutcome) => this.#land(flight, this.#present(flight, outcome));
+    flight.resolution = new Resolution(flight.question, candidates, this.#terms, done, flight.startedAt);
     flight.resolution.start();
   }
 
@@ -251,7 +250,7 @@ export class Forwarder {
     return {
       clock: this.#clock,
       timing: plan.timing,
-      deadlines: new DelayLine(this.#clock, plan.timing.deadline),
+      deadlines: new DueLine(this.#clock),
       udpSize: plan.udpSize,
       tryNextOn: new Set(plan.tryNextOn),
       takeHedge: plan.hedging ? () => this.#hedges.take() : undefined,

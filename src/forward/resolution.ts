@@ -8,9 +8,9 @@
 import type { Clock, Timer } from '../ground/clock.ts';
 import { type Message, RCODE } from '../wire/types.ts';
 import { type Candidates, isDown } from './candidates.ts';
-import type { DelayLine } from './delay-line.ts';
+import { DueEntry, type DueLine } from './due-line.ts';
 import type { ForwardTiming } from './plan.ts';
-import { keepMessage } from './transport/plain-reply.ts';
+import { keepMessage, PlainReply } from './transport/plain-reply.ts';
 import { type ForwardQuestion, type QueryMessage, writeQuery } from './transport/query-message.ts';
 import type { Attempt, AttemptEvents, Upstream } from './upstream/upstream.ts';
 
@@ -23,8 +23,8 @@ export type ResolutionOutcome =
 export interface ResolutionTerms {
   readonly clock: Clock;
   readonly timing: ForwardTiming;
-  /** Timers for `timing.deadline`. */
-  readonly deadlines: DelayLine;
+  /** For `timing.deadline`. */
+  readonly deadlines: DueLine;
   readonly udpSize: number;
   readonly tryNextOn: ReadonlySet<number>;
   /** Whether a second server may be asked early now; counts it if so. Undefined: no hedging. */
@@ -45,44 +45,50 @@ interface Candidate {
   isSpent: boolean;
 }
 
-export class Resolution implements AttemptEvents {
+export class Resolution extends DueEntry implements AttemptEvents {
   readonly #question: ForwardQuestion;
   readonly #terms: ResolutionTerms;
   readonly #candidates: readonly Candidate[];
   readonly #done: (outcome: ResolutionOutcome) => void;
   readonly #deadline: number;
   /** Under way, most often one. */
-  #attempts: readonly Attempt[] = [];
+  readonly #attempts: Attempt[] = [];
   readonly #codes: string[] = [];
   #atOnce: number;
   #queries = 0;
   #isDone = false;
   /** The best of the answers that were not good enough. */
   #fallback: Extract<ResolutionOutcome, { readonly kind: 'reply' }> | undefined;
-  #deadlineTimer: Timer | undefined;
   /** For a hedge, or for a server's rate to allow a query. */
   #stepTimer: Timer | undefined;
   #withEdns: QueryMessage | undefined;
 
-  /** @param done called once, perhaps before `start` returns */
+  /** @param done called once, perhaps before `start` returns @param now of the clock's monotonic time */
   constructor(
     question: ForwardQuestion,
     { upstreams, atOnce }: Candidates,
     terms: ResolutionTerms,
     done: (outcome: ResolutionOutcome) => void,
+    now: number,
   ) {
+    super();
     this.#question = question;
     this.#terms = terms;
     this.#candidates = upstreams.map((upstream) => ({ upstream, asked: 0, isSpent: false }));
     this.#atOnce = atOnce;
     this.#done = done;
-    this.#deadline = terms.clock.monotonic() + terms.timing.deadline;
+    this.#deadline = now + terms.timing.deadline;
+    terms.deadlines.set(this, now, terms.timing.deadline);
   }
 
   start(): void {
-    this.#deadlineTimer = this.#terms.deadlines.after(() => this.#giveUp());
     for (; this.#atOnce > 1 && !this.#isDone; this.#atOnce -= 1) this.#askNext();
     if (!this.#isDone) this.#askNext();
+  }
+
+  /** Time is up. */
+  due(): void {
+    this.#giveUp();
   }
 
   /** Ends it without an outcome. */
@@ -94,6 +100,11 @@ export class Resolution implements AttemptEvents {
     if (this.#isDone) return;
     this.#remove(attempt);
     const { upstream } = attempt;
+    if (message instanceof PlainReply && attempt.query.hasEdns && !this.#terms.tryNextOn.has(RCODE.NOERROR)) {
+      // Nothing of what follows concerns it.
+      this.#finish({ kind: 'reply', message, upstream });
+      return;
+    }
     if (this.#asksWithoutEdns(attempt, message)) return;
     if (message.header.truncated || this.#terms.tryNextOn.has(message.header.rcode)) {
       this.#spend(upstream);
@@ -156,7 +167,8 @@ export class Resolution implements AttemptEvents {
   }
 
   #remove(attempt: Attempt): void {
-    this.#attempts = this.#attempts.filter((other) => other !== attempt);
+    const place = this.#attempts.indexOf(attempt);
+    if (place >= 0) this.#attempts.splice(place, 1);
   }
 
   /** Asks the first server that was asked least, as long as there is one worth asking. */
@@ -187,7 +199,7 @@ export class Resolution implements AttemptEvents {
     // Its events may have come already.
     if (this.#isDone) attempt.release();
     else if (!attempt.isDone) {
-      this.#attempts = [...this.#attempts, attempt];
+      this.#attempts.push(attempt);
       if (isDown(upstream)) this.#planNext();
     }
   }
@@ -223,10 +235,10 @@ export class Resolution implements AttemptEvents {
 
   #end(): void {
     this.#isDone = true;
-    this.#deadlineTimer?.cancel();
+    this.#terms.deadlines.cancel(this);
     this.#stepTimer?.cancel();
     for (const attempt of this.#attempts) attempt.release();
-    this.#attempts = [];
+    this.#attempts.length = 0;
   }
 }
 

@@ -29,7 +29,7 @@ export interface UdpOptions extends UdpBasics {
   readonly threadEntry: URL;
   /** A reader's thread is gone, perhaps in the middle of a batch: its epoch must be evened. */
   readonly onReaderDead: (reader: number) => void;
-  /** Octets of questions that a reader may have waiting for the main thread, a power of two; 256 KiB by default. */
+  /** Octets of questions that a reader may have waiting for the main thread, a power of two; 512 KiB by default. */
   readonly ringOctets?: number;
   /** Asked before `answerSlowly`. */
   readonly answerInOctets?: AnswerInOctets | undefined;
@@ -41,7 +41,8 @@ export interface UdpOptions extends UdpBasics {
 
 /** The size of a packet that any sensible query fits into, whatever `udpLimit` is. */
 const LEAST_PACKET_OCTETS = 1280;
-const RING_OCTETS = 256 * 1024;
+/** Some 4,000 questions: more than may be asked upstream and wait for it together. */
+const RING_OCTETS = 512 * 1024;
 /** How long readers may take to answer what is queued when they stop. */
 const DRAIN_MILLISECONDS = 2000;
 

@@ -87,7 +87,7 @@ export class LocalSide {
 
   /** Whether a question for addresses of a name is answered here, or may be. */
   concerns(name: NameKey, type: number): boolean {
-    return this.#data.names.answer(name, type) !== undefined || this.#rules.concerns(name, type);
+    return this.#data.names.knows(name) || this.#rules.concerns(name, type);
   }
 
   /** Whether `filterReply` leaves replies alone that hold addresses. */

@@ -23,12 +23,17 @@ import {
   SOCK_NONBLOCK,
   SOL_SOCKET,
 } from './linux.ts';
-import { QueryBatch } from './query-batch.ts';
+import { type BatchSender, QueryBatch } from './query-batch.ts';
 import { SocketError } from './socket-error.ts';
 
 export interface QuerySocket {
-  /** Sends at the end of this turn of the event loop. @param packet at most 512 octets; not to be changed any more */
-  send(packet: Uint8Array): void;
+  /**
+   * Sends at the end of this turn of the event loop.
+   *
+   * @param packet at most 512 octets; not to be changed any more
+   * @param id what its first two octets are to be; they stay as they are where it is left out
+   */
+  send(packet: Uint8Array, id?: number): void;
   /** Drops what was not sent; no event comes after it. */
   close(): void;
 }
@@ -69,35 +74,33 @@ let queries: QueryBatch | undefined;
 /** By the size of a packet: memory that is used by one socket at a time. */
 const replies = new Map<number, PacketBatch>();
 
-class BatchedSocket implements QuerySocket {
-  readonly #fd: number;
+class BatchedSocket implements QuerySocket, BatchSender {
+  readonly fd: number;
   readonly #wake: Socket;
   readonly #options: QuerySocketOptions;
+  readonly #queries: QueryBatch;
   readonly #batch: PacketBatch;
-  #waiting: Uint8Array[] = [];
   #closed = false;
 
   constructor(options: QuerySocketOptions) {
     this.#options = options;
     queries ??= new QueryBatch();
+    this.#queries = queries;
     this.#batch = batchOf(options.replyOctets);
-    this.#fd = connectDescriptor(options);
+    this.fd = connectDescriptor(options);
     this.#wake = createSocket(options.peer.address.includes(':') ? 'udp6' : 'udp4');
     this.#wake.on('message', (packet) => this.#receive(packet));
     this.#wake.on('error', (error: NodeJS.ErrnoException) => this.#options.onError(error.code ?? 'EIO'));
-    this.#wake.bind({ fd: this.#fd, exclusive: true });
+    this.#wake.bind({ fd: this.fd, exclusive: true });
     this.#wake.unref();
   }
 
-  send(packet: Uint8Array): void {
-    if (this.#waiting.push(packet) === 1) setImmediate(() => this.#flush());
+  send(packet: Uint8Array, id = idOf(packet)): void {
+    if (!this.#closed) this.#queries.add(this, packet, id);
   }
 
-  #flush(): void {
-    const packets = this.#waiting;
-    this.#waiting = [];
-    if (this.#closed || queries === undefined) return;
-    queries.send(this.#fd, packets, (errno) => this.#options.onError(libc().errorName(errno)));
+  sendFailed(errno: number): void {
+    if (!this.#closed) this.#options.onError(libc().errorName(errno));
   }
 
   #receive(first: Uint8Array): void {
@@ -105,7 +108,7 @@ class BatchedSocket implements QuerySocket {
     onPacket(first, 0, Math.min(first.length, replyOctets), first.length > replyOctets);
     const batch = this.#batch;
     for (let count = BATCH_PACKETS; count === BATCH_PACKETS && !this.#closed; ) {
-      count = batch.receive(this.#fd, MSG_DONTWAIT);
+      count = batch.receive(this.fd, MSG_DONTWAIT);
       if (count < 0) this.#options.onError(libc().errorName(-count));
       for (let index = 0; index < count && !this.#closed; index++)
         onPacket(batch.octets, batch.startOf(index), batch.lengthOf(index), batch.isCut(index));
@@ -115,6 +118,7 @@ class BatchedSocket implements QuerySocket {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#queries.forget(this);
     this.#wake.close();
   }
 }
@@ -168,7 +172,10 @@ export function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
   else socket.bind({ address: source.address, port: source.port, exclusive: !options.shared }, connect);
   socket.unref();
   return {
-    send(packet) {
+    send(query, id = idOf(query)) {
+      const packet = Uint8Array.from(query);
+      packet[0] = id >> 8;
+      packet[1] = id;
       if (waiting === undefined) socket.send(packet, report);
       else waiting.push(packet);
     },
@@ -177,4 +184,8 @@ export function openDatagramSocket(options: QuerySocketOptions): QuerySocket {
       socket.close();
     },
   };
+}
+
+function idOf(packet: Uint8Array): number {
+  return ((packet[0] ?? 0) << 8) | (packet[1] ?? 0);
 }

@@ -71,7 +71,7 @@ export class Slots {
     }
     if (this.#views.atoms[this.#base + slot] === REMOVED) this.#removed--;
     this.#live++;
-    this.#recency()[slot] = 0;
+    this.#views.octets[this.#recencyOf(slot)] = 0;
     this.replace(slot, block);
     return true;
   }
@@ -87,14 +87,15 @@ export class Slots {
 
   /** Whether a reader used the entry in this slot since the mark was last taken. */
   hasRecency(slot: number): boolean {
-    return this.#recency()[slot] === 1;
+    return this.#views.octets[this.#recencyOf(slot)] === 1;
   }
 
   /** Whether a reader used the entry in this slot since it was last asked; clears the mark. */
   takeRecency(slot: number): boolean {
-    const recency = this.#recency();
-    const used = recency[slot] === 1;
-    recency[slot] = 0;
+    const { octets } = this.#views;
+    const at = this.#recencyOf(slot);
+    const used = octets[at] === 1;
+    octets[at] = 0;
     return used;
   }
 
@@ -114,9 +115,9 @@ export class Slots {
     }
   }
 
-  #recency(): Uint8Array {
-    const start = (this.#base + this.capacity) << 2;
-    return this.#views.octets.subarray(start, start + this.capacity);
+  /** Where the mark of a slot lies. */
+  #recencyOf(slot: number): number {
+    return ((this.#base + this.capacity) << 2) + slot;
   }
 
   #freeSlot(hash: number, base = this.#base, mask = this.#mask): number {

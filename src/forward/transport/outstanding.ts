@@ -43,17 +43,22 @@ export class Outstanding<Entry extends Asked> {
     return this.#size;
   }
 
-  /** Takes a query in under an id of its own. @returns the packet to send; undefined if there is no room */
+  /** Takes a query in. @returns the packet to send; undefined if there is no room */
   add(entry: Entry): Uint8Array | undefined {
+    return this.admit(entry) ? withId(entry.query, entry.id) : undefined;
+  }
+
+  /** Takes a query in under an id of its own. @returns whether there is room */
+  admit(entry: Entry): boolean {
     for (let draw = 0; draw < DRAWS; draw += 1) {
       const id = randomId();
       if (this.#places[id % PLACES] !== undefined) continue;
       entry.id = id;
       this.#places[id % PLACES] = entry;
       this.#size += 1;
-      return withId(entry.query, id);
+      return true;
     }
-    return undefined;
+    return false;
   }
 
   /** Waits no longer for a query. Its place may be another's by now, which then stays. */

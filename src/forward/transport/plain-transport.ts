@@ -2,6 +2,7 @@
  * UDP, and TCP to the same server for a reply that UDP could not carry (RFC 1035 section 4.2.1, RFC 7766 section 5).
  */
 import type { Message } from '../../wire/types.ts';
+import { PlainReply } from './plain-reply.ts';
 import type { QueryMessage } from './query-message.ts';
 import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
 
@@ -54,7 +55,7 @@ class PlainExchange implements Exchange, ExchangeEvents {
   }
 
   replied(message: Message): void {
-    if (!message.header.truncated) this.#events.replied(message);
+    if (message instanceof PlainReply || !message.header.truncated) this.#events.replied(message);
     else if (!this.#isCancelled) this.#askAgain(message);
   }
 

@@ -3,7 +3,7 @@
  *
  * A forger who cannot see our packets must guess port and id at once (RFC 5452). Each socket serves a bounded number of queries
  * and a bounded time, so that no port stays long enough to be searched for; the socket for a query is drawn by chance. Queries
- * of the same moment share a socket, up to eight, because they leave with one system call then.
+ * of the same moment share a socket, up to 32, because they leave with one system call then.
  */
 import { randomInt } from 'node:crypto';
 import type { Clock, Timer } from '../../ground/clock.ts';
@@ -38,7 +38,7 @@ export interface UdpTransportOptions {
 const SOCKETS = 16;
 const QUERIES_PER_SOCKET = 1024;
 const MILLISECONDS_PER_SOCKET = 20_000;
-const QUERIES_IN_A_ROW = 8;
+const QUERIES_IN_A_ROW = 32;
 /** A port of a range may be taken. */
 const PORT_TRIES = 16;
 
@@ -80,13 +80,12 @@ export class UdpTransport implements Transport {
       return NO_EXCHANGE;
     }
     const exchange = new UdpExchange(query, events, seat, this);
-    const packet = seat.outstanding.add(exchange);
-    if (packet === undefined) {
+    if (!seat.outstanding.admit(exchange)) {
       events.failed('no free message id');
       return NO_EXCHANGE;
     }
     seat.uses += 1;
-    seat.socket.send(packet);
+    seat.socket.send(query.octets, exchange.id);
     return exchange;
   }
 

@@ -4,9 +4,11 @@
  * An attempt outlives the question that it was made for: a reply that comes after another server's still tells how this one
  * does, and silence tells it too. So health costs no extra queries.
  */
-import type { Clock, Timer } from '../../ground/clock.ts';
-import type { Message } from '../../wire/types.ts';
+import type { Clock } from '../../ground/clock.ts';
+import { type Message, RCODE } from '../../wire/types.ts';
+import { DueEntry, DueLine } from '../due-line.ts';
 import type { ForwardTiming } from '../plan.ts';
+import { PlainReply } from '../transport/plain-reply.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
 import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from '../transport/transport.ts';
 import { Pacing } from './pacing.ts';
@@ -56,6 +58,9 @@ export class Upstream {
   readonly text: string;
   readonly roundTrip: RoundTrip;
   readonly clock: Clock;
+  /** When attempts are slow, and when those that are slow are overdue: each in the order in which they come. */
+  readonly slowness: DueLine;
+  readonly patience: DueLine;
   /** Whether it does not know EDNS: it has refused a query with it, and answered the same without. */
   refusesEdns = false;
   readonly #transport: Transport;
@@ -74,6 +79,8 @@ export class Upstream {
   constructor({ text, transport, queriesPerSecond, timing, clock, onChange }: UpstreamOptions) {
     this.text = text;
     this.clock = clock;
+    this.slowness = new DueLine(clock);
+    this.patience = new DueLine(clock);
     this.roundTrip = new RoundTrip(timing);
     this.#transport = transport;
     this.#pacing =
@@ -115,7 +122,7 @@ export class Upstream {
   /** Counts a reply. @internal for `Attempt` */
   replied(attempt: Attempt, message: Message, milliseconds: number): void {
     this.roundTrip.measure(milliseconds);
-    const rcode = message.header.rcode | ((message.edns?.extendedRcode ?? 0) << 4);
+    const rcode = wholeCodeOf(message);
     this.#replies.set(rcode, (this.#replies.get(rcode) ?? 0) + 1);
     this.#ended(attempt);
     this.note('replied');
@@ -177,8 +184,13 @@ export class Upstream {
   }
 }
 
+function wholeCodeOf(message: Message): number {
+  if (message instanceof PlainReply) return RCODE.NOERROR;
+  return message.header.rcode | ((message.edns?.extendedRcode ?? 0) << 4);
+}
+
 /** One query under way. */
-export class Attempt implements ExchangeEvents {
+export class Attempt extends DueEntry implements ExchangeEvents {
   readonly upstream: Upstream;
   readonly query: QueryMessage;
   /** Where it stands among those of its server. */
@@ -186,11 +198,14 @@ export class Attempt implements ExchangeEvents {
   readonly #askedAt: number;
   #events: AttemptEvents | undefined;
   #exchange: Exchange | undefined;
-  #timer: Timer | undefined;
+  /** Milliseconds from being slow to being overdue. */
+  #left = 0;
+  #isSlow = false;
   #isOverdue = false;
   #isDone = false;
 
   constructor(upstream: Upstream, query: QueryMessage, events: AttemptEvents) {
+    super();
     this.upstream = upstream;
     this.query = query;
     this.#events = events;
@@ -206,10 +221,10 @@ export class Attempt implements ExchangeEvents {
   }
 
   start(transport: Transport): void {
-    const { clock, roundTrip } = this.upstream;
+    const { slowness, roundTrip } = this.upstream;
     const slowAfter = roundTrip.hedgeDelay();
-    const left = roundTrip.timeout() - slowAfter;
-    this.#timer = clock.after(slowAfter, () => this.#slow(left));
+    this.#left = roundTrip.timeout() - slowAfter;
+    slowness.set(this, this.#askedAt, slowAfter);
     this.#exchange = transport.ask(this.query, this);
   }
 
@@ -245,10 +260,17 @@ export class Attempt implements ExchangeEvents {
     events?.failed(this, code);
   }
 
-  #slow(left: number): void {
-    if (left > 0) this.#timer = this.upstream.clock.after(left, () => this.#overdue());
+  /** It has become slow, or overdue. */
+  due(): void {
+    if (this.#isSlow) {
+      this.#overdue();
+      return;
+    }
+    this.#isSlow = true;
+    const { patience, clock } = this.upstream;
+    if (this.#left > 0) patience.set(this, clock.monotonic(), this.#left);
     this.#events?.slow(this);
-    if (left <= 0 && !this.#isDone) this.#overdue();
+    if (this.#left <= 0 && !this.#isDone) this.#overdue();
   }
 
   #overdue(): void {
@@ -263,7 +285,7 @@ export class Attempt implements ExchangeEvents {
   #finish(): void {
     this.#isDone = true;
     this.#events = undefined;
-    this.#timer?.cancel();
+    (this.#isSlow ? this.upstream.patience : this.upstream.slowness).cancel(this);
   }
 
   #end(): void {

@@ -85,9 +85,14 @@ export class OctetAnswers {
     const name = reader.wireName();
     // What is cached, expired or not, is for the handlers to judge.
     if (table.hasCached({ name, type, class: dnsClass, dnssecOk, checkingDisabled })) return false;
+    // Made for every question: written out, since spreading objects takes its time.
     const question: FlightQuestion = {
-      ...{ name: key, type, class: dnsClass },
-      ...{ dnssecOk, checkingDisabled, recursionDesired: true },
+      name: key,
+      type,
+      class: dnsClass,
+      dnssecOk,
+      checkingDisabled,
+      recursionDesired: true,
     };
     const waiter = new Waiter(asker, question, remembering.generation, clock.monotonic(), this);
     if (!forwarder.ask(question, { address: asker.client }, waiter)) return false;

@@ -65,9 +65,14 @@ export class LocalNames {
     return { records, additionals: along.flatMap((named) => recordsOf(named.name, named.set)) };
   }
 
+  /** Whether anything is known of a name. */
+  knows(name: NameKey): boolean {
+    return this.#hosts.get(name) !== undefined || this.#sets.has(name) || this.#cnames.has(name);
+  }
+
   /** Whether a name is known, or one below it: then it cannot be said that there is no such name (RFC 8020). */
   exists(name: NameKey): boolean {
-    if (this.#hosts.get(name) !== undefined || this.#sets.has(name) || this.#cnames.has(name)) return true;
+    if (this.knows(name)) return true;
     // Most servers never need to know.
     this.#parents ??= parentsOf([this.#hosts.names(), this.#sets.keys(), this.#cnames.keys()]);
     return this.#parents.has(name);
