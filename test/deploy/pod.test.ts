@@ -1,8 +1,11 @@
 /**
  * What the manifests say, layout by layout: all that an operator of kube-dns expects to find.
  */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { containersOf, IMAGE, readDeployment, readLayout } from './manifests.ts';
+import { parse } from 'yaml';
+import { containersOf, FOLDERS, IMAGE, type PodSpec, readDeployment, readLayout } from './manifests.ts';
+import type { Kustomization } from './patches.ts';
 
 const CLUSTER_SERVICE = {
   'kubernetes.io/cluster-service': 'true',
@@ -143,6 +146,26 @@ describe.each(['one', 'three'] as const)('the layout of %s', (layout) => {
       ...(layout === 'one' ? [{ kind: 'Role', rules: [configMap] }] : []),
     ]);
     expect(named('Role', 'portolan')?.metadata.namespace).toBe(layout === 'one' ? 'kube-system' : undefined);
+  });
+});
+
+describe('both layouts', () => {
+  it('are the same but for the containers and what these mount', () => {
+    const frame = (layout: 'one' | 'three') => {
+      const { containers, volumes, ...pod } = readDeployment(layout).spec.template.spec as PodSpec & {
+        volumes: unknown;
+      };
+      expect([containers, volumes]).not.toContain(undefined);
+      const { template, ...spec } = readDeployment(layout).spec;
+      return { metadata: readDeployment(layout).metadata, spec, labels: template.metadata, pod };
+    };
+    expect(frame('three')).toEqual(frame('one'));
+  });
+
+  it('are chosen in one line', () => {
+    const { resources } = parse(readFileSync('deploy/kustomization.yaml', 'utf8')) as Kustomization; // Of our own.
+    expect(resources).toEqual(['portolan']);
+    expect(Object.values(FOLDERS)).toEqual(['deploy/portolan', 'deploy/kube-dns']);
   });
 });
 
