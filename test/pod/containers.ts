@@ -6,21 +6,21 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readKustomization, readManifest } from '../../src/roles/manifests/layout-files.ts';
 import { type Account, readRules } from '../api-server/rbac.ts';
 
-export interface Container {
-  readonly name: string;
-  /** The program's words, the command included. */
-  readonly words: readonly string[];
-}
-
 interface Deployment {
   readonly kind: string;
-  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly PodContainer[] } } };
+  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } };
 }
 
-interface PodContainer {
+interface Container {
   readonly name: string;
   readonly command?: readonly string[];
   readonly args: readonly string[];
+  readonly livenessProbe?: ContainerProbe;
+  readonly readinessProbe?: ContainerProbe;
+}
+
+interface ContainerProbe {
+  readonly httpGet: { readonly path: string; readonly port: number };
 }
 
 interface Component {
@@ -29,17 +29,34 @@ interface Component {
 
 export type LayoutFolder = 'kube-dns' | 'portolan';
 
-export function readContainer(folder: LayoutFolder, name: string): Container {
+function readContainers(folder: LayoutFolder): readonly Container[] {
   // Manifests of our own, whose schemas are checked elsewhere.
   const documents = readKustomization(join('deploy', folder)).flatMap(({ text }) =>
     parseAllDocuments(text).map((document) => document.toJS() as Deployment | null),
   );
   const deployment = documents.find((document) => document?.kind === 'Deployment');
-  const found = deployment?.spec.template.spec.containers.find((container) => container.name === name);
+  return deployment?.spec.template.spec.containers ?? [];
+}
+
+/** The words that a container gives the program, the command included. */
+export function readWords(folder: LayoutFolder, name: string): readonly string[] {
+  const found = readContainers(folder).find((container) => container.name === name);
   if (found === undefined) throw new Error(`no such container: ${folder}/${name}`);
   // A link at the root of the image is the command of the same name.
   const command = (found.command ?? []).map((path) => path.replace(/^\//, ''));
-  return { name, words: [...command, ...found.args] };
+  return [...command, ...found.args];
+}
+
+/** All probes of a pod, by names such as `kubedns liveness`. */
+export function readProbes(
+  folder: LayoutFolder,
+): readonly { readonly name: string; readonly path: string; readonly port: number }[] {
+  return readContainers(folder).flatMap(({ name, livenessProbe, readinessProbe }) => {
+    const probes = { liveness: livenessProbe, readiness: readinessProbe };
+    return Object.entries(probes).flatMap(([kind, probe]) =>
+      probe === undefined ? [] : [{ name: `${name} ${kind}`, ...probe.httpGet }],
+    );
+  });
 }
 
 const ACCOUNT: Account = { namespace: 'kube-system', name: 'kube-dns' };

@@ -4,7 +4,7 @@
  */
 import type { Server } from '../support/ask.ts';
 import { findFreePort } from '../support/free-port.ts';
-import { type LayoutFolder, readContainer } from './containers.ts';
+import { type LayoutFolder, readProbes, readWords } from './containers.ts';
 import { Part } from './part.ts';
 import type { Probes } from './probes.ts';
 
@@ -66,7 +66,7 @@ async function layOutThree(surroundings: Surroundings, dnsmasq: 'ours' | 'origin
       makeDnsmasq(ports, surroundings),
       sidecar(ports, surroundings),
     ],
-    ...places(ports),
+    ...places('kube-dns', ports),
     missed: {
       kubedns: ['kubedns liveness', 'kubedns readiness'],
       dnsmasq: ['dnsmasq liveness'],
@@ -81,7 +81,7 @@ export async function layOutAround(
   surroundings: DnsmasqSurroundings,
 ): Promise<Pick<Layout, 'parts' | 'front' | 'probes'>> {
   const ports = { ...(await findPorts()), kubedns };
-  const { front, probes } = places(ports);
+  const { front, probes } = places('kube-dns', ports);
   const { 'kubedns readiness': _, ...rest } = probes;
   return { parts: [ourDnsmasq(ports, surroundings), sidecar(ports, surroundings)], front, probes: rest };
 }
@@ -123,7 +123,7 @@ async function layOutOne(surroundings: Surroundings): Promise<Layout> {
     `--prometheus-port=${HERE}:${ports.kubednsMetrics}`,
   ];
   const args = wordsOf('portolan', 'portolan', ports, surroundings, here);
-  const rest = places(ports);
+  const rest = places('portolan', ports);
   return {
     parts: [new Part('portolan', { kind: 'portolan', args })],
     ...rest,
@@ -150,7 +150,7 @@ function wordsOf(
   { configFolder }: DnsmasqSurroundings,
   here: readonly string[],
 ): readonly string[] {
-  const replaced = readContainer(folder, name).words.map((word) =>
+  const replaced = readWords(folder, name).map((word) =>
     word
       .replace(/\b10053\b/, String(ports.kubedns))
       .replace(/127\.0\.0\.1:53\b/, `${HERE}:${ports.front}`)
@@ -167,16 +167,19 @@ function onLoopback({ front }: Ports): readonly string[] {
   ];
 }
 
-function places(ports: Ports): Omit<Layout, 'parts' | 'missed'> {
+function places(folder: LayoutFolder, ports: Ports): Omit<Layout, 'parts' | 'missed'> {
   const at = (port: number, path: string) => `http://${HERE}:${port}${path}`;
+  const replaced: ReadonlyMap<number, number> = new Map([
+    [8081, ports.readiness],
+    [10_054, ports.sidecar],
+  ]);
+  // Whoever replaces the three by the one finds the probes of old there.
+  const probes = [...readProbes('kube-dns'), ...readProbes(folder)].map(
+    ({ name, path, port }) => [name, at(replaced.get(port) ?? port, path)] as const,
+  );
   return {
     front: { address: HERE, port: ports.front },
-    probes: {
-      'kubedns liveness': at(ports.sidecar, '/healthcheck/kubedns'),
-      'kubedns readiness': at(ports.readiness, '/readiness'),
-      'dnsmasq liveness': at(ports.sidecar, '/healthcheck/dnsmasq'),
-      'sidecar liveness': at(ports.sidecar, '/metrics'),
-    },
+    probes: Object.fromEntries(probes),
     metrics: {
       kubedns: at(ports.kubednsMetrics, '/metrics'),
       sidecar: at(ports.sidecar, '/metrics'),

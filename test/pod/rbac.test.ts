@@ -13,7 +13,7 @@ import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { ConfigMapVolume, changeConfigMap } from './config-map.ts';
-import { type LayoutFolder, readAddedWords, readContainer, readRulesOf } from './containers.ts';
+import { type LayoutFolder, readAddedWords, readRulesOf, readWords } from './containers.ts';
 import { readGoldenCluster } from './pod.ts';
 import { untilProbes } from './probes.ts';
 
@@ -38,7 +38,7 @@ const CASES = (
 
 it.each(CASES)('%s', { timeout: 60_000 }, async (_, { folder, components }) => {
   const rules = readRulesOf(folder, components);
-  const servers = await Promise.all(SERVED.map((serves) => startApiServer(rules, serves)));
+  const servers = await Promise.all(servedFor(components).map((serves) => startApiServer(rules, serves)));
   const runs = servers.map((server) => runWith(server, folder, components));
   for (const { readiness, alive } of await Promise.all(runs))
     await untilProbes({ readiness }, 'healthy', { alive });
@@ -49,8 +49,13 @@ it.each(CASES)('%s', { timeout: 60_000 }, async (_, { folder, components }) => {
   expect(refused.map(({ verb, path }) => `${verb} ${path}`)).toEqual([]);
 });
 
-/** Clusters of today, and those from before EndpointSlices, in whose place Endpoints are asked for. */
-const SERVED = [servedByDefault, servedByDefault.filter((path) => !path.endsWith('/endpointslices'))];
+/** What the API servers serve that a configuration may meet. */
+function servedFor(components: readonly string[]): readonly (readonly string[])[] {
+  if (!components.includes('dialect-coredns')) return [servedByDefault];
+  // Before there were EndpointSlices, Endpoints are asked for in their place.
+  return [servedByDefault, servedByDefault.filter((path) => !path.endsWith('/endpointslices'))];
+}
+
 const USER = userOf({ namespace: 'kube-system', name: 'kube-dns' });
 
 async function startApiServer(rules: readonly AccessRule[], serves: readonly string[]) {
@@ -82,7 +87,7 @@ async function runWith(double: ApiServerDouble, folder: LayoutFolder, components
   await new ConfigMapVolume(join(temporary.path, 'config')).write(data);
   const kubeconfig = await writeKubeconfig(temporary, double.url, { token: 'secret' });
   const health = await findFreePort();
-  const words = readContainer(folder, folder === 'portolan' ? 'portolan' : 'kubedns').words.map((word) =>
+  const words = readWords(folder, folder === 'portolan' ? 'portolan' : 'kubedns').map((word) =>
     word
       .replace('/kube-dns-config', join(temporary.path, 'config'))
       .replace('/var/lib/portolan', temporary.path),
