@@ -87,8 +87,9 @@ function testClients(layout: LayoutName, pod: GetPod): void {
   });
 }
 
-/** `cart.shop.svc.cluster.local` in the nesting of kube-dns. */
-const SHOP = { ChildNodes: { shop: expect.anything() } };
+/** Two services of a namespace in the nesting of kube-dns. */
+const SERVICES = { ChildNodes: { cart: expect.anything() }, Entries: { ext: { host: 'www.example.com' } } };
+const SHOP = { ChildNodes: { shop: SERVICES } };
 const ZONE = { ChildNodes: { local: { ChildNodes: { cluster: { ChildNodes: { svc: SHOP } } } } } };
 
 function testFigures(pod: GetPod): void {

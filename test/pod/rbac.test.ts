@@ -49,6 +49,15 @@ it.each(CASES)('%s', { timeout: 60_000 }, async (_, { folder, components }) => {
   expect(refused.map(({ verb, path }) => `${verb} ${path}`)).toEqual([]);
 });
 
+it('without the right to see its ConfigMap the rest is served, and the log says what is missing', async () => {
+  const server = await startApiServer(readRulesOf('kube-dns', []), servedByDefault);
+  const { readiness, alive, program } = await runWith(server, 'portolan', []);
+  await untilProbes({ readiness }, 'healthy', { alive });
+  await expect.poll(() => program.errors, { timeout: 20_000 }).toMatch(/configmaps .*is forbidden/);
+  const refused = server.requests.filter(({ status }) => status === 403);
+  expect(new Set(refused.map(({ plural }) => plural))).toEqual(new Set(['configmaps']));
+});
+
 /** What the API servers serve that a configuration may meet. */
 function servedFor(components: readonly string[]): readonly (readonly string[])[] {
   if (!components.includes('dialect-coredns')) return [servedByDefault];
@@ -102,5 +111,5 @@ async function runWith(double: ApiServerDouble, folder: LayoutFolder, components
   const alive = () => {
     if (program.ended !== undefined) throw new Error(program.output + program.errors);
   };
-  return { readiness: `http://127.0.0.1:${health}/readiness`, alive };
+  return { readiness: `http://127.0.0.1:${health}/readiness`, alive, program };
 }
