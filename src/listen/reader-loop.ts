@@ -40,8 +40,6 @@ export interface ReaderData {
 
 /** What a reader says to the main thread, on rare occasions. */
 export interface ReaderMessages {
-  /** The main thread sleeps, and a question waits for it. */
-  wake(): void;
   /** Answering a packet threw, which is a defect of ours. The first few are told, all are counted. */
   reportFault(error: unknown): void;
 }
@@ -135,8 +133,7 @@ export class ReaderLoop {
     const length = batch.lengthOf(index);
     const verdict = batch.isCut(index) ? this.#rejectCut(start, length) : this.#tryAnswer(start, length);
     if (verdict > 0) batch.answer(index, verdict);
-    else if (verdict < 0 && this.#questions.push(socket, batch, index, batch.octets, start, length))
-      this.#messages.wake();
+    else if (verdict < 0) this.#questions.push(socket, batch, index, batch.octets, start, length);
   }
 
   /** A packet that makes us fail must not take the reader with it: whoever sends it would send it again. */

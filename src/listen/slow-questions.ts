@@ -35,6 +35,8 @@ export interface SlowQuestionCounts {
 interface Source {
   readonly consumer: QuestionConsumer;
   readonly sockets: readonly number[];
+  /** Whether a question that comes will wake us. */
+  isWatched: boolean;
 }
 
 export interface SlowQuestionOptions {
@@ -70,7 +72,9 @@ export class SlowQuestions implements WaitingEvents {
 
   constructor(sources: readonly QuestionSource[], options: SlowQuestionOptions) {
     const { answerSlowly, answerInOctets, mostUnanswered, log } = options;
-    this.#sources = sources.map(({ ring, sockets }) => ({ consumer: new QuestionConsumer(ring), sockets }));
+    this.#sources = sources.map(({ ring, sockets }) => ({
+      ...{ consumer: new QuestionConsumer(ring), sockets, isWatched: false },
+    }));
     this.#answerSlowly = answerSlowly;
     this.#answerInOctets = answerInOctets ?? (() => false);
     this.#mostUnanswered = mostUnanswered;
@@ -148,11 +152,25 @@ export class SlowQuestions implements WaitingEvents {
     if (this.#isClosed) return;
     let mayBeMore = false;
     for (const source of this.#sources) {
-      if (this.#takeFrom(source) || !source.consumer.sleep()) mayBeMore = true;
+      if (this.#takeFrom(source) || !this.#sleep(source)) mayBeMore = true;
     }
     // At the limit, the next answer wakes us.
     if (mayBeMore && this.#unanswered < this.#mostUnanswered) this.wake();
     this.#tellIfSettled();
+  }
+
+  /** Returns false if there is a question already. */
+  #sleep(source: Source): boolean {
+    if (!source.consumer.sleep()) return false;
+    if (source.isWatched) return true;
+    const awake = source.consumer.awake();
+    if (awake === undefined) return false;
+    source.isWatched = true;
+    void awake.then(() => {
+      source.isWatched = false;
+      if (!this.#isScheduled) this.#takeSome();
+    });
+    return true;
   }
 
   /** Returns whether there may be more in this ring. */

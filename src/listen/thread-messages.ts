@@ -8,16 +8,12 @@ import type { ReaderMessages } from './reader-loop.ts';
 
 export type ThreadMessage =
   /** The reader is about to receive its first packet. */
-  | { readonly kind: 'ready' }
-  /** There are questions in the ring, and the main thread had said that it sleeps. */
-  | { readonly kind: 'questions' }
-  | { readonly kind: 'fault'; readonly reason: string };
+  { readonly kind: 'ready' } | { readonly kind: 'fault'; readonly reason: string };
 
 export function threadMessages(port: MessagePort): ReaderMessages & { ready(): void } {
   const post = (message: ThreadMessage): void => port.postMessage(message);
   return {
     ready: () => post({ kind: 'ready' }),
-    wake: () => post({ kind: 'questions' }),
     reportFault: (error) => post({ kind: 'fault', reason: reasonOf(error) }),
   };
 }

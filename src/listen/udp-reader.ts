@@ -12,7 +12,7 @@ import type { ThreadMessage } from './thread-messages.ts';
 export type StartThread = (data: ReaderData) => Worker;
 
 export interface UdpReaderEvents {
-  /** There are questions in its ring. */
+  /** There may be questions in its ring of which nobody has heard. */
   onQuestions(): void;
   /** Its thread is gone, perhaps in the middle of a batch; the next one starts after this returns. */
   onDead(reader: number): void;
@@ -104,8 +104,7 @@ export class UdpReader {
   }
 
   #hear(message: ThreadMessage): void {
-    if (message.kind === 'questions') this.#events.onQuestions();
-    else if (message.kind === 'ready') {
+    if (message.kind === 'ready') {
       this.#rejectReady = undefined;
       this.#resolveReady();
     } else {
