@@ -45,7 +45,6 @@ FROM ${BASE} AS all
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY --from=busybox /bin/busybox /usr/local/bin/busybox
 COPY --from=build /image/ /
-ENV NODE_ENV=production
 
 # As root, with what its manifest leaves it, as in the original: it has to open port 53, and an old manifest gives it no other
 # way. Where dnsmasq is told to stop with a signal that it does not know, it answers until the end of the grace period, when all
