@@ -68,7 +68,7 @@ describe('the publication of local names', () => {
   });
 
   it('says once that the table is full, and leaves standing what stands', () => {
-    const { log, tell, replace } = makePublication(2 ** 20);
+    const { log, tell, replace } = makePublication(2 ** 21);
     const first = namesOf({ first: '10.0.0.1' });
     replace(NOTHING, first);
     const many = Array.from({ length: 20_000 }, (_, index) => [`n${index}`, '0.0.0.0'] as const);
