@@ -9,7 +9,7 @@ import { wordsAsCalled } from '../../src/cli/called-as.ts';
 import { createProcessSources } from '../../src/cli/dnsmasq-sources.ts';
 import { SERVE_OPTIONS } from '../../src/cli/serve-options.ts';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-options.ts';
-import { readKubeDnsFlags, type ServeFlagShape } from '../../src/config/kube-dns/kube-dns-flags.ts';
+import { readKubeDnsFlags } from '../../src/config/kube-dns/kube-dns-flags.ts';
 import { readNannyFlags } from '../../src/config/kube-dns/nanny-flags.ts';
 import type { ServerPlan } from '../../src/config/plan.ts';
 import { planFromFlags, type ServeFlags } from '../../src/config/serve-flags.ts';
@@ -17,12 +17,7 @@ import { readSidecarFlags } from '../../src/config/sidecar/sidecar-flags.ts';
 import { type Container, containersOf, readDeployment } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';
-
-const SHAPES: readonly ServeFlagShape[] = SERVE_OPTIONS.map((option) => ({
-  name: option.long?.slice(2) ?? '',
-  key: option.attributeName(),
-  takes: option.parseArg !== undefined ? 'values' : option.required ? 'value' : 'switch',
-}));
+import { SERVE_SHAPES } from './serve-shapes.ts';
 
 function environmentOf({ env = [] }: Container): Readonly<Record<string, string>> {
   return Object.fromEntries(env.map(({ name, value }) => [name, value]));
@@ -72,7 +67,7 @@ describe('the arguments of', () => {
 
   it('kubedns are flags of kube-dns', () => {
     const container = containerNamed('kubedns');
-    const reading = readKubeDnsFlags(wordsOf(container, 'kube-dns'), SHAPES, environmentOf(container));
+    const reading = readKubeDnsFlags(wordsOf(container, 'kube-dns'), SERVE_SHAPES, environmentOf(container));
     if (reading.kind !== 'flags') throw new Error(`read as ${reading.kind}`);
     expect(reading.problems).toEqual([]);
     const plan = planOf(reading.flags, container, 'kube-dns');

@@ -1,0 +1,130 @@
+/**
+ * Arguments that manifests of kube-dns had over the years: with our image in the place of the old one, they are still taken.
+ *
+ * The name is the entry of the old image, which our image has as well.
+ */
+import { describe, expect, it } from 'vitest';
+import { wordsAsCalled } from '../../src/cli/called-as.ts';
+import { createProcessSources } from '../../src/cli/dnsmasq-sources.ts';
+import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-options.ts';
+import { readHealthzFlags } from '../../src/config/healthz/healthz-flags.ts';
+import { readKubeDnsFlags } from '../../src/config/kube-dns/kube-dns-flags.ts';
+import { readNannyFlags } from '../../src/config/kube-dns/nanny-flags.ts';
+import { readSidecarFlags } from '../../src/config/sidecar/sidecar-flags.ts';
+import { SERVE_SHAPES } from './serve-shapes.ts';
+
+const ZONES = ['--server=/cluster.local/127.0.0.1#10053', '--server=/in-addr.arpa/127.0.0.1#10053'];
+const NANNY = ['-v=2', '-configDir=/etc/k8s/dns/dnsmasq-nanny', '-restartDnsmasq=true'];
+const LOOKUP = 'nslookup kubernetes.default.svc.cluster.local 127.0.0.1';
+
+const CASES: readonly (readonly [release: string, entry: string, args: readonly string[]])[] = [
+  ['1.3', '/kube-dns', ['--domain=cluster.local.', '--dns-port=10053']],
+  ['1.3', '/usr/sbin/dnsmasq', ['--cache-size=1000', '--no-resolv', '--server=127.0.0.1#10053']],
+  [
+    '1.3',
+    '/exechealthz',
+    [`-cmd=${LOOKUP} >/dev/null && ${LOOKUP}:10053 >/dev/null`, '-port=8080', '-quiet'],
+  ],
+  ['1.5', '/kube-dns', ['--domain=cluster.local.', '--dns-port=10053', '--config-map=kube-dns', '--v=2']],
+  [
+    '1.5',
+    '/exechealthz',
+    [
+      ...[`--cmd=${LOOKUP} >/dev/null`, '--url=/healthz-dnsmasq'],
+      ...[`--cmd=${LOOKUP}:10053 >/dev/null`, '--url=/healthz-kubedns', '--port=8080', '--quiet'],
+    ],
+  ],
+  [
+    '1.5',
+    '/kube-dns',
+    ['--domain=cluster.local.', '--dns-port=10053', '--federations=fed=example.com', '--v=0'],
+  ],
+  [
+    '1.6',
+    '/dnsmasq-nanny',
+    [...NANNY, '-logtostderr', '--', '-k', '--cache-size=1000', '--log-facility=-', ...ZONES],
+  ],
+  [
+    '1.6',
+    '/sidecar',
+    [
+      ...[
+        '--v=2',
+        '--logtostderr',
+        '--probe=kubedns,127.0.0.1:10053,kubernetes.default.svc.cluster.local,5,A',
+      ],
+      '--probe=dnsmasq,127.0.0.1:53,kubernetes.default.svc.cluster.local,5,A',
+    ],
+  ],
+  [
+    '1.33',
+    '/dnsmasq-nanny',
+    [
+      ...[
+        ...NANNY,
+        '--',
+        '-k',
+        '--cache-size=1000',
+        '--no-negcache',
+        '--dns-loop-detect',
+        '--log-facility=-',
+      ],
+      ...[...ZONES, '--server=/ip6.arpa/127.0.0.1#10053'],
+    ],
+  ],
+  [
+    '1.33',
+    '/sidecar',
+    [
+      ...['--v=2', '--probe=kubedns,127.0.0.1:10053,kubernetes.default.svc.cluster.local,5,SRV'],
+      '--probe=dnsmasq,127.0.0.1:53,kubernetes.default.svc.cluster.local,5,SRV',
+    ],
+  ],
+];
+
+/** @returns what the command complains of */
+function complaintsOf(command: string, words: readonly string[]): unknown {
+  switch (command) {
+    case 'kube-dns': {
+      const reading = readKubeDnsFlags(words, SERVE_SHAPES, {});
+      return reading.kind === 'flags' ? reading.problems : reading.kind;
+    }
+    case 'dnsmasq':
+      return dnsmasqComplaints(words);
+    case 'dnsmasq-nanny': {
+      const reading = readNannyFlags(words);
+      return reading.kind === 'good' ? dnsmasqComplaints(reading.plan.dnsmasqWords) : reading;
+    }
+    case 'sidecar': {
+      const reading = readSidecarFlags(words);
+      return reading.kind === 'good' ? [] : reading;
+    }
+    case 'healthz': {
+      const reading = readHealthzFlags(words);
+      return reading.kind === 'good' ? [] : reading;
+    }
+    default:
+      return `no command: ${command}`;
+  }
+}
+
+function dnsmasqComplaints(words: readonly string[]): unknown {
+  const reading = readDnsmasqOptions(words, createProcessSources());
+  return reading.kind === 'good' ? [] : reading;
+}
+
+describe('arguments from the manifests of Kubernetes', () => {
+  it.each(CASES)('%s, for %s: %j', (_release, entry, args) => {
+    const [command = '', ...words] = wordsAsCalled(entry, args);
+    expect(complaintsOf(command, words)).toEqual([]);
+  });
+
+  it('would be complained of if they were others', () => {
+    expect(complaintsOf('kube-dns', ['--dns-prot=1'])).not.toEqual([]);
+    expect(complaintsOf('dnsmasq', ['--cache-sise=1'])).not.toEqual([]);
+    expect(complaintsOf('dnsmasq-nanny', ['-configDri=/x'])).not.toEqual([]);
+    expect(complaintsOf('dnsmasq-nanny', ['--', '--cache-sise=1'])).not.toEqual([]);
+    expect(complaintsOf('sidecar', ['--probe=x'])).not.toEqual([]);
+    expect(complaintsOf('healthz', ['-prot=1'])).not.toEqual([]);
+  });
+});
