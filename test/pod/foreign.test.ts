@@ -2,16 +2,15 @@
  * Our dnsmasq and our sidecar around Knot DNS, which has the place of kube-dns.
  */
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { type Knot, runKnot } from '../dnsmasq/knot.ts';
 import { afterFile } from '../support/after-file.ts';
 import { askShort } from '../support/ask.ts';
-import { endAllPrograms } from '../support/portolan.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { ConfigMapVolume } from './config-map.ts';
 import { type Layout, layOutAround } from './layouts.ts';
-import { checkAll } from './part.ts';
+import { checkAll, startAll } from './part.ts';
 import { pick, untilProbes } from './probes.ts';
 import { startOutsideServer } from './upstream.ts';
 
@@ -41,10 +40,9 @@ describeWithTool('knotd', 'around Knot DNS', () => {
     const configFolder = join(path, 'config');
     await new ConfigMapVolume(configFolder).write({ upstreamNameservers: JSON.stringify([upstream]) });
     pod = await layOutAround(knot.port, { configFolder, upstream });
-    for (const part of pod.parts) part.start();
+    await startAll(pod.parts, pod.front);
     await untilProbes(pod.probes, 'healthy', { alive: () => checkAll(pod.parts) });
   }, 120_000);
-  afterAll(endAllPrograms);
 
   it.each(['udp', 'tcp'] as const)(
     'names of the cluster are its own, others of the world, by %s',

@@ -3,6 +3,9 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { expect, vi } from 'vitest';
+import { afterFile } from '../support/after-file.ts';
+import { askShort, type Server } from '../support/ask.ts';
 import { type RunOptions, runPortolan } from '../support/portolan.ts';
 
 /** What a container runs. */
@@ -58,6 +61,32 @@ export class Part {
     if (typeof exitCode === 'number' || (typeof signalCode === 'string' && signalCode !== 'SIGKILL'))
       throw new Error(`${this.name} has ended: ${exitCode ?? signalCode}\n${this.said}`);
   }
+}
+
+/**
+ * Starts them in the order of their manifest; they end after the tests of the file.
+ *
+ * The sidecar comes when clients are answered: what its first probes missed they would find only five seconds later.
+ *
+ * @param front where clients ask
+ */
+export async function startAll(parts: readonly Part[], front: Server): Promise<void> {
+  for (const part of parts) {
+    if (part.name === 'sidecar') await untilAnswered(front, parts);
+    afterFile(() => part.kill());
+    part.start();
+  }
+}
+
+async function untilAnswered(front: Server, parts: readonly Part[]): Promise<void> {
+  const name = 'kubernetes.default.svc.cluster.local';
+  await vi.waitFor(
+    async () => {
+      checkAll(parts);
+      expect(await askShort(front, name, 'A', { deadline: 1_000 })).toBe('10.96.0.1');
+    },
+    { timeout: 60_000, interval: 50 },
+  );
 }
 
 /** @throws what a part has said that has ended by itself */

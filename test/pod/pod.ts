@@ -12,7 +12,7 @@ import { afterFile } from '../support/after-file.ts';
 import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { ConfigMapVolume, changeConfigMap } from './config-map.ts';
 import { LAYOUTS, type Layout, type LayoutName } from './layouts.ts';
-import { checkAll } from './part.ts';
+import { checkAll, startAll } from './part.ts';
 import { untilProbes } from './probes.ts';
 import { startOutsideServer } from './upstream.ts';
 
@@ -89,10 +89,7 @@ export class Pod {
     });
     const pod = new Pod(layout, apiServer, outside, volume);
     await pod.configure({});
-    for (const part of layout.parts) {
-      part.start();
-      afterFile(() => part.kill());
-    }
+    await startAll(layout.parts, layout.front);
     await pod.untilHealthy();
     return pod;
   }
