@@ -33,10 +33,6 @@ export class Part {
     this.#command = command;
   }
 
-  get pid(): number | undefined {
-    return this.#run?.process.pid;
-  }
-
   /** All that the present process has said. */
   get said(): string {
     return this.#run?.said() ?? '';
