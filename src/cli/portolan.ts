@@ -3,6 +3,7 @@
  * The program's entry. Handlers of signals stand before anything else is loaded, hence the second, late import.
  */
 import './signals.ts';
+import './small-heap.ts';
 
 const [, entry = '', ...words] = process.argv;
 const { wordsAsCalled } = await import('./called-as.ts');
