@@ -80,13 +80,14 @@ export class LastGoodConfig {
     this.#changes += 1;
     this.#changedAt = clock.now();
     const { stubDomains, upstreams, federations } = config;
+    // Before it is said: whoever reads that may ask at once.
+    onChange(config);
     log.info('settings of the ConfigMap taken in', {
       stubDomains: listFew(stubDomains.map(({ domain }) => domain)),
       upstreamNameservers: upstreams.length,
       federations: listFew(federations.map(({ name }) => name)),
       from,
     });
-    onChange(config);
   }
 
   #reject(problems: readonly Problem[]): void {
