@@ -100,7 +100,8 @@ export class Resolution extends DueEntry implements AttemptEvents {
     if (this.#isDone) return;
     this.#remove(attempt);
     const { upstream } = attempt;
-    if (message instanceof PlainReply && attempt.query.hasEdns && !this.#terms.tryNextOn.has(RCODE.NOERROR)) {
+    const isGood = message instanceof PlainReply && !this.#terms.tryNextOn.has(message.rcode);
+    if (isGood && attempt.query.hasEdns) {
       // Nothing of what follows concerns it.
       this.#finish({ kind: 'reply', message, upstream });
       return;

@@ -52,6 +52,8 @@ export class LocalSide {
   /** Answers by rule what is not known, before anybody is asked. */
   readonly questionRules: Handler;
   readonly filterReply: ReplyFilter;
+  /** Whether something is known of a name or of one below it, so that it cannot be denied. */
+  readonly mayExist: (name: NameKey) => boolean;
   readonly #terms: LocalTerms;
   readonly #data: LocalData;
   #rules: QuestionRuleBook;
@@ -71,8 +73,8 @@ export class LocalSide {
       return { kind: 'nodata', aliases: [], soa: undefined, authoritative: false };
     };
     this.questionRules = (query, next) => this.#rules.handler(query, next);
-    const exists = (name: NameKey) => this.#data.names.exists(name) || this.#rules.hasAddress(name);
-    this.filterReply = createReplyFilter(terms.replies, exists, log);
+    this.mayExist = (name) => this.#data.names.exists(name) || this.#rules.hasAddress(name);
+    this.filterReply = createReplyFilter(terms.replies, this.mayExist, log);
   }
 
   /** Ends when all files are read and their names answered. */
@@ -90,7 +92,7 @@ export class LocalSide {
     return this.#data.names.knows(name) || this.#rules.concerns(name, type);
   }
 
-  /** Whether `filterReply` leaves replies alone that hold addresses. */
+  /** Whether `filterReply` leaves replies alone that hold addresses, or deny what is not known here. */
   get leavesAddresses(): boolean {
     return leavesAddresses(this.#terms.replies);
   }

@@ -90,8 +90,13 @@ function judgeNegative({ answers, authorities }: Message, rules: CachingRules): 
     break;
   }
   if (seconds === 0) return never('there is no SOA record to say for how long, or it says 0');
-  const bounded = Math.min(clampTtl(seconds, rules), rules.maxNegativeTtl ?? Number.POSITIVE_INFINITY);
+  const bounded = boundNegative(seconds, rules);
   return keep('negative', Math.min(bounded, ...answers.map(({ ttl }) => clampTtl(ttl, rules))));
+}
+
+/** @param seconds what the SOA record says, from 1 */
+export function boundNegative(seconds: number, rules: CachingRules): number {
+  return Math.min(clampTtl(seconds, rules), rules.maxNegativeTtl ?? Number.POSITIVE_INFINITY);
 }
 
 function keep(kind: 'positive' | 'negative' | 'failure', seconds: number): Keeping {

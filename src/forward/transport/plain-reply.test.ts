@@ -45,9 +45,33 @@ function take(message: Message, change = (octets: Uint8Array) => octets): PlainR
   return reply.take(memory, 2, packet.length, query) ? reply : undefined;
 }
 
+const alias = (name: string, target: string) =>
+  record({ kind: 'CNAME', target: parseName(target) }, { name: parseName(name) });
+const soa = (zone: string) =>
+  record(
+    {
+      ...{ kind: 'SOA', primary: parseName('ns.example.'), mailbox: parseName('root.else.') },
+      ...{ serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 5 },
+    },
+    { name: parseName(zone) },
+  );
+const chain = (steps: number) =>
+  Array.from({ length: steps }, (_, step) => alias(step === 0 ? 'www.example.' : `${step}.`, `${step + 1}.`));
+const NO_SUCH_NAME = { response: true, rcode: 3 };
+
 const plain: readonly Partial<Message>[] = [
   { answers: [record(A)] },
   { answers: [record(AAAA, { ttl: 0 }), record(AAAA, { ttl: 0x7fff_ffff })], edns: EDNS },
+  {
+    answers: [
+      alias('www.example.', 'a.Else.'),
+      alias('A.else.', 'b.a.else.'),
+      record(A, { name: parseName('b.a.else.') }),
+    ],
+  },
+  { authorities: [soa('example.')] },
+  { authorities: [soa('.')], header: { ...replyWith({}).header, ...NO_SUCH_NAME }, edns: EDNS },
+  { answers: [alias('www.example.', 'a.else.')], authorities: [soa('else.')] },
   { answers: Array.from({ length: 40 }, (_, index) => record(A, { ttl: 100 - index })) },
 ];
 
@@ -60,20 +84,36 @@ describe('a plain reply', () => {
     const whole = decodeMessage(encodeMessage(message));
     expect({ header, questions, answers, authorities, additionals, edns }).toEqual(whole);
     expect(keepMessage(reply)).toEqual(whole);
-    expect(reply.leastTtl).toBe(Math.min(...answers.map(({ ttl }) => ttl)));
+    const records = [...answers, ...authorities];
+    const packet = encodeMessage(message);
+    const view = new DataView(packet.buffer, reply.recordsAt - reply.start);
+    expect(records.map((_, index) => view.getUint32(reply.ttlOffsets[index] ?? 0))).toEqual(
+      records.map(({ ttl }) => ttl),
+    );
     const [question = { name: NAME, type: 1, class: 1 }] = questions;
     expect(sanitise(question, whole)).toEqual({ message: whole, dropped: 0 });
   });
 
   const header = replyWith({}).header;
   it.each<readonly [string, Partial<Message>]>([
-    ['has no answer', {}],
-    ['is no success', { header: { ...header, rcode: 3 }, answers: [record(A)] }],
+    ['has nothing', {}],
+    ['fails', { header: { ...header, rcode: 2 }, authorities: [soa('example.')] }],
+    ['denies what it answers', { header: { ...header, rcode: 3 }, answers: [record(A)] }],
+    ['answers what it denies', { answers: [record(A)], authorities: [soa('example.')] }],
+    ['denies in the name of another zone', { authorities: [soa('else.')] }],
+    ['denies twice', { authorities: [soa('example.'), soa('.')] }],
+    [
+      'leads in a circle',
+      { answers: [alias('www.example.', 'b.'), alias('b.', 'WWW.example.')], authorities: [soa('.')] },
+    ],
+    ['leads nowhere', { answers: [alias('www.example.', 'b.')] }],
+    ['leads elsewhere', { answers: [alias('www.example.', 'b.'), record(A)] }],
+    ['leads on too long', { answers: chain(9), authorities: [soa('.')] }],
     ['is truncated', { header: { ...header, truncated: true }, answers: [record(A)] }],
     ['has another name', { answers: [record(A, { name: parseName('example.') })] }],
     ['has another type', { answers: [record(A), record(AAAA)] }],
     ['has another class', { answers: [record(A, { class: 3 })] }],
-    ['has an alias', { answers: [record(A), record({ kind: 'CNAME', target: NAME })] }],
+    ['has an alias behind its addresses', { answers: [record(A), alias('www.example.', 'b.')] }],
     ['has authorities', { answers: [record(A)], authorities: [record({ kind: 'NS', target: NAME })] }],
     ['has additional records', { answers: [record(A)], additionals: [record(A)] }],
     ['has an option', { answers: [record(A)], edns: { ...EDNS, options: [OPTION] } }],

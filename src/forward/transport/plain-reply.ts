@@ -1,8 +1,11 @@
 /**
- * A reply of the plainest kind, left as the octets that came: NOERROR, and addresses of the very name that was asked for.
+ * A reply of the usual kinds, left as the octets that came:
  *
- * Most replies are such, and nothing in them needs to be taken apart: every record has the same length, its owner is a pointer to
- * the question, and the octets behind the question are what clients and the cache are told. Everything else is decoded.
+ *     an answer    aliases that lead from the name asked for to its addresses, in their order, and these; nothing else
+ *     a denial     no such name, or no such data: the aliases that there are, and the SOA record of a zone that the name is in
+ *
+ * Nearly all replies are such. Their records stand behind the question as clients and the cache are to be told them, so nothing
+ * needs to be taken apart; all other replies are decoded.
  *
  * A plain reply is lent: it lies in memory that the next packet is received into. Whoever keeps it uses `keepMessage`.
  */
@@ -10,82 +13,159 @@ import { readHeader } from '../../wire/header.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { type Edns, type Header, type Message, RCODE, TYPE } from '../../wire/types.ts';
 import type { QueryMessage } from './query-message.ts';
+import { ReplyNames } from './reply-names.ts';
 
+const QUESTION_NAME = 12;
 const OPT_OCTETS = 11;
-/** Owner, type, class, TTL, length of the data. */
-const RECORD_OCTETS = 12;
-const TTL_AT = 6;
-/** A pointer to the question's name (RFC 1035 section 4.1.4). */
-const POINTER_TO_QUESTION = 0xc00c;
+/** Type, class, TTL and length of the data, behind the owner. */
+const FIXED_OCTETS = 10;
+const POINTER_OCTETS = 2;
+const SOA_NUMBERS_OCTETS = 20;
 const MOST_TTL = 0x7fff_ffff;
-/** Of the third and fourth octet: TC and the response code. */
-const NOT_WHOLE_OR_NOT_WELL = 0x020f;
+const MOST_RECORDS = 64;
+const MOST_ALIASES = 8;
+const TRUNCATED = 0x0200;
+
+const names = new ReplyNames();
 
 export class PlainReply implements Message {
   /** The packet, at `start`. */
   octets: Uint8Array = new Uint8Array();
   start = 0;
-  /** Its records, from the first octet behind the question: how many, and the octets of each. */
+  rcode: number = RCODE.NOERROR;
+  /** Its records, OPT left out: from the first octet behind the question, so many octets. */
   recordsAt = 0;
-  count = 0;
+  recordsLength = 0;
+  answerCount = 0;
+  /** 1 for a denial, else 0. */
+  authorityCount = 0;
+  /** Where the TTLs stand, from `recordsAt` on: one for each record. */
+  readonly ttlOffsets = new Uint16Array(MOST_RECORDS + 1);
+  /** The addresses, from `recordsAt` on: where they begin, the octets of each, and how many. */
+  runAt = 0;
   stride = 0;
-  /** Seconds, the least of all records. */
-  leastTtl = 0;
+  addresses = 0;
+  /** Of a denial: the lesser of the SOA record's TTL and minimum (RFC 2308 section 5), in seconds. */
+  denialTtl = 0;
+  readonly #chain = new Uint16Array(MOST_ALIASES + 1);
   #length = 0;
   #optAt = 0;
 
   /**
    * Takes a packet in that repeats the question of a query.
    *
-   * @returns whether it is of the plain kind
+   * @returns whether it is of a plain kind; otherwise it is to be forgotten
    */
   take(packet: Uint8Array, start: number, length: number, { octets, questionEnd }: QueryMessage): boolean {
-    if ((uint16(packet, start + 2) & NOT_WHOLE_OR_NOT_WELL) !== RCODE.NOERROR) return false;
-    const type = uint16(octets, questionEnd - 4);
-    const dataOctets = type === TYPE.A ? 4 : type === TYPE.AAAA ? 16 : 0;
-    const count = uint16(packet, start + 6);
-    if (dataOctets === 0 || count === 0 || uint16(packet, start + 8) !== 0) return false;
-    const recordsAt = start + questionEnd;
-    const stride = RECORD_OCTETS + dataOctets;
-    const recordsEnd = recordsAt + count * stride;
-    const end = start + length;
-    if (recordsEnd > end || !this.#takeOpt(packet, recordsEnd, end, uint16(packet, start + 10))) return false;
-    let leastTtl = MOST_TTL;
-    for (let at = recordsAt; at < recordsEnd; at += stride) {
-      if (uint16(packet, at) !== POINTER_TO_QUESTION || uint16(packet, at + 2) !== type) return false;
-      if (uint16(packet, at + 4) !== uint16(octets, questionEnd - 2)) return false;
-      const ttl = uint32(packet, at + TTL_AT);
-      if (ttl > MOST_TTL || uint16(packet, at + TTL_AT + 4) !== dataOctets) return false;
-      if (ttl < leastTtl) leastTtl = ttl;
-    }
     this.octets = packet;
     this.start = start;
-    this.recordsAt = recordsAt;
-    this.count = count;
-    this.stride = stride;
-    this.leastTtl = leastTtl;
     this.#length = length;
-    return true;
+    this.recordsAt = start + questionEnd;
+    const flags = uint16(packet, start + 2);
+    this.rcode = flags & 0x0f;
+    if ((flags & TRUNCATED) !== 0 || (this.rcode !== RCODE.NOERROR && this.rcode !== RCODE.NXDOMAIN))
+      return false;
+    this.answerCount = uint16(packet, start + 6);
+    this.authorityCount = uint16(packet, start + 8);
+    if (this.answerCount > MOST_RECORDS || this.authorityCount > 1) return false;
+    const [type, dnsClass] = [uint16(octets, questionEnd - 4), uint16(octets, questionEnd - 2)];
+    if (type !== TYPE.A && type !== TYPE.AAAA) return false;
+    names.begin(packet, start, length);
+    if (names.read(QUESTION_NAME) !== questionEnd - 4) return false;
+    const answersEnd = this.#takeAnswers(questionEnd, type, dnsClass);
+    if (answersEnd < 0) return false;
+    const isDenial = this.addresses === 0;
+    if (isDenial !== (this.authorityCount === 1) || (!isDenial && this.rcode !== RCODE.NOERROR)) return false;
+    const end = isDenial ? this.#takeSoa(answersEnd, dnsClass) : answersEnd;
+    this.recordsLength = end - questionEnd;
+    return end >= 0 && this.#takeOpt(end);
+  }
+
+  /** Aliases from name to name, and the addresses of the last. @returns the offset behind them, or -1 */
+  #takeAnswers(from: number, type: number, dnsClass: number): number {
+    const dataLength = type === TYPE.A ? 4 : 16;
+    let aliases = 0;
+    this.#chain[0] = QUESTION_NAME;
+    this.addresses = 0;
+    let at = from;
+    for (let index = 0; index < this.answerCount; index += 1) {
+      const fixed = this.#readOwner(at, dnsClass, index, from);
+      if (fixed < 0 || !names.isSame(names.name, this.#chain[aliases] ?? 0)) return -1;
+      const found = this.#uint16(fixed);
+      const end = fixed + FIXED_OCTETS + this.#uint16(fixed + 8);
+      if (found === TYPE.CNAME && this.addresses === 0 && aliases < MOST_ALIASES) {
+        if (names.read(fixed + FIXED_OCTETS) !== end || this.#wasThere(aliases)) return -1;
+        aliases += 1;
+        this.#chain[aliases] = names.name;
+      } else if (
+        found === type &&
+        end - fixed - FIXED_OCTETS === dataLength &&
+        fixed - at === POINTER_OCTETS
+      ) {
+        if (this.addresses === 0) this.runAt = at - from;
+        this.addresses += 1;
+      } else return -1;
+      at = end;
+    }
+    this.stride = POINTER_OCTETS + FIXED_OCTETS + dataLength;
+    this.#chain.fill(QUESTION_NAME, aliases + 1);
+    return at;
+  }
+
+  /**
+   * Reads a record up to its type.
+   *
+   * @returns the offset of the type, if the whole record is there, of the class asked for, and its TTL is one
+   */
+  #readOwner(at: number, dnsClass: number, index: number, from: number): number {
+    const fixed = names.read(at);
+    if (fixed < 0 || fixed + FIXED_OCTETS > this.#length) return -1;
+    this.ttlOffsets[index] = fixed + 4 - from;
+    const isSound = this.#uint16(fixed + 2) === dnsClass && this.#uint32(fixed + 4) <= MOST_TTL;
+    return isSound && fixed + FIXED_OCTETS + this.#uint16(fixed + 8) <= this.#length ? fixed : -1;
+  }
+
+  /** Whether the name read last is one that the aliases have been at. */
+  #wasThere(aliases: number): boolean {
+    const target = names.name;
+    for (let step = 0; step <= aliases; step += 1)
+      if (names.isSame(target, this.#chain[step] ?? 0)) return true;
+    return false;
+  }
+
+  /** The SOA record of a zone that one of the names is in. @returns the offset behind it, or -1 */
+  #takeSoa(at: number, dnsClass: number): number {
+    const fixed = this.#readOwner(at, dnsClass, this.answerCount, this.recordsAt - this.start);
+    if (fixed < 0 || this.#uint16(fixed) !== TYPE.SOA) return -1;
+    const zone = names.name;
+    if (!this.#chain.some((name) => names.isWithin(name, zone))) return -1;
+    const primaryEnd = names.read(fixed + FIXED_OCTETS);
+    const mailboxEnd = primaryEnd < 0 ? -1 : names.read(primaryEnd);
+    const end = fixed + FIXED_OCTETS + this.#uint16(fixed + 8);
+    if (mailboxEnd < 0 || mailboxEnd + SOA_NUMBERS_OCTETS !== end) return -1;
+    this.denialTtl = Math.min(this.#uint32(fixed + 4), this.#uint32(end - 4));
+    return end;
   }
 
   /** Behind the records there is nothing, or an OPT record that says nothing. */
-  #takeOpt(packet: Uint8Array, at: number, end: number, count: number): boolean {
+  #takeOpt(at: number): boolean {
+    const count = this.#uint16(10);
     this.#optAt = count === 0 ? 0 : at;
-    if (count === 0) return at === end;
+    if (count === 0) return at === this.#length;
     // The root, OPT, no extension of the response code, version 0, no options.
-    if (count !== 1 || at + OPT_OCTETS !== end) return false;
-    const isEmpty = packet[at] === 0 && uint16(packet, at + 1) === TYPE.OPT && uint16(packet, at + 9) === 0;
-    return isEmpty && uint16(packet, at + 5) === 0;
+    if (count !== 1 || at + OPT_OCTETS !== this.#length) return false;
+    const isOpt = this.octets[this.start + at] === 0 && this.#uint16(at + 1) === TYPE.OPT;
+    return isOpt && this.#uint16(at + 5) === 0 && this.#uint16(at + 9) === 0;
   }
 
   get header(): Header {
-    return readHeader(uint16(this.octets, this.start), uint16(this.octets, this.start + 2));
+    return readHeader(this.#uint16(0), this.#uint16(2));
   }
 
   get edns(): Edns | undefined {
     if (this.#optAt === 0) return undefined;
-    const udpSize = uint16(this.octets, this.#optAt + 3);
-    const dnssecOk = ((this.octets[this.#optAt + 7] ?? 0) & 0x80) !== 0;
+    const dnssecOk = (this.#uint16(this.#optAt + 7) & 0x8000) !== 0;
+    const udpSize = this.#uint16(this.#optAt + 3);
     return { version: 0, udpSize, dnssecOk, extendedRcode: 0, options: [] };
   }
 
@@ -98,7 +178,7 @@ export class PlainReply implements Message {
   }
 
   get authorities(): Message['authorities'] {
-    return [];
+    return this.decode().authorities;
   }
 
   get additionals(): Message['additionals'] {
@@ -109,6 +189,14 @@ export class PlainReply implements Message {
   decode(): Message {
     return decodeMessage(this.octets.subarray(this.start, this.start + this.#length));
   }
+
+  #uint16(at: number): number {
+    return uint16(this.octets, this.start + at);
+  }
+
+  #uint32(at: number): number {
+    return ((this.#uint16(at) << 16) | this.#uint16(at + 2)) >>> 0;
+  }
 }
 
 /** A message that stays what it is, and can be spread into others. */
@@ -118,8 +206,4 @@ export function keepMessage(message: Message): Message {
 
 function uint16(octets: Uint8Array, at: number): number {
   return ((octets[at] ?? 0) << 8) | (octets[at + 1] ?? 0);
-}
-
-function uint32(octets: Uint8Array, at: number): number {
-  return ((uint16(octets, at) << 16) | uint16(octets, at + 2)) >>> 0;
 }

@@ -5,7 +5,7 @@
  * does, and silence tells it too. So health costs no extra queries.
  */
 import type { Clock } from '../../ground/clock.ts';
-import { type Message, RCODE } from '../../wire/types.ts';
+import type { Message } from '../../wire/types.ts';
 import { DueEntry, DueLine } from '../due-line.ts';
 import type { ForwardTiming } from '../plan.ts';
 import { PlainReply } from '../transport/plain-reply.ts';
@@ -185,7 +185,7 @@ export class Upstream {
 }
 
 function wholeCodeOf(message: Message): number {
-  if (message instanceof PlainReply) return RCODE.NOERROR;
+  if (message instanceof PlainReply) return message.rcode;
   return message.header.rcode | ((message.edns?.extendedRcode ?? 0) << 4);
 }
 

@@ -10,7 +10,7 @@ import type { FailureReason, Forwarder, ForwardQuestion, ForwardReply } from '..
 import type { Clock } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
 import type { CachedAnswer } from '../../table/types.ts';
-import type { Message, Question } from '../../wire/types.ts';
+import type { Message, NameKey, Question } from '../../wire/types.ts';
 import { type HiddenTypes, hideTypes } from './hidden-types.ts';
 import { Latency, type LatencyCounts } from './latency.ts';
 import { RESOLVER_METRICS_ID } from './metrics-ids.ts';
@@ -26,8 +26,10 @@ export interface ReplyTerms {
   readonly hiddenTypes: HiddenTypes;
   /** Whether several addresses are told in the order in which they came. Default: in any order. */
   readonly keepsOrder?: boolean;
-  /** Whether `changes` leave replies alone that hold addresses and nothing else. Default: they may do anything. */
+  /** Whether `changes` leave answers with addresses and denials alone, but for names that `mayExist`. Default: no. */
   readonly leavesAddresses?: boolean;
+  /** Whether it may be wrong that there is no such name. Default: it is not. */
+  readonly mayExist?: (name: NameKey) => boolean;
 }
 
 export interface ForwardingCounts {

@@ -16,7 +16,7 @@ import type { TableWriter } from '../../table/writer.ts';
 import { encodeMessage } from '../../wire/message.ts';
 import { plainKey } from '../../wire/name-wire.ts';
 import { DEFAULT_UDP_SIZE, parseQuery, respond, udpLimit } from '../../wire/query.ts';
-import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
+import { CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
 import type { Forwarding } from './forwarding.ts';
 import { PlainAnswers } from './plain-answers.ts';
 import type { Remembering } from './remembering.ts';
@@ -104,7 +104,12 @@ export class OctetAnswers {
   land(waiter: Waiter, reply: ForwardReply): void {
     const { asker, generation } = waiter;
     const { forwarding, remembering, isUsable } = this.#parts;
-    if (reply.kind === 'reply' && reply.message instanceof PlainReply && isUsable()) {
+    if (
+      reply.kind === 'reply' &&
+      reply.message instanceof PlainReply &&
+      isUsable() &&
+      this.#isTrue(waiter, reply.message)
+    ) {
       const isCurrent = remembering.generation === generation;
       const length = this.#plain.answer(asker, reply.message, forwarding.terms, isCurrent);
       if (length > 0) {
@@ -114,6 +119,11 @@ export class OctetAnswers {
       }
     }
     this.#landSlowly(waiter, reply);
+  }
+
+  /** A name may be known here of which others say that it does not exist. */
+  #isTrue({ question }: Waiter, { rcode }: PlainReply): boolean {
+    return rcode !== RCODE.NXDOMAIN || this.#parts.forwarding.terms.mayExist?.(question.name) !== true;
   }
 
   /** As the handlers would, with their own functions. */

@@ -1,16 +1,16 @@
 /**
  * What is made of a plain reply: a cached answer, and responses to those who asked. Octets are copied, nothing is taken apart.
  *
- * The records stand behind the question in the reply, in the cache and in every response alike, and their owners are pointers to
- * the question's name, which is at the same place in all of them.
+ * The records stand behind the question in the reply, in the cache and in every response alike, and the question is equally long
+ * in all of them: so pointers lead to the same names.
  */
-import { type CachingRules, clampTtl } from '../../forward/caching/caching-rules.ts';
+import { boundNegative, type CachingRules, clampTtl } from '../../forward/caching/caching-rules.ts';
 import type { PlainReply } from '../../forward/transport/plain-reply.ts';
 import type { Clock } from '../../ground/clock.ts';
 import { QuestionReader } from '../../table/question.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { MIN_MESSAGE_LIMIT } from '../../wire/message.ts';
-import { RCODE, TYPE } from '../../wire/types.ts';
+import { TYPE } from '../../wire/types.ts';
 import type { ReplyTerms } from './forwarding.ts';
 import { RESOLVER_METRICS_ID } from './metrics-ids.ts';
 
@@ -23,7 +23,6 @@ interface KeptQuery {
 }
 
 const OPT_OCTETS = 11;
-const TTL_AT = 6;
 const MOST_OCTETS = 65_535;
 /** In the third and fourth octet. */
 const FLAG = { QR: 0x80, RD: 0x01, RA: 0x80, CD: 0x10 } as const;
@@ -53,15 +52,12 @@ export class PlainAnswers {
     const question = this.#question;
     question.parse(query.octets, query.view, query.start, query.length);
     const recordsAt = question.end - query.start;
-    const end = recordsAt + reply.count * reply.stride;
+    const end = recordsAt + reply.recordsLength;
     if (end + (question.hasOpt ? OPT_OCTETS : 0) > this.#limit()) return 0;
-    this.#writeHead(query, recordsAt, reply.count);
+    this.#writeHead(query, recordsAt, reply);
     this.#writeRecords(recordsAt, reply);
-    const lifetime = clampTtl(reply.leastTtl, terms.caching);
-    if (lifetime >= 1) {
-      this.#clampTtls(recordsAt, end, reply.stride, terms.caching);
-      if (isCurrent) this.#keep(this.octets.subarray(recordsAt, end), reply, lifetime, terms);
-    }
+    const lifetime = this.#boundTtls(recordsAt, reply, terms.caching);
+    if (lifetime >= 1 && isCurrent) this.#keep(this.octets.subarray(recordsAt, end), reply, lifetime, terms);
     return question.hasOpt ? this.#writeOpt(end) : end;
   }
 
@@ -71,38 +67,52 @@ export class PlainAnswers {
     return hasOpt ? Math.max(MIN_MESSAGE_LIMIT, Math.min(udpSize, this.#udpSize)) : MIN_MESSAGE_LIMIT;
   }
 
-  #writeHead({ octets, start }: KeptQuery, recordsAt: number, count: number): void {
+  #writeHead({ octets, start }: KeptQuery, recordsAt: number, reply: PlainReply): void {
     const to = this.octets;
     for (let at = 0; at < recordsAt; at += 1) to[at] = octets[start + at] ?? 0;
     to[2] = FLAG.QR | FLAG.RD;
-    to[3] = FLAG.RA | ((octets[start + 3] ?? 0) & FLAG.CD);
-    to[6] = count >> 8;
-    to[7] = count;
+    to[3] = FLAG.RA | ((octets[start + 3] ?? 0) & FLAG.CD) | reply.rcode;
+    to[7] = reply.answerCount;
+    to[9] = reply.authorityCount;
     to[11] = this.#question.hasOpt ? 1 : 0;
   }
 
-  #writeRecords(recordsAt: number, { octets, recordsAt: from, count, stride }: PlainReply): void {
+  #writeRecords(recordsAt: number, { octets, recordsAt: from, recordsLength }: PlainReply): void {
     const to = this.octets;
-    for (let at = 0, length = count * stride; at < length; at += 1)
-      to[recordsAt + at] = octets[from + at] ?? 0;
+    for (let at = 0; at < recordsLength; at += 1) to[recordsAt + at] = octets[from + at] ?? 0;
   }
 
-  #clampTtls(recordsAt: number, end: number, stride: number, rules: CachingRules): void {
-    for (let at = recordsAt + TTL_AT; at < end; at += stride) {
-      const ttl = this.#view.getUint32(at);
-      const clamped = clampTtl(ttl, rules);
-      if (clamped !== ttl) this.#view.setUint32(at, clamped);
+  /**
+   * Brings the TTLs that were written within their bounds, where the answer may be kept; as `keepReply` does.
+   *
+   * @returns the seconds that it may be kept, from 1; below, it must not be
+   */
+  #boundTtls(recordsAt: number, reply: PlainReply, rules: CachingRules): number {
+    const { ttlOffsets, answerCount, authorityCount, denialTtl } = reply;
+    const isDenial = authorityCount > 0;
+    if (isDenial && (!rules.negativeCaching || denialTtl === 0)) return 0;
+    let lifetime = isDenial ? boundNegative(denialTtl, rules) : Number.POSITIVE_INFINITY;
+    for (let index = 0; index < answerCount; index += 1) {
+      const ttl = this.#view.getUint32(recordsAt + (ttlOffsets[index] ?? 0));
+      lifetime = Math.min(lifetime, clampTtl(ttl, rules));
     }
+    lifetime = Math.floor(lifetime);
+    if (lifetime < 1) return 0;
+    const most = isDenial ? lifetime : Number.POSITIVE_INFINITY;
+    for (let index = 0; index < answerCount + authorityCount; index += 1) {
+      const at = recordsAt + (ttlOffsets[index] ?? 0);
+      const ttl = this.#view.getUint32(at);
+      const bounded = Math.min(clampTtl(ttl, rules), most);
+      if (bounded !== ttl) this.#view.setUint32(at, bounded);
+    }
+    return lifetime;
   }
 
-  #keep(
-    bytes: Uint8Array,
-    { count, stride }: PlainReply,
-    lifetime: number,
-    { keepsOrder }: ReplyTerms,
-  ): void {
+  #keep(bytes: Uint8Array, reply: PlainReply, lifetime: number, { keepsOrder }: ReplyTerms): void {
     const { type, dnsClass, dnssecOk, checkingDisabled } = this.#question;
-    const mayRotate = count > 1 && keepsOrder !== true;
+    const { rcode, answerCount, authorityCount, addresses, runAt, stride, ttlOffsets } = reply;
+    const mayRotate = addresses > 1 && keepsOrder !== true;
+    const count = answerCount + authorityCount;
     this.#table.cache(
       {
         name: this.#question.wireName(),
@@ -112,16 +122,15 @@ export class PlainAnswers {
         checkingDisabled,
         recursionAvailable: true,
         body: {
-          rcode: RCODE.NOERROR,
+          rcode,
           authoritative: false,
-          answerCount: count,
-          authorityCount: 0,
+          answerCount,
+          authorityCount,
           additionalCount: 0,
           bytes,
-          rotation: mayRotate ? { start: 0, stride, count } : undefined,
+          rotation: mayRotate ? { start: runAt, stride, count: addresses } : undefined,
         },
-        ttlOffsets:
-          count === 1 ? ONE_TTL : Array.from({ length: count }, (_, index) => index * stride + TTL_AT),
+        ttlOffsets: Array.from({ length: count }, (_, index) => ttlOffsets[index] ?? 0),
         lifetime,
         metricsId: RESOLVER_METRICS_ID.answered,
       },
@@ -139,5 +148,3 @@ export class PlainAnswers {
     return at + OPT_OCTETS;
   }
 }
-
-const ONE_TTL: readonly number[] = [TTL_AT];

@@ -165,6 +165,7 @@ export class DnsmasqAnswers {
       caching: makeCachingRules(cache),
       changes: [this.#local.filterReply],
       leavesAddresses: this.#local.leavesAddresses,
+      mayExist: this.#local.mayExist,
       mostTtl: mostTtlOf(cache),
       hiddenTypes: new Set(filters.types),
       keepsOrder: !cache.roundRobin,

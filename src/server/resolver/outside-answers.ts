@@ -53,8 +53,8 @@ export class OutsideAnswers implements Outside {
     this.#terms = makeResolverTerms(resolver, NO_SERVERS);
     this.#local = this.#makeLocalSide();
     this.knownNames = this.#local.knownNames;
-    const { filterReply, leavesAddresses } = this.#local;
-    this.#terms = { ...this.#terms, changes: [filterReply], leavesAddresses };
+    const { filterReply, leavesAddresses, mayExist } = this.#local;
+    this.#terms = { ...this.#terms, changes: [filterReply], leavesAddresses, mayExist };
     this.#foreign = new AskedDomains(table, log);
     this.#foreign.replace(foreignDomains(this.#terms.forward.rules, cluster.domain));
     this.#resolver = new Resolver(this.#terms, { table, clock, log, resolveName: createNameResolver(chain) });
