@@ -64,7 +64,7 @@ function probe(label: string, port: number): ProbePlan {
 async function startSidecar(probes: readonly ProbePlan[], dnsmasqPort: number, http = {}): Promise<Sidecar> {
   const plan: SidecarPlan = {
     probes,
-    dnsmasq: { server: { host: '127.0.0.1', port: dnsmasqPort }, interval: 10 },
+    dnsmasq: { server: { host: '127.0.0.1', port: dnsmasqPort }, interval: 10, delay: 0 },
     http: { ...SIDECAR_DEFAULTS.http, address: '127.0.0.1', port: 0, ...http },
   };
   const furtherMetrics = () => writeProcessMetrics('1.2.3');

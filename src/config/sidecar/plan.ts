@@ -33,6 +33,8 @@ export interface CountsPlan {
   readonly server: ServerPlace;
   /** Milliseconds from one reading to the next. */
   readonly interval: number;
+  /** Milliseconds until the first one. */
+  readonly delay: number;
 }
 
 export interface SidecarHttpPlan {
@@ -62,7 +64,7 @@ export const PROBE_TYPES: Readonly<Record<string, number>> = {
 export const SIDECAR_DEFAULTS = {
   probeInterval: 5_000,
   probeType: TYPE.ANY,
-  dnsmasq: { server: { host: '127.0.0.1', port: 53 }, interval: 5_000 },
+  dnsmasq: { server: { host: '127.0.0.1', port: 53 }, interval: 5_000, delay: 0 },
   http: {
     address: '0.0.0.0',
     port: 10_054,
@@ -92,7 +94,8 @@ export function podSidecarPlan({ domain, dnsPort, dnsAddress, http }: PodOptions
       { label: 'kubedns', server, name, type: TYPE.SRV, interval: probeInterval },
       { label: 'dnsmasq', server, name, type: TYPE.A, interval: probeInterval },
     ],
-    dnsmasq: { server, interval: dnsmasq.interval },
+    // By then the server that this is a part of has opened its sockets, unless it waits for its cluster.
+    dnsmasq: { server, interval: dnsmasq.interval, delay: dnsmasq.interval },
     http: { ...SIDECAR_DEFAULTS.http, ...http },
   };
 }

@@ -69,7 +69,7 @@ function readProbes(texts: readonly string[], read: ValueReader): readonly Probe
 }
 
 function readCounts(given: GivenFlags, read: ValueReader): CountsPlan {
-  const { server, interval } = SIDECAR_DEFAULTS.dnsmasq;
+  const { server, interval, delay } = SIDECAR_DEFAULTS.dnsmasq;
   const host = given.last('dnsmasq-addr') ?? server.host;
   return {
     server: {
@@ -82,6 +82,7 @@ function readCounts(given: GivenFlags, read: ValueReader): CountsPlan {
       MILLISECONDS,
       interval,
     ),
+    delay,
   };
 }
 

@@ -33,8 +33,9 @@ async function ask(question: Question): Promise<ServerReply> {
 }
 
 function start(): CacheCounts {
-  const counts = new CacheCounts({ ask, interval: 5_000, clock, log });
+  const counts = new CacheCounts({ ask, interval: 5_000, delay: 0, clock, log });
   counts.start();
+  clock.advance(0);
   return counts;
 }
 

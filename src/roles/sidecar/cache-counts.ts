@@ -17,8 +17,9 @@ export type CountName = (typeof COUNT_NAMES)[number];
 
 export interface CountsSurroundings {
   readonly ask: AskQuestion;
-  /** Milliseconds from one reading to the next. */
+  /** Milliseconds from one reading to the next, and until the first one. */
   readonly interval: number;
+  readonly delay: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -49,9 +50,9 @@ export class CacheCounts {
     return this.#errors;
   }
 
-  /** Reads at once, and then for ever. */
+  /** Reads after the delay, and then for ever. */
   start(): void {
-    void this.#run();
+    this.#runAfter(this.#surroundings.delay);
   }
 
   /** What is under way changes nothing any more. */
@@ -66,8 +67,11 @@ export class CacheCounts {
     if (reading.kind === 'read') this.#add(reading.counts);
     else this.#errors += 1;
     this.#report(reading);
-    const { clock, interval } = this.#surroundings;
-    this.#timer = clock.after(interval, () => void this.#run());
+    this.#runAfter(this.#surroundings.interval);
+  }
+
+  #runAfter(milliseconds: number): void {
+    this.#timer = this.#surroundings.clock.after(milliseconds, () => void this.#run());
   }
 
   async #read(): Promise<Reading> {

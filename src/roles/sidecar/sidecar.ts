@@ -41,8 +41,8 @@ export class Sidecar {
     this.#probes = plan.probes.map(
       (probe) => new Probe(probe, { ask: this.#askerOf(probe.server), clock, log, random }),
     );
-    const { server, interval } = plan.dnsmasq;
-    this.#counts = new CacheCounts({ ask: this.#askerOf(server), interval, clock, log });
+    const { server, interval, delay } = plan.dnsmasq;
+    this.#counts = new CacheCounts({ ask: this.#askerOf(server), interval, delay, clock, log });
     this.#http = new HttpServer(plan.http, this.#routes(), clock, log);
   }
 
