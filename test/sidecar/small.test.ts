@@ -1,0 +1,43 @@
+/**
+ * What keeps the small containers small: the code that they load.
+ */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+
+/** Our modules and the packages that a module loads before it runs, and all that these load. */
+function loadedBy(path: string, seen = new Set<string>()): ReadonlySet<string> {
+  if (seen.has(path)) return seen;
+  seen.add(path);
+  const text = readFileSync(path, 'utf8');
+  for (const [, what = '', target = ''] of text.matchAll(/^(?:import|export) ([^;]*?)from '([^']+)';/gms)) {
+    if (what.startsWith('type ')) continue;
+    if (target.startsWith('.')) loadedBy(join(dirname(path), target), seen);
+    else seen.add(target);
+  }
+  return seen;
+}
+
+it.each(['src/cli/sidecar.ts', 'src/cli/healthz.ts'])('%s loads no server and no package', (command) => {
+  const loaded = [...loadedBy(command)];
+  expect(loaded.length).toBeGreaterThan(10);
+  expect(loaded.filter((each) => !each.startsWith('src/') && !each.startsWith('node:'))).toEqual([]);
+  const rooms = loaded.filter((each) => each.startsWith('src/')).map((each) => each.split('/')[1]);
+  for (const room of ['socket', 'table', 'zone', 'kube', 'chain', 'handlers', 'listen', 'server'])
+    expect(rooms).not.toContain(room);
+});
+
+it('the program reads no command that it does not run', () => {
+  const loaded = [...loadedBy('src/cli/program.ts')];
+  expect(loaded.length).toBeLessThan(5);
+});
+
+it('the servers load the code for proxies, YAML and TLS late', () => {
+  for (const command of ['src/cli/kube-dns.ts', 'src/cli/serve.ts', 'src/cli/dnsmasq-nanny.ts']) {
+    const loaded = loadedBy(command);
+    expect(loaded.size).toBeGreaterThan(100);
+    for (const late of ['socks-proxy-agent', 'https-proxy-agent', 'yaml', 'koffi'])
+      expect(loaded).not.toContain(late);
+  }
+  expect(loadedBy('src/cli/dnsmasq-nanny.ts')).not.toContain('node:tls');
+});
