@@ -7,7 +7,7 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { planFromManifestsFlags } from '../../src/config/manifests-flags.ts';
-import { IMAGE, type Manifest, readDeployment } from './manifests.ts';
+import { containersOf, IMAGE, type Manifest, readDeployment } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';
 
@@ -29,6 +29,22 @@ function anchorsOf(text: string): readonly string[] {
       .replaceAll(' ', '-'),
   );
 }
+
+it('docs/memory.md tells what the manifests ask for', () => {
+  const rows = [
+    ...readFileSync('docs/memory.md', 'utf8').matchAll(/^\| (`\w.*`) \| (\d+Mi) \| (\d+Mi) \|/gm),
+  ];
+  const told = rows.flatMap(([, names = '', request, limit]) =>
+    names.split(', ').map((name): [string, object] => [name.replaceAll('`', ''), { request, limit }]),
+  );
+  const asked = [...containersOf('one'), ...containersOf('three')].map(
+    ({ name, resources }): [string, object] => [
+      name,
+      { request: resources.requests.memory, limit: resources.limits.memory },
+    ],
+  );
+  expect(Object.fromEntries(told)).toMatchObject(Object.fromEntries(asked));
+});
 
 describe.each(PAGES)('%s', (page) => {
   const text = readFileSync(page, 'utf8');

@@ -42,6 +42,10 @@ export interface Container {
   readonly image: string;
   readonly command?: readonly string[];
   readonly args: readonly string[];
+  readonly resources: {
+    readonly requests: { readonly memory: string };
+    readonly limits: { readonly memory: string };
+  };
   readonly env?: readonly { readonly name: string; readonly value: string }[];
 }
 
