@@ -12,6 +12,8 @@ export class NameRules<Target> {
   readonly #domains = new Map<NameKey, Target>();
   readonly #endings: { readonly text: string; readonly target: Target }[] = [];
   readonly #unqualified: Target | undefined;
+  /** Whether there is nothing but a rule for all names. */
+  readonly #isOne: boolean;
 
   /** @param pairs where two match the same, the last one counts */
   constructor(pairs: Iterable<readonly [NameMatch, Target]>) {
@@ -22,11 +24,15 @@ export class NameRules<Target> {
       else this.#endings.push({ text: match.text, target });
     }
     this.#unqualified = unqualified;
+    const { size } = this.#domains;
+    this.#isOne =
+      size === 1 && this.#domains.has(ROOT) && unqualified === undefined && this.#endings.length === 0;
     this.#endings.reverse().sort((one, other) => other.text.length - one.text.length);
   }
 
   /** The target of the longest match. */
   find(name: NameKey): Target | undefined {
+    if (this.#isOne) return this.#domains.get(ROOT);
     if (this.#unqualified !== undefined && countLabels(name) === 1 && !this.#domains.has(name))
       return this.#unqualified;
     let domain: NameKey | undefined = name;

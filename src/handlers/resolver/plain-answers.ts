@@ -112,7 +112,9 @@ export class PlainAnswers {
     const { type, dnsClass, dnssecOk, checkingDisabled } = this.#question;
     const { rcode, answerCount, authorityCount, addresses, runAt, stride, ttlOffsets } = reply;
     const mayRotate = addresses > 1 && keepsOrder !== true;
-    const count = answerCount + authorityCount;
+    const offsets: number[] = [];
+    for (let index = 0; index < answerCount + authorityCount; index += 1)
+      offsets.push(ttlOffsets[index] ?? 0);
     this.#table.cache(
       {
         name: this.#question.wireName(),
@@ -130,7 +132,7 @@ export class PlainAnswers {
           bytes,
           rotation: mayRotate ? { start: runAt, stride, count: addresses } : undefined,
         },
-        ttlOffsets: Array.from({ length: count }, (_, index) => ttlOffsets[index] ?? 0),
+        ttlOffsets: offsets,
         lifetime,
         metricsId: RESOLVER_METRICS_ID.answered,
       },
