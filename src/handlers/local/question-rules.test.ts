@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeQuery, told } from '../../../test/support/queries.ts';
 import { parseName, toKey } from '../../wire/name.ts';
+import { TYPE } from '../../wire/types.ts';
 import type { NameScope } from './name-scopes.ts';
 import { compileQuestionRules, type QuestionRules, type RuleAction } from './question-rules.ts';
 
@@ -24,6 +25,13 @@ const RULES: QuestionRules = {
   keepsPrivateReverse: true,
   keepsWindowsQuestions: true,
   ttl: 9,
+};
+
+/** They say at most who is asked. */
+const IDLE: QuestionRules = {
+  ...RULES,
+  routes: [{ scope: { kind: 'all' }, action: { kind: 'forward' } }],
+  keepsPlainNames: false,
 };
 
 async function answer(name: string, type: string, known: readonly string[] = []): Promise<string> {
@@ -57,6 +65,26 @@ describe('rules for questions', () => {
   it('deny a name that is known no more than the type', async () => {
     expect(await answer('x.home.', 'A', ['x.home.'])).toBe('nodata');
     expect(await answer('plain.', 'AAAA', ['plain.'])).toBe('nodata');
+  });
+
+  it.each([
+    'two.',
+    'x.null.',
+    'x.home.',
+    'x.work.home.',
+    'x.mixed.',
+    'plain.',
+    '.',
+    'x.example.',
+    '1.0.0.10.in-addr.arpa.',
+  ])('say whether a question for addresses of %s is theirs', async (name) => {
+    for (const rules of [RULES, { ...RULES, keepsPlainNames: false }, { ...RULES, routes: [] }, IDLE]) {
+      const { handler, concerns } = compileQuestionRules(rules, () => false);
+      for (const type of ['A', 'AAAA'] as const) {
+        const given = await handler(makeQuery(name, type), () => ({ kind: 'servfail' }));
+        expect(concerns(toKey(parseName(name)), TYPE[type])).toBe(given.kind !== 'servfail');
+      }
+    }
   });
 
   it('say which names have addresses by rule', () => {
