@@ -1,6 +1,7 @@
 /**
  * What listeners need from others: who answers at once, and who answers later.
  */
+import type { Asker } from '../chain/asker.ts';
 
 /** Answers from what is known already: `TableReader` is one. */
 export interface InstantAnswers {
@@ -31,23 +32,6 @@ export interface Client {
  * `undefined` sends nothing.
  */
 export type AnswerSlowly = (query: Uint8Array, client: Client) => Promise<Uint8Array | undefined>;
-
-/** Somebody who waits for the answer to a query that is kept as octets. One of the three is called, once. */
-export interface Asker {
-  /** Memory that the query lies in, at `start`, until it is answered; and the same memory to read numbers from. */
-  readonly octets: Uint8Array;
-  readonly view: DataView;
-  readonly start: number;
-  readonly length: number;
-  /** The client's address. */
-  readonly client: string;
-  /** @param response memory that begins with the response, which fits the client's UDP size; copied before this returns */
-  respond(response: Uint8Array, length: number): void;
-  /** Has the one who answers slowly answer. */
-  handOver(): void;
-  /** Answering threw. */
-  fail(error: unknown): void;
-}
 
 /**
  * Takes questions whose answers can be made from octets, without taking messages apart; all others are for `AnswerSlowly`.

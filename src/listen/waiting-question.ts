@@ -3,9 +3,10 @@
  *
  * They are used again and again, since there are as many as questions that readers could not answer.
  */
+
+import type { Asker } from '../chain/asker.ts';
 import { ENVELOPE } from '../socket/envelope.ts';
 import type { QuestionRoom } from './question-ring.ts';
-import type { Asker } from './types.ts';
 
 /** What a waiting question says to those who took it out of its ring. */
 export interface WaitingEvents {

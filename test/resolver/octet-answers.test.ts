@@ -5,12 +5,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createAnswerSlowly } from '../../src/chain/answer-slowly.ts';
+import type { Asker } from '../../src/chain/asker.ts';
 import { type CachingRules, SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { silentLog } from '../../src/ground/log.ts';
 import { replyFromEntry } from '../../src/handlers/resolver/cached-reply.ts';
-import type { Asker } from '../../src/handlers/resolver/octet-answers.ts';
 import { Resolver, type ResolverTerms } from '../../src/handlers/resolver/resolver.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';

@@ -6,6 +6,7 @@
  * are different: here a question is read where it lies, and a plain reply is copied to the cache and to those who wait. Whatever
  * is not plain goes the way of the handlers: a question before it is asked, a reply by the very functions that they use.
  */
+import type { Asker } from '../../chain/asker.ts';
 import { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { FlightQuestion, Forwarder, ForwardReply, ReplyWaiter } from '../../forward/forwarder.ts';
@@ -20,21 +21,6 @@ import { CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
 import type { Forwarding } from './forwarding.ts';
 import { PlainAnswers } from './plain-answers.ts';
 import type { Remembering } from './remembering.ts';
-
-/** Somebody who waits for the answer to a query that is kept as octets. One of the three is called, once. */
-export interface Asker {
-  /** Memory that the query lies in, at `start`, and the same memory to read numbers from. */
-  readonly octets: Uint8Array;
-  readonly view: DataView;
-  readonly start: number;
-  readonly length: number;
-  /** Whom the question counts for. */
-  readonly client: string;
-  respond(response: Uint8Array, length: number): void;
-  /** Has the handlers answer. */
-  handOver(): void;
-  fail(error: unknown): void;
-}
 
 /** What of a resolver it works with. */
 export interface ResolverParts {
