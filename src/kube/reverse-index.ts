@@ -49,7 +49,8 @@ export class ReverseIndex {
       this.#add(name);
       changed(name.address);
     }
-    return after;
+    // A list that was put together from others has room for many more, and there are as many lists as services.
+    return after.slice();
   }
 
   namesOf(address: string): readonly ReverseName[] {

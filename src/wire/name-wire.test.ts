@@ -33,14 +33,15 @@ describe('writeName', () => {
 });
 
 describe('readName', () => {
-  const message = bytes('\x03com\x00\x01a\xc0\x00\x01B\xc0\x05\xc0\x09');
+  const header = '\xff'.repeat(12);
+  const message = bytes(`${header}\x03com\x00\x01a\xc0\x0c\x01B\xc0\x11\xc0\x15`);
 
   it.each([
-    [0, 'com.', 5],
-    [5, 'a.com.', 9],
-    [9, 'B.a.com.', 13],
-    [13, 'B.a.com.', 15],
-    [4, '.', 5],
+    [12, 'com.', 17],
+    [17, 'a.com.', 21],
+    [21, 'B.a.com.', 25],
+    [25, 'B.a.com.', 27],
+    [16, '.', 17],
   ])('at octet %i reads %s', (offset, name, next) => {
     expect(readName(message, offset)).toEqual({ name, next });
   });
@@ -53,7 +54,8 @@ describe('readName', () => {
     ['a pointer to itself', '\xc0\x00', 0, 0],
     ['a pointer to its own label', '\x01a\xc0\x00', 0, 2],
     ['a pointer forwards', '\xc0\x02\x00', 0, 0],
-    ['two pointers in a ring', '\xc0\x02\xc0\x00', 2, 0],
+    ['two pointers in a ring', `${header}\xc0\x0e\xc0\x0c`, 14, 12],
+    ['a pointer into the header', `${header}\xc0\x0b`, 12, 12],
     ['a label of kind 01', '\x40a\x00', 0, 0],
     ['a label of kind 10', '\x80a\x00', 0, 0],
     ['256 octets', `${'\x3f'.padEnd(64, 'x').repeat(3)}\x3e${'x'.repeat(62)}\x00`, 0, 0],
@@ -69,9 +71,12 @@ describe('readName', () => {
   });
 
   it('follows 127 pointers and no more', () => {
-    const chain = new Uint8Array(1 + 2 * 128);
-    for (let link = 1; link <= 128; link += 1) chain.set([0xc0, Math.max(0, 2 * link - 3)], 2 * link - 1);
-    expect(readName(chain, 1 + 2 * 126)).toEqual({ name: '.', next: 255 });
-    expect(() => readName(chain, 1 + 2 * 127)).toThrow('more than 127 pointers');
+    const chain = new Uint8Array(13 + 2 * 128);
+    for (let link = 1; link <= 128; link += 1) {
+      const target = link === 1 ? 12 : 2 * link + 9;
+      chain.set([0xc0 | (target >> 8), target & 0xff], 2 * link + 11);
+    }
+    expect(readName(chain, 13 + 2 * 126)).toEqual({ name: '.', next: 267 });
+    expect(() => readName(chain, 13 + 2 * 127)).toThrow('more than 127 pointers');
   });
 });

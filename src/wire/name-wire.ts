@@ -1,6 +1,8 @@
 /**
  * Domain names as octets: labels behind their lengths, ended by the empty label of the root (RFC 1035 section 3.1).
  */
+
+import { HEADER_OCTETS } from './header.ts';
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from './label.ts';
 import type { AbsoluteName, NameKey, WireName } from './types.ts';
 import { WireError } from './wire-error.ts';
@@ -100,7 +102,7 @@ const STANDS_FOR_ITSELF = Uint8Array.from({ length: 256 }, (_, octet) =>
  * before the labels it ends, so reading always comes to its end.
  *
  * @returns The name, and the offset behind it in the message.
- * @throws WireError if it leaves the message, is longer than 255 octets or points forwards.
+ * @throws WireError if it leaves the message, is longer than 255 octets, points forwards or into the header.
  */
 export function readName(message: Uint8Array, offset: number): { name: AbsoluteName; next: number } {
   let textLength = 0;
@@ -140,6 +142,7 @@ function readPointer(message: Uint8Array, position: number, runStart: number): n
   if (low === undefined) throw new WireError('compression pointer leaves the message', position);
   const target = ((high & 0x3f) << 8) | low;
   if (target >= runStart) throw new WireError('compression pointer that does not point backwards', position);
+  if (target < HEADER_OCTETS) throw new WireError('compression pointer into the header', position);
   return target;
 }
 
