@@ -94,7 +94,7 @@ it('shows states of watches, ages and sizes', async () => {
   const lines = linesOf(await render({ ...bare, ready: true, dataAge: 2_500, watches: [watch] }));
   expect(lines).toEqual(
     expect.arrayContaining([
-      'portolan_build_info{version="1.2.3",node="' + process.version + '"} 1',
+      `portolan_build_info{version="1.2.3",node="${process.version}"} 1`,
       'portolan_ready 1',
       'portolan_data_age_seconds 2.5',
       'portolan_watch_age_seconds{kind="services"} 1.5',
