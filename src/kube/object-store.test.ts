@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keyOf, ObjectStore } from './object-store.ts';
-import type { NamespaceObject, PodObject } from './objects.ts';
+import { ObjectStore } from './object-store.ts';
+import { keyOfObject, type NamespaceObject, type PodObject } from './objects.ts';
 
 function makeStore() {
   const seen: string[] = [];
@@ -61,6 +61,6 @@ describe('a store of objects', () => {
 
   it('names objects by namespace and name', () => {
     const namespace: NamespaceObject = { kind: 'Namespace', name: 'blue' };
-    expect([keyOf(namespace), keyOf(pod('a'))]).toEqual(['blue', 'blue/a']);
+    expect([keyOfObject(namespace), keyOfObject(pod('a'))]).toEqual(['blue', 'blue/a']);
   });
 });

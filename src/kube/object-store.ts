@@ -4,7 +4,7 @@
  * A list that is read anew marks what it meets; at its end what carries an older mark is gone. Equal objects change nothing.
  */
 import { type ObjectLine, writeLine } from './object-line.ts';
-import type { ClusterObject, ObjectKey, ObjectSink } from './objects.ts';
+import { type ClusterObject, keyOfObject, type ObjectKey, type ObjectSink } from './objects.ts';
 
 export type ObjectChanged = (
   key: ObjectKey,
@@ -47,7 +47,7 @@ export class ObjectStore<Kind extends ClusterObject> implements ObjectSink<Kind>
   }
 
   upsert(object: Kind): void {
-    this.#keep(keyOf(object), writeLine(object));
+    this.#keep(keyOfObject(object), writeLine(object));
   }
 
   listCompleted(): void {
@@ -89,8 +89,4 @@ export class ObjectStore<Kind extends ClusterObject> implements ObjectSink<Kind>
     kept.line = line;
     this.#changed(key, before, line);
   }
-}
-
-export function keyOf(object: ClusterObject): ObjectKey {
-  return object.kind === 'Namespace' ? object.name : `${object.namespace}/${object.name}`;
 }

@@ -83,6 +83,10 @@ export type WatchedObject = ClusterObject | NodeObject | ConfigMapObject;
 /** `namespace/name`, or the bare name of an object without namespace. */
 export type ObjectKey = string;
 
+export function keyOfObject(object: WatchedObject): ObjectKey {
+  return 'namespace' in object ? `${object.namespace}/${object.name}` : object.name;
+}
+
 /**
  * Where the objects of one kind go. Calls come in order from one list and watch at a time:
  * `listStarted`, `upsert`..., `listCompleted`, then `upsert` and `remove` as events arrive. A list that breaks off is

@@ -4,8 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyOf } from '../../src/kube/object-store.ts';
-import type { ClusterObject, ObjectKey, ObjectKind } from '../../src/kube/objects.ts';
+import { type ClusterObject, keyOfObject, type ObjectKey, type ObjectKind } from '../../src/kube/objects.ts';
 import { TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 import {
@@ -77,7 +76,7 @@ function happen(cluster: AskableCluster, kind: ObjectKind, event: Event): void {
       cluster.upsert(event.object);
       break;
     case 'remove':
-      store.remove(keyOf(event.object));
+      store.remove(keyOfObject(event.object));
       break;
     case 'relist':
       store.listStarted();
@@ -106,9 +105,9 @@ function live(cluster: AskableCluster, { events, turns }: Pick<History, 'events'
 function outcome(events: readonly Event[]): readonly ClusterObject[] {
   let objects = new Map<ObjectKey, ClusterObject>();
   for (const event of events) {
-    if (event.kind === 'upsert') objects.set(keyOf(event.object), event.object);
-    else if (event.kind === 'remove') objects.delete(keyOf(event.object));
-    else objects = new Map(event.objects.map((object) => [keyOf(object), object]));
+    if (event.kind === 'upsert') objects.set(keyOfObject(event.object), event.object);
+    else if (event.kind === 'remove') objects.delete(keyOfObject(event.object));
+    else objects = new Map(event.objects.map((object) => [keyOfObject(object), object]));
   }
   return [...objects.values()];
 }

@@ -3,7 +3,7 @@
  *
  * Counting matters: the check against the server compares how many objects there are.
  */
-import type { ObjectKey, ObjectSink, WatchedObject } from '../objects.ts';
+import { keyOfObject, type ObjectKey, type ObjectSink, type WatchedObject } from '../objects.ts';
 import type { Trim, Trimmed } from '../trim/trimmed.ts';
 
 export class Intake<Kind extends WatchedObject> {
@@ -82,10 +82,6 @@ export class Intake<Kind extends WatchedObject> {
   get #leftOutNow(): Set<ObjectKey> {
     return this.#list?.leftOut ?? this.#leftOut;
   }
-}
-
-function keyOfObject(object: WatchedObject): ObjectKey {
-  return 'namespace' in object ? `${object.namespace}/${object.name}` : object.name;
 }
 
 function keyOfTrimmed(trimmed: Trimmed<WatchedObject>): ObjectKey | undefined {

@@ -20,11 +20,6 @@ export interface Identity {
   readonly key: ObjectKey;
 }
 
-/** The key of an object: `namespace/name`, or the name alone. */
-export function keyOf(namespace: string, name: string): ObjectKey {
-  return namespace === '' ? name : `${namespace}/${name}`;
-}
-
 /** @returns undefined if the object has no name, or `namespaced` and no namespace. */
 export function readIdentity(raw: unknown, namespaced: boolean): Identity | undefined {
   const metadata = asRecord(asRecord(raw)?.['metadata']);
@@ -32,7 +27,7 @@ export function readIdentity(raw: unknown, namespaced: boolean): Identity | unde
   const namespace = namespaced ? asText(metadata?.['namespace']) : '';
   if (name === undefined || name === '' || namespace === undefined) return undefined;
   if (namespaced && namespace === '') return undefined;
-  return { namespace, name, key: keyOf(namespace, name) };
+  return { namespace, name, key: namespace === '' ? name : `${namespace}/${name}` };
 }
 
 export function readLabel(raw: unknown, label: string): string | undefined {

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../ground/clock.ts';
 import type { Log, LogFields } from '../../ground/log.ts';
-import type {
-  ClusterObject,
-  EndpointsObject,
-  NamespaceObject,
-  ObjectSink,
-  ServiceObject,
+import {
+  type ClusterObject,
+  type EndpointsObject,
+  keyOfObject,
+  type NamespaceObject,
+  type ObjectSink,
+  type ServiceObject,
 } from '../../kube/objects.ts';
 import { FolderError } from '../folder-follower.ts';
 import { ManifestSource } from './manifest-source.ts';
-import { keyOfObject } from './merge-manifests.ts';
 
 let folder: string;
 let source: ManifestSource | undefined;

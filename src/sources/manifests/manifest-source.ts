@@ -6,10 +6,10 @@
 import type { Clock } from '../../ground/clock.ts';
 import type { Log } from '../../ground/log.ts';
 import type { ClusterSinks } from '../../kube/list-watch/cluster-watch.ts';
-import type { ClusterObject, ObjectKind, ObjectSink } from '../../kube/objects.ts';
+import { type ClusterObject, keyOfObject, type ObjectKind, type ObjectSink } from '../../kube/objects.ts';
 import { type FileChange, FolderFollower } from '../folder-follower.ts';
 import { MadeUpAddresses } from './made-up-addresses.ts';
-import { keyOfObject, mergeManifests, type Remark } from './merge-manifests.ts';
+import { mergeManifests, type Remark } from './merge-manifests.ts';
 import { ManifestError, type ManifestObject, parseManifest } from './parse-manifest.ts';
 
 export interface ManifestSourceOptions {

@@ -3,8 +3,7 @@
  *
  * The result is made anew from the files; nothing but the made-up addresses remembers what was before.
  */
-import type { ClusterObject, ObjectKey, ServiceObject } from '../../kube/objects.ts';
-import { keyOf } from '../../kube/trim/trimmed.ts';
+import { type ClusterObject, keyOfObject, type ObjectKey, type ServiceObject } from '../../kube/objects.ts';
 import type { MadeUpAddresses } from './made-up-addresses.ts';
 import type { ManifestObject } from './parse-manifest.ts';
 
@@ -84,8 +83,4 @@ function withAddress(
   const message = 'service without clusterIP, an address is made up from its name';
   remarks.push({ message, file, line, object: `Service ${key}`, detail: madeUp.join(', ') });
   return { ...service, address: { kind: 'clusterIPs', addresses: madeUp } };
-}
-
-export function keyOfObject(object: ClusterObject): ObjectKey {
-  return object.kind === 'Namespace' ? object.name : keyOf(object.namespace, object.name);
 }
