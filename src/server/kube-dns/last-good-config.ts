@@ -4,7 +4,6 @@
 import {
   CONFIG_KEYS,
   type ConfigKey,
-  EMPTY_CONFIG,
   type KubeDnsConfig,
   readKubeDnsConfig,
 } from '../../config/kube-dns/config-map.ts';
@@ -31,18 +30,12 @@ export class LastGoodConfig {
   readonly #options: LastGoodConfigOptions;
   readonly #errors = new Map<ConfigKey, number>(CONFIG_KEYS.map((key) => [key, 0]));
   #read: string | undefined;
-  #current: KubeDnsConfig = EMPTY_CONFIG;
   #isHeldBack = false;
   #changes = 0;
   #changedAt: number | undefined;
 
   constructor(options: LastGoodConfigOptions) {
     this.#options = options;
-  }
-
-  /** What holds; nothing is configured until something good was taken in. */
-  get current(): KubeDnsConfig {
-    return this.#current;
   }
 
   /** Takes in what the ConfigMap says now. The same texts again are no change. */
@@ -75,7 +68,6 @@ export class LastGoodConfig {
 
   #accept(config: KubeDnsConfig, from: string): void {
     const { clock, log, onChange } = this.#options;
-    this.#current = config;
     this.#isHeldBack = false;
     this.#changes += 1;
     this.#changedAt = clock.now();

@@ -48,11 +48,6 @@ export class LocalNames {
     this.#cnames = new Map(plan.cnames.toReversed().map((cname) => [cname.alias, cname]));
   }
 
-  /** Names of hosts files and host records. */
-  get hostCount(): number {
-    return this.#hosts.size;
-  }
-
   /** What is known; nothing if that is for others to say. ANY asks for all that is known. */
   answer(name: NameKey, type: number): LocalAnswer | undefined {
     const end = this.#followAliases(name);
@@ -103,10 +98,9 @@ export class LocalNames {
     for (const name of this.#cnames.keys()) if (!isOfHosts(name) && !this.#sets.has(name)) yield name;
   }
 
+  /** Whether a name has records of its own: it is known, or the reverse name of an address. */
   has(name: NameKey): boolean {
-    const { pointer, addresses } = this.#hostOf(name);
-    const isOfHosts = pointer !== undefined || addresses !== undefined;
-    return isOfHosts || this.#sets.has(name) || this.#cnames.has(name);
+    return this.knows(name) || this.#hosts.pointer(name) !== undefined;
   }
 
   /** Equal for names whose nodes are equal; empty where that takes the nodes themselves to know. */
