@@ -9,6 +9,7 @@ import type { Log } from '../ground/log.ts';
 import { createLog } from '../observe/log.ts';
 import type { Sidecar } from '../roles/sidecar/sidecar.ts';
 import { Server } from '../server/server.ts';
+import { countAnswered } from '../table/counter-sums.ts';
 import { ExitError } from './exit.ts';
 import { packageFolder } from './package-folder.ts';
 import { onReportSignal, onStopSignal } from './signals.ts';
@@ -114,7 +115,7 @@ function reportOf(server: Server): Readonly<Record<string, string | number | boo
   const { ready, queries, table, dataAge, udp } = server.figures();
   return {
     ready,
-    queries: queries.byTypeAndRcode.reduce((sum, { count }) => sum + count, 0),
+    queries: countAnswered(queries),
     names: table.nodes,
     cached: table.cached,
     dataAgeSeconds: dataAge === undefined ? undefined : dataAge / 1000,

@@ -1,6 +1,7 @@
 /**
  * The flags of `portolan manifests`: what of the shipped manifests is another in each cluster.
  */
+import { isDns1123Label } from '../kube/name-rules.ts';
 import type { Checked } from './problem.ts';
 import { ValueReader } from './values.ts';
 
@@ -29,8 +30,8 @@ export interface ManifestsPlan {
 export const DEFAULT_DNS_SERVER = '10.96.0.10';
 export const DEFAULT_DOMAIN = 'cluster.local';
 
-/** As the API server takes names of domains (RFC 1123): nothing that has a meaning in arguments. */
-const DOMAIN = /^(?=.{1,120}$)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$/;
+/** What leaves room for services and namespaces. */
+const MOST_CHARACTERS = 120;
 const REPOSITORY = String.raw`[a-zA-Z0-9][-a-zA-Z0-9.]*(:\d+)?(\/[a-z0-9]+([-._]+[a-z0-9]+)*)*`;
 const VERSION = String.raw`(:(?<tag>\w[-\w.]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?`;
 const IMAGE = new RegExp(`^${REPOSITORY}${VERSION}$`);
@@ -54,12 +55,13 @@ export function planFromManifestsFlags(flags: ManifestsFlags, version: string): 
 
 function readDomain(read: ValueReader, text: string): string {
   const domain = text.toLowerCase().replace(/\.$/, '');
-  if (!DOMAIN.test(domain))
+  // Nothing that has a meaning in arguments.
+  if (domain.length > MOST_CHARACTERS || !domain.split('.').every(isDns1123Label))
     read.complain(
       '--domain',
       'not the domain of a cluster',
       text,
-      'Give letters, digits and dashes between dots, at most 120 characters, as in cluster.local.',
+      `Give letters, digits and dashes between dots, at most ${MOST_CHARACTERS} characters, as in cluster.local.`,
     );
   return domain;
 }

@@ -128,8 +128,10 @@ export class HttpServer {
     }
     const path = request.url?.split('?')[0] ?? '';
     const route = this.#routes.get(path);
-    const paths = [...this.#routes.keys()].join(', ');
-    if (route === undefined) return sendText(response, 404, PLAIN_TEXT, `not here, but: ${paths}\n`);
+    if (route === undefined) {
+      const paths = [...this.#routes.keys()].join(', ');
+      return sendText(response, 404, PLAIN_TEXT, `not here, but: ${paths}\n`);
+    }
     try {
       await send(response, await route(), request.method === 'HEAD');
     } catch (error) {

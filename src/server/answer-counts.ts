@@ -5,6 +5,7 @@ import { CHAIN_METRICS_ID } from '../chain/metrics-ids.ts';
 import type { Clock } from '../ground/clock.ts';
 import type { AnswerSlowly } from '../listen/types.ts';
 import { Counters } from '../table/counters.ts';
+import { LOWER_CASE } from '../wire/label.ts';
 import { encodeName } from '../wire/name.ts';
 import { CLASS, type NameKey } from '../wire/types.ts';
 
@@ -72,12 +73,8 @@ function isWithin(response: Uint8Array, nameEnd: number, zone: Uint8Array): bool
   let start = HEADER_OCTETS;
   while (nameEnd - start > zone.length) start += (response[start] ?? 0) + 1;
   if (nameEnd - start !== zone.length) return false;
-  return zone.every((octet, index) => lowerCase(response[start + index] ?? 0) === octet);
-}
-
-/** No length of a label is as high as a letter. */
-function lowerCase(octet: number): number {
-  return octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet;
+  // No length of a label is as high as a letter.
+  return zone.every((octet, index) => LOWER_CASE[response[start + index] ?? 0] === octet);
 }
 
 function sixteenBits(octets: Uint8Array, at: number): number {

@@ -56,6 +56,11 @@ interface Answers {
   readonly byRcode: number[];
 }
 
+/** All answers, whatever they were. */
+export function countAnswered({ byTypeAndRcode }: Pick<QueryCounts, 'byTypeAndRcode'>): number {
+  return byTypeAndRcode.reduce((total, { count }) => total + count, 0);
+}
+
 /** Sums the counters of all readers. Ask more often than a reader can count to 2^32: every hour is plenty. */
 export class CounterSums {
   readonly #readers: readonly Uint32Array[];

@@ -2,10 +2,10 @@
  * Addresses in values of options, in their canonical form, and ranges of them.
  */
 import { formatAddress, parseAddress } from '../../wire/address.ts';
+import type { AddressRange } from '../../wire/address-range.ts';
 import { parseDigits } from './numbers.ts';
 import { unveil } from './octets.ts';
 import { cut } from './pieces.ts';
-import type { AddressRange } from './plan.ts';
 
 /** @param text without veiled characters, which are in no address */
 export function readAddress(text: string): string | undefined {

@@ -1,12 +1,12 @@
 /**
  * Options that change or refuse what upstream servers reply.
  */
+import type { AddressRange } from '../../wire/address-range.ts';
 import { numberOfIpv4, readAddressRange, readIpv4 } from './addresses.ts';
 import { readNameFor } from './names.ts';
 import { textOfOctets, unveil } from './octets.ts';
 import { flag, type Option, repeatable, type Use } from './option.ts';
 import { cut, cutAll } from './pieces.ts';
-import type { AddressRange } from './plan.ts';
 import { readTypes } from './record-types.ts';
 
 const addressOptions: readonly Option[] = [

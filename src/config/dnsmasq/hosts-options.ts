@@ -2,6 +2,7 @@
  * Options of hosts files and of the domain that their names belong to.
  */
 
+import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { boundsOf, isIpv6, readAddress, readIpv4, readIpv6 } from './addresses.ts';
 import { readNameFor } from './names.ts';
@@ -9,7 +10,7 @@ import { parseDigits } from './numbers.ts';
 import { textOfOctets, unveil } from './octets.ts';
 import { flag, type Option, repeatable, type Use } from './option.ts';
 import { cut, cutAll } from './pieces.ts';
-import type { AddressRange, RangeDomain } from './plan.ts';
+import type { RangeDomain } from './plan.ts';
 import { reverseZones } from './reverse-zones.ts';
 
 export const hostsOptions: readonly Option[] = [

@@ -4,7 +4,9 @@
  * Names are lower case, as dnsmasq itself makes those with capitals. Lists keep the order in which they were given unless
  * they say otherwise. The meaning of each field is that of dnsmasq 2.90's manual page for the option named beside it.
  */
+import type { ReplyRules } from '../../handlers/local/reply-rules.ts';
 import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
+import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 export interface DnsmasqPlan {
@@ -96,40 +98,17 @@ export interface UpstreamSource {
   readonly port: number;
 }
 
-/** An address and how many of its leading bits count. */
-export interface AddressRange {
-  readonly address: string;
-  /** 0 to 32, or 128 for IPv6. */
-  readonly prefix: number;
-}
-
-/** What is done to replies of upstreams. */
-export interface FiltersPlan {
-  /** Replies with such an address become NXDOMAIN (`--bogus-nxdomain`). */
-  readonly bogusNxdomain: readonly AddressRange[];
+/**
+ * What is done to replies of upstreams: `--bogus-nxdomain`, `--alias` (the last given comes first), `--stop-dns-rebind` with its
+ * exceptions, and these.
+ */
+export interface FiltersPlan extends ReplyRules {
   /** Replies with such an address are waited past (`--ignore-address`). */
   readonly ignoredAddresses: readonly AddressRange[];
-  /** The first that matches, from the last given, is applied (`--alias`). */
-  readonly aliases: readonly AddressAlias[];
   /** Whether SOA, SRV and ANY with an underscore stay here (`--filterwin2k`). */
   readonly windows: boolean;
   /** Types removed from answers (`--filter-A`, `--filter-AAAA`, `--filter-rr`); 255 thins out answers to ANY. */
   readonly types: readonly number[];
-  readonly rebind: {
-    /** Whether private addresses are refused (`--stop-dns-rebind`). */
-    readonly stops: boolean;
-    readonly allowsLocalhost: boolean;
-    readonly allowedDomains: readonly NameKey[];
-  };
-}
-
-/** IPv4 only. */
-export interface AddressAlias {
-  readonly from:
-    | { readonly kind: 'masked'; readonly address: string }
-    | { readonly kind: 'range'; readonly first: string; readonly last: string };
-  readonly to: string;
-  readonly mask: string;
 }
 
 /** Times are in seconds. */

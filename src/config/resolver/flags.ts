@@ -1,7 +1,7 @@
 /**
  * The flags of `portolan serve` about names outside the cluster, from their texts to a plan.
  */
-import type { ForwardRule, NameMatch } from '../../forward/plan.ts';
+import { defaultRule, type ForwardRule, type NameMatch } from '../../forward/plan.ts';
 import { parseUpstream, type UpstreamAddress, UpstreamAddressError } from '../../forward/upstream-address.ts';
 import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -128,13 +128,7 @@ function readStubDomain(read: ValueReader, text: string, cluster: NameKey): Forw
   const names = listOf([domains]).flatMap((name) => readStubName(read, name, cluster) ?? []);
   if (servers === '') return { names, target: { kind: 'local-only' } };
   const addresses = listOf([servers]).flatMap((server) => readServer(read, flag, server) ?? []);
-  return {
-    names,
-    target: {
-      kind: 'servers',
-      servers: addresses.map((address) => ({ address, queriesPerSecond: undefined })),
-    },
-  };
+  return { ...defaultRule(addresses), names };
 }
 
 function readStubName(read: ValueReader, text: string, cluster: NameKey): NameMatch | undefined {

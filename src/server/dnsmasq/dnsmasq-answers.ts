@@ -12,7 +12,7 @@ import { checkQuestionKind } from '../../handlers/question-kinds.ts';
 import { createNameResolver } from '../../handlers/resolver/name-resolver.ts';
 import { Resolver, type ResolverTerms } from '../../handlers/resolver/resolver.ts';
 import type { AnswerInOctets, AnswerSlowly } from '../../listen/types.ts';
-import { CounterSums } from '../../table/counter-sums.ts';
+import { CounterSums, countAnswered } from '../../table/counter-sums.ts';
 import { TableReader } from '../../table/reader.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { ROOT } from '../../wire/name.ts';
@@ -142,11 +142,9 @@ export class DnsmasqAnswers {
     const { misses, stale } = remembering;
     const { insertions, evictions, cachedOctets } = this.table.statistics();
     const { inFlight, upstreams } = forward;
-    const { byTypeAndRcode } = this.#sums.read();
-    const answered = byTypeAndRcode.reduce((sum, { count }) => sum + count, 0);
     return {
       ...{ cacheSize: this.#plan.cache.size, insertions, evictions, misses, stale, inFlight },
-      hits: Math.max(0, answered - misses),
+      hits: Math.max(0, countAnswered(this.#sums.read()) - misses),
       cacheOctets: cachedOctets,
       servers: describeServers(upstreams),
     };

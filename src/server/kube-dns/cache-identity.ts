@@ -6,7 +6,7 @@ import type { Handler } from '../../chain/chain.ts';
 import type { ResolverPlan } from '../../config/resolver/plan.ts';
 import { createChaosHandler } from '../../handlers/chaos.ts';
 import type { ResolverFigures } from '../../handlers/resolver/resolver.ts';
-import type { QueryCounts } from '../../table/counter-sums.ts';
+import { countAnswered, type QueryCounts } from '../../table/counter-sums.ts';
 import type { TableStatistics } from '../../table/writer.ts';
 import { identityOf } from '../chaos-identity.ts';
 import { describeServers } from '../dnsmasq/statistics.ts';
@@ -30,11 +30,10 @@ export function createCacheIdentity(options: CacheIdentityOptions): Handler {
   const figures = () => {
     const { insertions, evictions } = table();
     const { remembering, forward } = outside();
-    const answered = queries().byTypeAndRcode.reduce((sum, { count }) => sum + count, 0);
     return {
       cacheSize: cacheEntries ?? Math.floor(cacheOctets / USUAL_OCTETS),
       ...{ insertions, evictions, misses: remembering.misses },
-      hits: Math.max(0, answered - remembering.misses),
+      hits: Math.max(0, countAnswered(queries()) - remembering.misses),
       servers: describeServers(forward.upstreams),
     };
   };
