@@ -1,11 +1,29 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+
+/** Options of both projects and of the soak suite. */
+export const sharedOptions = {
+  setupFiles: ['test/support/seed.ts'],
+  // Only a test that fails takes so long; a machine that is busy with other work makes all of them slow.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+};
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
-    // Many tests run processes against each other; on a machine that others use too, one may be starved once.
-    retry: process.env['CI'] === undefined ? 0 : 1,
+    // Two even on two cores: scenarios wait for processes most of the time.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    projects: [
+      // Unit tests share one module graph, which takes a third of the processor time of one graph for each file.
+      { test: { ...sharedOptions, name: 'unit', include: ['src/**/*.test.ts'], isolate: false } },
+      {
+        test: {
+          ...sharedOptions,
+          name: 'scenarios',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/soak/**'],
+        },
+      },
+    ],
   },
 });

@@ -58,6 +58,8 @@ export interface Forwarded {
   /** Only where an alias of ours comes first. */
   readonly authoritative: boolean;
   readonly truncated: boolean;
+  /** Whether a server that is trusted says that it has validated all of it. */
+  readonly authenticData: boolean;
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
   readonly additionals: readonly ResourceRecord[];

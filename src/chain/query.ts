@@ -1,15 +1,17 @@
 /**
  * One question on the slow way, as handlers see it.
  */
+import type { QuestionKey } from '../forward/question-key.ts';
 import { toKey } from '../wire/name.ts';
 import type { Asked } from '../wire/query.ts';
+import type { Transport } from '../wire/response-size.ts';
 import type { Edns, NameKey, Question } from '../wire/types.ts';
 
 /** Who asks, and how. */
 export interface Client {
   readonly address: string;
   readonly port: number;
-  readonly transport: 'udp' | 'tcp' | 'tls' | 'https';
+  readonly transport: Transport;
 }
 
 export class Query {
@@ -21,7 +23,7 @@ export class Query {
   readonly edns: Edns | undefined;
   readonly #asked: Asked;
   readonly #client: Client;
-  readonly #mark: { clientWasRead: boolean };
+  readonly #mark: { clientWasRead: boolean; isDerived: boolean };
 
   /** @param origin the query that led to this one */
   constructor(question: Question, asked: Asked, client: Client, origin?: Query) {
@@ -31,11 +33,19 @@ export class Query {
     this.checkingDisabled = asked.header.checkingDisabled;
     this.edns = asked.edns;
     this.#client = client;
-    this.#mark = origin === undefined ? { clientWasRead: false } : origin.#mark;
+    this.#mark = origin === undefined ? { clientWasRead: false, isDerived: true } : origin.#mark;
     this.#asked = asked;
   }
 
-  /** Whoever looks at it makes the answer one for this client alone: it is never remembered. */
+  /** What makes it equal to another. */
+  get questionKey(): QuestionKey {
+    const { type, class: dnsClass } = this.question;
+    const { checkingDisabled, recursionDesired } = this;
+    const dnssecOk = this.edns?.dnssecOk ?? false;
+    return { name: this.key, type, class: dnsClass, dnssecOk, checkingDisabled, recursionDesired };
+  }
+
+  /** Reading it makes the answer one for this client alone: it is never cached. */
   get client(): Client {
     this.#mark.clientWasRead = true;
     return this.#client;
@@ -49,6 +59,16 @@ export class Query {
   /** Whether a handler has looked at the client, for this question or one that it led to. */
   get clientWasRead(): boolean {
     return this.#mark.clientWasRead;
+  }
+
+  /** To be called by handlers whose answer depends on more than the plan and the publications. */
+  forbidStoring(): void {
+    this.#mark.isDerived = false;
+  }
+
+  /** Whether the answer depends on nothing but the plan and the publications, and may be stored with their epochs. */
+  get isDerived(): boolean {
+    return this.#mark.isDerived && !this.#mark.clientWasRead && (this.edns?.options.length ?? 0) === 0;
   }
 
   /** The same query about something else. */

@@ -28,8 +28,8 @@ export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
     case 'nxdomain':
       return denial(answer);
     case 'forwarded': {
-      const { rcode, authoritative, truncated, answers, authorities, additionals } = answer;
-      return { rcode, authoritative, truncated, answers, authorities, additionals };
+      const { rcode, authoritative, truncated, authenticData, answers, authorities, additionals } = answer;
+      return { rcode, authoritative, truncated, authenticData, answers, authorities, additionals };
     }
     case 'delegation':
       return { authorities: answer.nameservers, additionals: answer.additionals };

@@ -1,9 +1,9 @@
 /**
- * Into the background: a child of its own session goes on, and the parent ends with the child's verdict.
+ * Detaching: a child in a session of its own runs on, and the parent exits with the child's exit code.
  *
- * Node cannot fork. So the child is this program once more, with the same words, and is told by its environment that it is the
- * child. It opens its sockets and files; when it serves it says so, and the parent exits with 0. If it ends before, its exit
- * code is the parent's. What it says on standard error until then the parent passes on.
+ * Node cannot fork. So the child is a new process of this program with the same arguments; a variable of its environment marks it as
+ * the child. It opens its sockets and files and sends a message when it serves; the parent then exits with 0. If the child ends
+ * before, the parent exits with its exit code. Until then the parent passes on what the child writes to standard error.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';

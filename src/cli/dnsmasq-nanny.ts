@@ -1,12 +1,15 @@
 /**
- * `portolan dnsmasq-nanny`: dnsmasq-nanny and the dnsmasq that it minds, in one process.
+ * `portolan dnsmasq-nanny`: dnsmasq-nanny and the dnsmasq that it supervises, in one process.
  */
+
+import { systemClock } from '../base/clock.ts';
 import { readArguments } from '../config/dnsmasq/arguments.ts';
+import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT } from '../config/dnsmasq/exit-codes.ts';
-import type { DnsmasqPlan } from '../config/dnsmasq/plan.ts';
-import { readDnsmasqOptions } from '../config/dnsmasq/read-options.ts';
-import { readNannyFlags } from '../config/kube-dns/nanny-flags.ts';
-import { systemClock } from '../ground/clock.ts';
+import { readDnsmasqOptions } from '../config/dnsmasq/read-configuration.ts';
+import { formatRows, rowOf } from '../config/flags/flag-text.ts';
+import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
+import { NANNY_FLAGS, readNannyFlags } from '../config/kube-dns/nanny-flags.ts';
 import { Nanny } from '../server/dnsmasq/nanny.ts';
 import { answerWithoutServing, reportProblems } from './dnsmasq.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
@@ -15,22 +18,11 @@ import { runDnsmasqServer } from './run-dnsmasq.ts';
 /** As Go's flag package exits for flags that it does not understand. */
 const BAD_FLAGS = 2;
 
-const HELP = `Usage: portolan dnsmasq-nanny [flags] -- [options of dnsmasq]
-
-  -configDir DIR           the ConfigMap of kube-dns as files (default: /etc/k8s/dns/dnsmasq-nanny)
-  -syncInterval DURATION   how often the folder is looked at where the system gives no notice (default: 10s)
-  -logInterval DURATION    how often statistics are logged; 0 never does (default: 0s)
-  -kubednsServer ADDRESS   who is asked for names of stub servers in the cluster (default: 127.0.0.1:10053)
-  -restartDnsmasq          taken, and not needed: changes are taken in without a restart
-  -dnsmasqExec PATH        taken, without effect: no other program is run
-  -v, -logtostderr, ...    flags of klog: taken, without effect
-`;
-
 /** @param words what stands behind the command @returns the exit code */
 export async function runDnsmasqNanny(words: readonly string[]): Promise<number> {
   const flags = readNannyFlags(words);
   if (flags.kind === 'help') {
-    process.stderr.write(HELP);
+    process.stdout.write(helpText());
     return EXIT.GOOD;
   }
   if (flags.kind === 'bad') {
@@ -45,12 +37,13 @@ export async function runDnsmasqNanny(words: readonly string[]): Promise<number>
     command: 'dnsmasq-nanny',
     plan: inForeground(reading.plan),
     notes: reading.notes,
-    companion: (server, log) =>
+    companion: ({ frontEnd, report, log }) =>
       new Nanny({
         plan: flags.plan,
-        onChange: (servers) => server.followNanny(servers),
-        report: () => server.report(),
-        ...{ clock: systemClock, log },
+        onChange: (servers) => frontEnd.followNanny(servers),
+        report,
+        clock: systemClock,
+        log,
       }),
   });
 }
@@ -63,8 +56,16 @@ function asRoot(words: readonly string[]): readonly string[] {
   return namesUser ? words : ['--user=root', ...words];
 }
 
-/** Whoever minds a server does not let it slip away. */
+/** A supervised server stays in the foreground. */
 function inForeground(plan: DnsmasqPlan): DnsmasqPlan {
   if (plan.process.mode !== 'background') return plan;
   return { ...plan, process: { ...plan.process, mode: 'foreground' } };
+}
+
+function helpText(): string {
+  return `Usage: portolan dnsmasq-nanny [flags] -- [options of dnsmasq]
+
+Does the work of dnsmasq, with the stub domains and upstream servers of kube-dns's ConfigMap.
+
+${formatRows([...NANNY_FLAGS.map((flag) => rowOf(flag, '-')), ...klogRows('-'), helpRow('-')])}`;
 }

@@ -1,12 +1,13 @@
 /**
  * `portolan dnsmasq`: dnsmasq's command line, with dnsmasq's exit codes.
  */
+
+import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT, SYNTAX_OK } from '../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../config/dnsmasq/findings.ts';
 import { helpText } from '../config/dnsmasq/help-text.ts';
-import type { DnsmasqPlan } from '../config/dnsmasq/plan.ts';
-import { type DnsmasqReading, readDnsmasqOptions } from '../config/dnsmasq/read-options.ts';
-import { describeProblem, type Problem } from '../config/problem.ts';
+import { type DnsmasqReading, readDnsmasqOptions } from '../config/dnsmasq/read-configuration.ts';
+import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { releaseParent, startDetached, takeDetachedMark } from './detach.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { runDnsmasqServer } from './run-dnsmasq.ts';

@@ -1,40 +1,23 @@
 /**
  * `portolan healthz`: the exechealthz of older pods, with its command line.
  */
-import { readHealthzFlags } from '../config/healthz/healthz-flags.ts';
-import { describeProblem } from '../config/problem.ts';
-import { systemClock } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
+
+import { systemClock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { formatRows, rowOf } from '../config/flags/flag-text.ts';
+import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
+import { HEALTHZ_FLAGS, readHealthzFlags } from '../config/healthz/healthz-flags.ts';
+import { describeProblem } from '../config/values/problem.ts';
 import { Healthz } from '../roles/healthz/healthz.ts';
 import { runRole } from './run-role.ts';
 import { VERSION } from './version.ts';
-
-const HELP = `Usage: portolan healthz [flags]
-
-Runs commands, and answers by HTTP with 200 or 503 by their last results.
-
-  -cmd COMMAND        run by /bin/sh; exit code 0 means healthy (default: echo healthz)
-  -url PATH           the path that answers for the command in the same place (default: /healthz)
-  -port PORT          port to listen on for HTTP (default: 8080)
-  -period DURATION    how often commands are run (default: 2s)
-  -latency DURATION   a result older than this means unhealthy (default: 30s)
-  -timeout DURATION   a command that runs longer is killed (default: that of -latency)
-  -output             answer with what the command printed, instead of ok
-  -quiet              log only what is wrong
-  -v LEVEL            from 4 on, every run of a command is logged
-  -logtostderr, ...   the other flags of klog: taken, without effect
-  -version            print the version
-  -help               print this
-
--cmd and -url may be given several times, in pairs. Flags may be written with one dash or two.
-`;
 
 /** @param words what stands behind the command @returns the exit code */
 export async function runHealthz(words: readonly string[]): Promise<number> {
   const reading = readHealthzFlags(words);
   switch (reading.kind) {
     case 'help':
-      process.stdout.write(HELP);
+      process.stdout.write(helpText());
       return 0;
     case 'version':
       process.stdout.write(`Portolan version ${VERSION}, in place of exechealthz\n`);
@@ -49,4 +32,14 @@ export async function runHealthz(words: readonly string[]): Promise<number> {
       return await runRole({ command: 'healthz', logLevel, create });
     }
   }
+}
+
+function helpText(): string {
+  return `Usage: portolan healthz [flags]
+
+Runs commands, and answers HTTP requests with 200 or 503 by their last results.
+
+${formatRows([...HEALTHZ_FLAGS.map((flag) => rowOf(flag, '-')), ...klogRows('-'), helpRow('-')])}
+-cmd and -url may be given several times, in pairs. Flags may be written with one dash or two.
+`;
 }

@@ -2,22 +2,24 @@
  * `portolan kube-dns`: kube-dns, with its command line.
  */
 import { countCores } from '../config/cores.ts';
+import { formatRows, rowOf, wrapWords } from '../config/flags/flag-text.ts';
+import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
 import {
+  FURTHER_FLAGS,
   type GivenKubeDnsFlags,
   KUBE_DNS_FLAGS,
   readKubeDnsFlags,
 } from '../config/kube-dns/kube-dns-flags.ts';
-import { describeProblem } from '../config/problem.ts';
-import { planFromFlags } from '../config/serve-flags.ts';
+import { planFromFlags } from '../config/serve/serve-plan.ts';
+import { describeProblem } from '../config/values/problem.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { ExitError } from './exit.ts';
 import { runServer } from './run-server.ts';
-import { SERVE_FLAG_SHAPES } from './serve-options.ts';
 import { VERSION } from './version.ts';
 
 /** @param words what stands behind the command @returns the exit code */
 export async function runKubeDns(words: readonly string[]): Promise<number> {
-  const reading = readKubeDnsFlags(words, SERVE_FLAG_SHAPES, process.env);
+  const reading = readKubeDnsFlags(words, process.env);
   switch (reading.kind) {
     case 'help':
       process.stdout.write(helpText());
@@ -48,38 +50,22 @@ async function serve({ flags, problems, notes }: GivenKubeDnsFlags): Promise<num
 }
 
 function helpText(): string {
-  const flags = KUBE_DNS_FLAGS.map(({ name, argument, means }) => {
-    const written = `--${name}${argument === undefined ? '' : ` ${argument}`}`;
-    return `  ${written.padEnd(33)} ${means}\n`;
-  });
-  const known = new Set(KUBE_DNS_FLAGS.map(({ name }) => name));
-  const further = SERVE_FLAG_SHAPES.filter(({ name }) => !known.has(name)).map(({ name }) => `--${name}`);
+  const rows = [...KUBE_DNS_FLAGS.map((flag) => rowOf(flag)), ...klogRows('--'), helpRow('--')];
   return `Usage: portolan kube-dns [flags]
 
 Serves the zone of a Kubernetes cluster as kube-dns does.
 
-${flags.join('')}  ${'--v LEVEL'.padEnd(33)} from 4 on, everything is logged
-  ${'--logtostderr, ...'.padEnd(33)} the other flags of klog: taken, without effect
-  ${'--help'.padEnd(33)} print this
-
+${formatRows(rows)}
 Flags may be written with one dash or two. Names outside the zone go to --nameservers, else to upstreamNameservers of
 the ConfigMap, else to the servers of /etc/resolv.conf.
 
-From the environment: PROMETHEUS_PORT, where metrics are told under the names of SkyDNS, at PROMETHEUS_PATH (default:
-/metrics) and with PROMETHEUS_NAMESPACE and PROMETHEUS_SUBSYSTEM (default: skydns) in front.
+Environment: PROMETHEUS_PORT is the port of metrics under the names of SkyDNS, at PROMETHEUS_PATH (default: /metrics)
+and with PROMETHEUS_NAMESPACE and PROMETHEUS_SUBSYSTEM (default: skydns) in front.
 
-Flags of 'portolan serve' are taken too, as its --help tells of them:
-${wrap(further)}`;
-}
-
-const LINE = 118;
-
-function wrap(words: readonly string[]): string {
-  const lines: string[] = [];
-  for (const word of words) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + word.length + 1 > LINE) lines.push(`  ${word}`);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return `${lines.join('\n')}\n`;
+Flags of 'portolan serve' are accepted too; see its --help:
+  ${wrapWords(
+    FURTHER_FLAGS.map(({ name }) => `--${name}`),
+    116,
+  ).join('\n  ')}
+`;
 }

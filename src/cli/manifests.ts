@@ -1,35 +1,22 @@
 /**
  * `portolan manifests`: the shipped manifests, filled in for a cluster, for `kubectl apply -f -`.
  */
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import {
+  MANIFESTS_FLAGS,
   type ManifestsFlags,
   type ManifestsPlan,
   planFromManifestsFlags,
-} from '../config/manifests-flags.ts';
-import { describeProblem } from '../config/problem.ts';
+} from '../config/manifests/manifests-flags.ts';
+import { describeProblem } from '../config/values/problem.ts';
+import { COMMAND_SUMMARIES } from './command-summaries.ts';
 import { ExitError } from './exit.ts';
+import { addOptions } from './options.ts';
 import { VERSION } from './version.ts';
 
-const OPTIONS: readonly Option[] = [
-  new Option(
-    '--dns-server-ip <ip>',
-    'address of the Service, clusterDNS of the kubelets (default: 10.96.0.10)',
-  ),
-  new Option(
-    '--domain <name>',
-    'the zone of the cluster, clusterDomain of the kubelets (default: cluster.local)',
-  ),
-  new Option('--image <name>', `image with its tag or digest (default: portolan:${VERSION})`),
-  new Option('--layout <number>', 'containers of a pod: one, three as in kube-dns (default: one)'),
-];
-
 export function addManifestsCommand(program: Command): void {
-  const command = program
-    .command('manifests')
-    .description('print the manifests of a cluster DNS, ready for kubectl apply -f -')
-    .usage('[flags]');
-  for (const option of OPTIONS) command.addOption(option);
+  const command = program.command('manifests').description(COMMAND_SUMMARIES.manifests).usage('[flags]');
+  addOptions(command, MANIFESTS_FLAGS);
   command.action(async (flags: ManifestsFlags) => {
     const plan = planOrExit(flags);
     // Loaded late: the reader of YAML takes memory that a server would keep.

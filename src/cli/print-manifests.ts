@@ -1,7 +1,7 @@
 /**
  * The text of the shipped manifests, filled in.
  */
-import type { ManifestsPlan } from '../config/manifests-flags.ts';
+import type { ManifestsPlan } from '../config/manifests/manifests-flags.ts';
 import { fillIn } from '../roles/manifests/fill-in.ts';
 import { ManifestFileError, readKustomization } from '../roles/manifests/layout-files.ts';
 import { ExitError } from './exit.ts';

@@ -1,34 +1,22 @@
 /**
- * Commands in place of other programs: they read their words, and end with exit codes, as those do.
+ * Commands in place of other programs: they parse their own arguments, and end with exit codes, as those programs do.
  */
-type RunWords = (words: readonly string[]) => Promise<number>;
+import type { CommandName } from './command-summaries.ts';
 
-export interface Replacement {
-  /** What it does, for the list of commands. */
-  readonly means: string;
-  readonly load: () => Promise<RunWords>;
+/** Runs a command. @param words what stands behind its name @returns the exit code */
+type RunCommand = (words: readonly string[]) => Promise<number>;
+
+/** How each is loaded, by the command's name. */
+export const REPLACEMENTS = {
+  'kube-dns': async () => (await import('./kube-dns.ts')).runKubeDns,
+  dnsmasq: async () => (await import('./dnsmasq.ts')).runDnsmasq,
+  'dnsmasq-nanny': async () => (await import('./dnsmasq-nanny.ts')).runDnsmasqNanny,
+  sidecar: async () => (await import('./sidecar.ts')).runSidecar,
+  healthz: async () => (await import('./healthz.ts')).runHealthz,
+} as const satisfies Partial<Readonly<Record<CommandName, () => Promise<RunCommand>>>>;
+
+/** @returns nothing for other words */
+export async function loadReplacement(name: string): Promise<RunCommand | undefined> {
+  const replacements: Readonly<Record<string, () => Promise<RunCommand>>> = REPLACEMENTS;
+  return Object.hasOwn(replacements, name) ? await replacements[name]?.() : undefined;
 }
-
-/** By the command's name. */
-export const REPLACEMENTS: Readonly<Record<string, Replacement>> = {
-  'kube-dns': {
-    means: 'serve the zone of a cluster as kube-dns does, with its flags',
-    load: async () => (await import('./kube-dns.ts')).runKubeDns,
-  },
-  dnsmasq: {
-    means: "resolve names with dnsmasq's options",
-    load: async () => (await import('./dnsmasq.ts')).runDnsmasq,
-  },
-  'dnsmasq-nanny': {
-    means: 'the same, following the ConfigMap of kube-dns in a folder',
-    load: async () => (await import('./dnsmasq-nanny.ts')).runDnsmasqNanny,
-  },
-  sidecar: {
-    means: 'probe DNS servers, and tell of them and of dnsmasq by HTTP',
-    load: async () => (await import('./sidecar.ts')).runSidecar,
-  },
-  healthz: {
-    means: 'run commands, and tell by HTTP whether they succeed',
-    load: async () => (await import('./healthz.ts')).runHealthz,
-  },
-};

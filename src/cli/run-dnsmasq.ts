@@ -5,18 +5,21 @@
  * becomes its user; all that only root may do is done by then.
  */
 import { networkInterfaces } from 'node:os';
+import { systemClock } from '../base/clock.ts';
 import { countCores } from '../config/cores.ts';
+import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT, type ExitCode } from '../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../config/dnsmasq/findings.ts';
-import type { DnsmasqPlan } from '../config/dnsmasq/plan.ts';
-import { readersFor } from '../config/serve-flags.ts';
-import { systemClock } from '../ground/clock.ts';
+import { readersFor } from '../config/serve/serve-plan.ts';
+import { DnsmasqFrontEnd } from '../server/dnsmasq/dnsmasq-front-end.ts';
 import { type DnsmasqLog, openDnsmasqLog } from '../server/dnsmasq/dnsmasq-log.ts';
-import { DnsmasqServer } from '../server/dnsmasq/dnsmasq-server.ts';
 import { assumeIdentity, findIdentity, type Identity } from '../server/dnsmasq/identity.ts';
 import { removePidFile, writePidFile } from '../server/dnsmasq/pid-file.ts';
 import { notesOnPlan } from '../server/dnsmasq/plan-notes.ts';
 import { describeFailure, exitCodeOf } from '../server/dnsmasq/start-failure.ts';
+import { collectStatistics, describeStatistics } from '../server/dnsmasq/statistics.ts';
+import { Server } from '../server/server.ts';
+import { serverDependencies } from './server-dependencies.ts';
 import { onReloadSignal, onReopenSignal, onReportSignal, onStopSignal, type StopSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
@@ -27,8 +30,16 @@ export interface DnsmasqRun {
   readonly notes: readonly Note[];
   /** Called once it serves. */
   readonly onServing?: () => Promise<void>;
-  /** Somebody who stands beside the server, from before its start until its end. */
-  readonly companion?: (server: DnsmasqServer, log: DnsmasqLog) => Companion;
+  /** What runs beside the server, from before its start until its end. */
+  readonly companion?: (beside: Beside) => Companion;
+}
+
+/** What a companion may do with the server. */
+export interface Beside {
+  readonly frontEnd: DnsmasqFrontEnd;
+  /** Writes the statistics to the log. */
+  readonly report: () => void;
+  readonly log: DnsmasqLog;
 }
 
 export interface Companion {
@@ -38,7 +49,7 @@ export interface Companion {
 
 /** @returns the exit code, once it has stopped or could not start */
 export async function runDnsmasqServer(run: DnsmasqRun): Promise<ExitCode> {
-  // Whoever reads the log may go away, and that must not end the server.
+  // A reader of the log that goes away must not end the server.
   process.stderr.on('error', () => {});
   const hold = setInterval(() => {}, 2 ** 30);
   try {
@@ -57,8 +68,12 @@ async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): 
   // No folder is kept from being unmounted; relative paths are those of dnsmasq.
   if (plan.process.mode !== 'debug') process.chdir('/');
   const log = openLog(plan);
-  const server = new DnsmasqServer(plan, surroundings(log));
-  const beside = companion?.(server, log);
+  const { frontEnd, server } = makeServer(plan, log);
+  const report = () => {
+    const seconds = Math.floor(systemClock.now() / 1000);
+    for (const line of describeStatistics(collectStatistics(server, plan), seconds)) log.info(line);
+  };
+  const beside = companion?.({ frontEnd, report, log });
   const stopped = new Promise<StopSignal>((resolve) => onStopSignal(resolve));
   try {
     await beside?.start();
@@ -71,7 +86,7 @@ async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): 
     throw error;
   }
   for (const { where, text } of allNotes) log.warn(`${where}: ${text}`);
-  followSignals(server, log);
+  followSignals(server, report, log);
   await onServing?.();
   const signal = await stopped;
   log.info(`exiting on receipt of ${signal}`);
@@ -98,25 +113,30 @@ function hasPidFile(
 
 function openLog({ log, process: { mode } }: DnsmasqPlan): DnsmasqLog {
   return openDnsmasqLog({
-    ...{ plan: log, mode, pid: process.pid, clock: systemClock },
+    plan: log,
+    mode,
+    pid: process.pid,
+    clock: systemClock,
     writeError: (line) => void process.stderr.write(line),
   });
 }
 
-function surroundings(log: DnsmasqLog) {
-  return {
+function makeServer(plan: DnsmasqPlan, log: DnsmasqLog) {
+  const frontEnd = new DnsmasqFrontEnd(plan, {
     interfaces: networkInterfaces,
-    readerEntry: new URL('./reader.js', import.meta.url),
     udpReaders: readersFor(countCores()),
     version: VERSION,
+    fileOf: (record) => server.engine.local.fileOf(record),
     clock: systemClock,
     log,
-  };
+  });
+  const server = new Server(frontEnd, serverDependencies(log));
+  return { frontEnd, server };
 }
 
-function followSignals(server: DnsmasqServer, log: DnsmasqLog): void {
-  onReloadSignal(() => server.reload());
-  onReportSignal(() => server.report());
+function followSignals(server: Server, report: () => void, log: DnsmasqLog): void {
+  onReloadSignal(() => void server.reload());
+  onReportSignal(report);
   onReopenSignal(() => {
     try {
       log.reopen();

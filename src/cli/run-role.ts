@@ -1,15 +1,15 @@
 /**
  * Runs a program beside the server from its start to its end: its log, its signals, its exit code.
  */
-import { systemClock } from '../ground/clock.ts';
-import type { Log, LogLevel } from '../ground/log.ts';
-import { createLog } from '../observe/log.ts';
-import { onStopSignal } from './signals.ts';
+import { systemClock } from '../base/clock.ts';
+import type { Log, LogLevel } from '../base/log.ts';
+import { createLog, usesColours } from '../observe/log.ts';
+import { onStopSignal, type StopSignal, stopHint } from './signals.ts';
 
 export interface Role {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Where it answers by HTTP, once it does. */
+  /** The port of its HTTP server, once it listens. */
   readonly port: number | undefined;
 }
 
@@ -22,15 +22,18 @@ export interface RoleRun {
 
 /** @returns the exit code, once it has stopped or could not start */
 export async function runRole({ command, logLevel, create }: RoleRun): Promise<number> {
-  // A collector of lines that goes away must not end the program.
+  // A log collector that closes the pipe must not end the program.
   process.stderr.on('error', () => {});
+  const isTerminal = process.stderr.isTTY === true;
   const log = createLog({
-    ...{ level: logLevel, format: process.stderr.isTTY === true ? 'text' : 'json' },
+    level: logLevel,
+    format: isTerminal ? 'text' : 'json',
+    colours: usesColours(isTerminal, process.env),
     clock: systemClock,
     write: (line) => void process.stderr.write(line),
   });
   const role = create(log);
-  const stopped = new Promise<string>((resolve) => onStopSignal(resolve));
+  const stopped = new Promise<StopSignal>((resolve) => onStopSignal(resolve));
   try {
     await role.start();
   } catch (error) {
@@ -39,7 +42,8 @@ export async function runRole({ command, logLevel, create }: RoleRun): Promise<n
     return 1;
   }
   log.info('started', { command, port: role.port });
-  log.info('stopping', { signal: await stopped });
+  const signal = await stopped;
+  log.info('stopping', { signal, hint: stopHint(signal) });
   await role.stop();
   return 0;
 }

@@ -1,36 +1,39 @@
 /**
- * Runs a server from its start to its end, in the surroundings of a process: its log, its environment, its signals.
+ * Runs a server as a process: its log, its environment, its signals, from start to exit.
  */
-import { homedir } from 'node:os';
-import { formatDuration } from '../config/duration.ts';
-import type { LogPlan, ServerPlan } from '../config/plan.ts';
-import { systemClock } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
-import { createLog } from '../observe/log.ts';
+import { systemClock } from '../base/clock.ts';
+import { formatDuration, formatElapsed } from '../base/duration.ts';
+import type { Log } from '../base/log.ts';
+import type { LogPlan, ServePlan } from '../config/plan.ts';
+import { ControlSocket } from '../observe/control-socket.ts';
+import { type AdjustableLog, createLog, usesColours } from '../observe/log.ts';
 import type { Sidecar } from '../roles/sidecar/sidecar.ts';
+import { ServeFrontEnd } from '../server/serve/serve-front-end.ts';
 import { Server } from '../server/server.ts';
 import { countAnswered } from '../table/counter-sums.ts';
+import { carryOut } from './carry-out.ts';
 import { ExitError } from './exit.ts';
-import { packageFolder } from './package-folder.ts';
-import { onReportSignal, onStopSignal } from './signals.ts';
-import { VERSION } from './version.ts';
+import { serverDependencies } from './server-dependencies.ts';
+import { onReloadSignal, onReopenSignal, onReportSignal, onStopSignal, stopHint } from './signals.ts';
 
-/** How the process speaks. */
-interface Voice {
+/** How the process reports. */
+interface Reporting {
   readonly command: string;
   readonly format: LogPlan['format'];
-  readonly log: Log;
+  readonly log: AdjustableLog;
 }
 
 /**
  * @param command what it is run as, for messages
- * @throws ExitError if the server cannot be started; why is said by then
+ * @throws ExitError if the server cannot be started, after the reason was reported
  */
-export async function runServer(plan: ServerPlan, command: 'serve' | 'kube-dns'): Promise<void> {
-  // A collector of lines that goes away must not end the server.
+export async function runServer(plan: ServePlan, command: 'serve' | 'kube-dns'): Promise<void> {
+  // A log collector that closes the pipe must not end the server.
   process.stderr.on('error', () => {});
   const log = createLog({
-    ...plan.log,
+    level: plan.log.level,
+    format: plan.log.format,
+    colours: usesColours(process.stderr.isTTY === true, process.env),
     clock: systemClock,
     write: (line) => void process.stderr.write(line),
   });
@@ -43,82 +46,88 @@ export async function runServer(plan: ServerPlan, command: 'serve' | 'kube-dns')
   }
 }
 
-async function startAndStop(plan: ServerPlan, voice: Voice): Promise<void> {
-  const { log } = voice;
-  const server = makeServer(plan, voice);
+async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void> {
+  const { log } = reporting;
+  const server = makeServer(plan, reporting);
   const sidecar = await makeSidecar(plan, log);
+  const control = makeControl(plan, server, reporting);
   const stopped = new Promise<void>((resolve, reject) => {
     onStopSignal((signal) => {
-      log.info('stopping', { signal, lameduck: formatDuration(plan.lameduck) });
-      stopAll(server, sidecar).then(resolve, reject);
+      log.info('stopping', { signal, lameduck: formatDuration(plan.lameduck), hint: stopHint(signal) });
+      stopAll(server, sidecar, control).then(resolve, reject);
     });
   });
+  onReloadSignal(() => {
+    server.reload().catch((error: unknown) => log.error('reload failed', { reason: String(error) }));
+  });
+  onReopenSignal(() => server.queryLog.reopen());
   onReportSignal(() => log.info('report', reportOf(server)));
   try {
-    // Whoever asks how the server is may do so while it starts.
+    // Health checks are answered while the server starts.
     await sidecar?.start();
+    await control?.start();
     await server.start();
   } catch (error) {
-    await stopAll(server, sidecar);
-    giveUp(error, voice);
+    await stopAll(server, sidecar, control);
+    giveUp(error, reporting);
   }
   await stopped;
   log.info('stopped');
 }
 
-/** The sidecar goes last: it tells of the server until its end. */
-async function stopAll(server: Server, sidecar: Sidecar | undefined): Promise<void> {
+/** The sidecar stops last: it reports on the server until then. */
+async function stopAll(
+  server: Server,
+  sidecar: Sidecar | undefined,
+  control: ControlSocket | undefined,
+): Promise<void> {
   await server.stop();
+  await control?.stop();
   await sidecar?.stop();
 }
 
-function makeServer(plan: ServerPlan, voice: Voice): Server {
+function makeServer(plan: ServePlan, reporting: Reporting): Server {
   try {
-    return new Server(plan, surroundings(voice.log));
+    const given = serverDependencies(reporting.log);
+    return new Server(new ServeFrontEnd(plan, given), given);
   } catch (error) {
-    return giveUp(error, voice);
+    return giveUp(error, reporting);
   }
 }
 
-async function makeSidecar({ sidecar }: ServerPlan, log: Log): Promise<Sidecar | undefined> {
+function makeControl(plan: ServePlan, server: Server, { log, format }: Reporting): ControlSocket | undefined {
+  if (plan.controlSocket === undefined) return undefined;
+  const { queryLog } = server;
+  return new ControlSocket(plan.controlSocket, (words) => carryOut(words, { log, queryLog, format }), log);
+}
+
+async function makeSidecar({ sidecar }: ServePlan, log: Log): Promise<Sidecar | undefined> {
   if (sidecar === undefined) return undefined;
   const role = await import('../roles/sidecar/sidecar.ts');
   return new role.Sidecar(sidecar, { clock: systemClock, log });
 }
 
-function surroundings(log: Log) {
-  return {
-    environment: process.env,
-    home: homedir(),
-    exampleFolder: packageFolder('examples/cluster'),
-    readerEntry: new URL('./reader.js', import.meta.url),
-    version: VERSION,
-    clock: systemClock,
-    log,
-  };
-}
-
 /**
- * Says why there is no server: for people in plain words, for collectors as a line like any other.
+ * Reports why the server cannot start: as plain text, or as a line of the log where that is JSON.
  *
  * @throws ExitError
  */
-function giveUp(error: unknown, { command, format, log }: Voice): never {
+function giveUp(error: unknown, { command, format, log }: Reporting): never {
   const reason = error instanceof Error ? error.message : String(error);
   if (format === 'json') log.error('cannot serve', { reason });
   else process.stderr.write(`portolan ${command}: ${reason}\n`);
-  log.debug('where it came from', { stack: error instanceof Error ? error.stack : undefined });
+  log.debug('stack trace', { stack: error instanceof Error ? error.stack : undefined });
   throw new ExitError(1);
 }
 
 function reportOf(server: Server): Readonly<Record<string, string | number | boolean | undefined>> {
-  const { ready, queries, table, dataAge, udp } = server.figures();
+  const { ready, queries, table, dataAge, udp } = server.stats();
   return {
     ready,
     queries: countAnswered(queries),
     names: table.nodes,
     cached: table.cached,
-    dataAgeSeconds: dataAge === undefined ? undefined : dataAge / 1000,
+    dataAge: dataAge === undefined ? undefined : formatElapsed(dataAge),
     ringDrops: udp?.slow.dropped,
     kernelDrops: udp?.kernelDrops,
   };

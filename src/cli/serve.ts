@@ -3,30 +3,36 @@
  */
 import type { Command } from 'commander';
 import { countCores } from '../config/cores.ts';
-import type { ServerPlan } from '../config/plan.ts';
-import { describeProblem, type Problem } from '../config/problem.ts';
-import { planFromFlags, type ServeFlags } from '../config/serve-flags.ts';
+import type { ServePlan } from '../config/plan.ts';
+import { SERVE_FLAGS, type ServeFlags } from '../config/serve/serve-flags.ts';
+import { planFromFlags } from '../config/serve/serve-plan.ts';
+import { describeProblem, type Problem } from '../config/values/problem.ts';
+import { COMMAND_SUMMARIES } from './command-summaries.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { ExitError } from './exit.ts';
+import { addOptions } from './options.ts';
 import { runServer } from './run-server.ts';
-import { complainOfLeftOver, SERVE_OPTIONS } from './serve-options.ts';
+import { describeUnknownArguments } from './unknown-arguments.ts';
 
 export function addServeCommand(program: Command): void {
   const command = program
     .command('serve')
-    .description('serve the zone of a Kubernetes cluster over UDP and TCP')
-    // Left over arguments are complained of here, together with wrong values.
+    .description(COMMAND_SUMMARIES.serve)
+    // Arguments that no option takes are reported together with wrong values.
     .allowUnknownOption()
     .allowExcessArguments()
     .usage('[flags]');
-  for (const option of SERVE_OPTIONS) command.addOption(option);
+  addOptions(command, SERVE_FLAGS);
   command.action((flags: ServeFlags) => runServer(planOrExit(flags, command.args), 'serve'));
 }
 
-function planOrExit(flags: ServeFlags, leftOver: readonly string[]): ServerPlan {
+function planOrExit(flags: ServeFlags, leftOver: readonly string[]): ServePlan {
   const machine = { cores: countCores(), terminal: process.stderr.isTTY === true, environment: process.env };
   const checked = planFromFlags(flags, machine, createProcessSources());
-  const problems = [...complainOfLeftOver(leftOver), ...(checked.kind === 'bad' ? checked.problems : [])];
+  const problems = [
+    ...describeUnknownArguments(leftOver, SERVE_FLAGS, 'serve'),
+    ...(checked.kind === 'bad' ? checked.problems : []),
+  ];
   if (checked.kind === 'good' && problems.length === 0) return checked.value;
   reportProblems(problems);
   throw new ExitError(2);

@@ -1,43 +1,24 @@
 /**
  * `portolan sidecar`: the sidecar of kube-dns, with its command line.
  */
-import { describeProblem } from '../config/problem.ts';
-import { readSidecarFlags } from '../config/sidecar/sidecar-flags.ts';
-import { systemClock } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
+
+import { systemClock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { formatRows, rowOf } from '../config/flags/flag-text.ts';
+import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
+import { readSidecarFlags, SIDECAR_FLAGS } from '../config/sidecar/sidecar-flags.ts';
+import { describeProblem } from '../config/values/problem.ts';
 import { writeProcessMetrics } from '../roles/sidecar/process-metrics.ts';
 import { Sidecar } from '../roles/sidecar/sidecar.ts';
 import { runRole } from './run-role.ts';
 import { VERSION } from './version.ts';
-
-const HELP = `Usage: portolan sidecar [flags]
-
-Probes DNS servers, and tells by HTTP whether they answer: /healthcheck/LABEL, /healthz, /metrics.
-
-  --probe LABEL,SERVER,NAME[,SECONDS[,TYPE]]
-                                  ask SERVER for NAME every SECONDS (default: 5), once or several times; port 53 unless
-                                  it is named; TYPE is ANY, A, AAAA or SRV (default: ANY)
-  --dnsmasq-addr ADDRESS          the dnsmasq whose counts are read (default: 127.0.0.1)
-  --dnsmasq-port PORT             its port (default: 53)
-  --dnsmasq-poll-interval-ms MS   how often they are read (default: 5000)
-  --prometheus-addr ADDRESS       address to listen on for HTTP (default: 0.0.0.0)
-  --prometheus-port PORT          port to listen on for HTTP (default: 10054)
-  --prometheus-path PATH          where the metrics are (default: /metrics)
-  --prometheus-namespace WORD     what the names of metrics begin with (default: kubedns)
-  --v LEVEL                       from 4 on, every failed probe is logged
-  --logtostderr, ...              the other flags of klog: taken, without effect
-  --version                       print the version
-  --help                          print this
-
-Flags may be written with one dash or two.
-`;
 
 /** @param words what stands behind the command @returns the exit code */
 export async function runSidecar(words: readonly string[]): Promise<number> {
   const reading = readSidecarFlags(words);
   switch (reading.kind) {
     case 'help':
-      process.stdout.write(HELP);
+      process.stdout.write(helpText());
       return 0;
     case 'version':
       process.stdout.write(`Portolan version ${VERSION}, in place of sidecar 1.26\n`);
@@ -53,4 +34,14 @@ export async function runSidecar(words: readonly string[]): Promise<number> {
       return await runRole({ command: 'sidecar', logLevel, create });
     }
   }
+}
+
+function helpText(): string {
+  return `Usage: portolan sidecar [flags]
+
+Probes DNS servers, and serves the results by HTTP: /healthcheck/LABEL, /healthz, /metrics.
+
+${formatRows([...SIDECAR_FLAGS.map((flag) => rowOf(flag)), ...klogRows('--'), helpRow('--')])}
+Flags may be written with one dash or two.
+`;
 }

@@ -1,15 +1,18 @@
 /**
  * What signals do, from the first moment on: the entry imports this before all else.
  *
- * Until SIGUSR1 has a handler, it opens Node's inspector. A stop signal that arrives before there is a server ends the
- * process at once, and so does the second one ever.
+ * SIGTERM and SIGINT stop a server in good order. A second one, and any that comes before there is a server, ends the
+ * process at once. SIGHUP, SIGUSR1 and SIGUSR2 never end it in any command: by default the first would, the second would
+ * open Node's inspector, the third would end it.
  */
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 
 const NUMBERS: Readonly<Record<StopSignal, number>> = { SIGINT: 2, SIGTERM: 15 };
 
 let stop: ((signal: StopSignal) => void) | undefined;
-let report: (() => void) | undefined;
+let report: () => void = () => {};
+let reload: () => void = () => {};
+let reopen: () => void = () => {};
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
@@ -21,11 +24,18 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-process.on('SIGUSR1', () => report?.());
+process.on('SIGUSR1', () => report());
+process.on('SIGHUP', () => reload());
+process.on('SIGUSR2', () => reopen());
 
-/** Calls `run` for the first stop signal. */
+/** Calls `run` for the first stop signal; the next one ends the process. */
 export function onStopSignal(run: (signal: StopSignal) => void): void {
   stop = run;
+}
+
+/** How to end at once, for the line that tells of the first stop signal; nothing where no person pressed a key. */
+export function stopHint(signal: StopSignal): string | undefined {
+  return signal === 'SIGINT' ? 'Press Ctrl-C again to end at once.' : undefined;
 }
 
 /** Calls `run` whenever an operator asks for a report (SIGUSR1, as dnsmasq does). */
@@ -33,12 +43,12 @@ export function onReportSignal(run: () => void): void {
   report = run;
 }
 
-/** Calls `run` whenever files are to be read again (SIGHUP). Until then it ends the process, as it does by itself. */
+/** Calls `run` whenever files are to be read again (SIGHUP). */
 export function onReloadSignal(run: () => void): void {
-  process.on('SIGHUP', run);
+  reload = run;
 }
 
 /** Calls `run` whenever the log was rotated (SIGUSR2). */
 export function onReopenSignal(run: () => void): void {
-  process.on('SIGUSR2', run);
+  reopen = run;
 }

@@ -2,6 +2,7 @@
  * `portolan version`: which build this is.
  */
 import type { Command } from 'commander';
+import { COMMAND_SUMMARIES } from './command-summaries.ts';
 
 /** Written into the bundle when it is built. */
 declare const PORTOLAN_VERSION: string | undefined;
@@ -12,7 +13,8 @@ export const VERSION: string = typeof PORTOLAN_VERSION === 'string' ? PORTOLAN_V
 export function addVersionCommand(program: Command): void {
   program
     .command('version')
-    .description('print the version')
+    .description(COMMAND_SUMMARIES.version)
+    .helpOption('-h, --help', 'print this help')
     .action(() => {
       const { version, platform, arch } = process;
       process.stdout.write(`portolan ${VERSION} (Node ${version}, ${platform} ${arch})\n`);

@@ -1,31 +1,37 @@
 /**
- * What to serve, and how: the one value that every front end ends in and that `server/` makes a running server from.
+ * The settings of `serve` and `kube-dns`: what their flags say.
  *
- * A plan is complete and checked: every default is filled in, every number lies in its range. Whoever reads it has no
- * second opinion about flags.
+ * A plan is complete and checked: every default is filled in, every number lies in its range. Code that
+ * reads it applies no defaults of its own.
  */
-import type { LogLevel } from '../ground/log.ts';
-import type { Federation } from '../handlers/federation/plan.ts';
+
+import type { LogLevel } from '../base/log.ts';
+import type { ForwardRule, Policy } from '../forward/forward-plan.ts';
+import type { UpstreamAddress } from '../forward/upstream-address.ts';
+import type { Federation } from '../handlers/federation/federation.ts';
+import type { Dialect } from '../kube/dialects/dialect.ts';
+import type { PodMode } from '../kube/names/pods.ts';
 import type { NameKey } from '../wire/types.ts';
-import type { ResolverPlan } from './resolver/plan.ts';
-import type { SidecarPlan } from './sidecar/plan.ts';
+import type { DnsmasqPlan } from './dnsmasq/dnsmasq-plan.ts';
+import type { QueryLogPlan } from './server/query-log-plan.ts';
+import type { HealthPlan, ListenPlan, ObjectsPlan, SkyDnsMetricsPlan } from './server/server-plan.ts';
+import type { SidecarPlan } from './sidecar/sidecar-plan.ts';
 
-export const DIALECTS = ['coredns', 'kube-dns'] as const;
-export type Dialect = (typeof DIALECTS)[number];
+export const DIALECTS = ['coredns', 'kube-dns'] as const satisfies readonly Dialect['name'][];
 
-export const POD_MODES = ['disabled', 'insecure', 'verified'] as const;
-export type PodMode = (typeof POD_MODES)[number];
+export const POD_MODES = ['disabled', 'insecure', 'verified'] as const satisfies readonly PodMode[];
 
-export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const satisfies readonly LogLevel[];
 export const LOG_FORMATS = ['text', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-export interface ServerPlan {
+export interface ServePlan {
   readonly cluster: ClusterPlan;
   readonly resolver: ResolverPlan;
   readonly listen: ListenPlan;
   readonly health: HealthPlan;
   readonly log: LogPlan;
+  /** Undefined: queries are not logged. */
+  readonly queryLog: QueryLogPlan | undefined;
   /** Where settings come from that change while the server runs. */
   readonly dynamic: DynamicPlan;
   /** Those that hold while `dynamic` says nothing else. */
@@ -36,6 +42,10 @@ export interface ServerPlan {
   readonly sidecar: SidecarPlan | undefined;
   /** Where the last good state is kept between two runs. */
   readonly snapshotFile: string | undefined;
+  /** The path of the socket that takes orders while the server runs; undefined: there is none. */
+  readonly controlSocket: string | undefined;
+  /** Milliseconds: an older state is not used; 0: any is. */
+  readonly snapshotMaxAge: number;
   /** Milliseconds until a cluster that is still not listed is reported as an error. */
   readonly initialSyncTimeout: number;
   /** Milliseconds that a stopping server answers on after it has said that it is not ready. */
@@ -46,45 +56,48 @@ export interface ServerPlan {
 export interface ClusterPlan {
   /** The apex below which `svc` and `pod` stand. */
   readonly domain: NameKey;
-  readonly dialect: Dialect;
+  readonly dialect: Dialect['name'];
   readonly pods: PodMode;
   /** Seconds, 0 to 3600. */
   readonly ttl: number;
   readonly objects: ObjectsPlan;
 }
 
-/** Where the objects of the cluster come from. */
-export type ObjectsPlan =
-  | {
-      readonly kind: 'api-server';
-      /** Each undefined one is looked for as `kubectl` does. */
-      readonly kubecfgFile: string | undefined;
-      readonly context: string | undefined;
-      readonly masterUrl: string | undefined;
-    }
-  | { readonly kind: 'manifests'; readonly directory: string }
-  /** The manifests that come with the program. */
-  | { readonly kind: 'example' };
-
-export interface ListenPlan {
-  /** IP addresses, at least one; `0.0.0.0` and `::` stand for all of a family. `all`: all of the families there are. */
-  readonly addresses: 'all' | readonly string[];
-  /** 1 to 65535. */
-  readonly port: number;
-  /** Threads that answer UDP, 1 to 31. */
-  readonly udpReaders: number;
-  /** Join a port that another process serves, instead of refusing to start. */
-  readonly takeover: boolean;
+/** Where questions about names outside the cluster go, and how their answers are kept. */
+export interface ResolverPlan {
+  readonly upstreams: UpstreamsChoice;
+  readonly policy: Policy;
+  /** Whether the AD bit of upstream servers is believed. */
+  readonly trustsAd: boolean;
+  /** Each for one or several domains; before `upstreams` where they match. */
+  readonly stubDomains: readonly ForwardRule[];
+  /** Hosts files and folders of them, in the order in which they are read. */
+  readonly hosts: readonly string[];
+  /** Octets for cached answers; 0 keeps none. */
+  readonly cacheOctets: number;
+  /** Cached answers at most; undefined: as many as the octets hold. */
+  readonly cacheEntries: number | undefined;
+  /** What a file of dnsmasq's options says. */
+  readonly dnsmasq: DnsmasqPlan | undefined;
+  /** What is good to know about these options, to be told at the start. */
+  readonly notes: readonly string[];
 }
 
-export interface HealthPlan {
-  /** An IP address; undefined binds all of them. */
-  readonly address: string | undefined;
-  /** 0 to 65535; 0 takes any free port. */
-  readonly port: number;
-  /** Serve `/cache`: the cluster's zone in the nesting of kube-dns. */
-  readonly cache: boolean;
-}
+/** Who is asked about names that no rule is for. */
+export type UpstreamsChoice =
+  /** Nobody: they are refused. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'servers'; readonly servers: readonly UpstreamAddress[] }
+  /** The servers of a resolv.conf, followed as it changes. */
+  | { readonly kind: 'resolv-file'; readonly path: string };
+
+export const POLICIES = [
+  'sequential',
+  'random',
+  'round-robin',
+  'fastest',
+  'all',
+] as const satisfies readonly Policy[];
 
 /** The ConfigMap of kube-dns: mounted as a folder, or read from the API server. */
 export type DynamicPlan =
@@ -97,19 +110,8 @@ export type DynamicPlan =
     }
   | { readonly kind: 'config-map'; readonly namespace: string; readonly name: string };
 
-export interface SkyDnsMetricsPlan {
-  /** An IP address; undefined binds all of them. */
-  readonly address: string | undefined;
-  /** 0 to 65535; 0 takes any free port. */
-  readonly port: number;
-  /** As in `/metrics`. */
-  readonly path: string;
-  /** The first two parts of each name: `NAMESPACE_SUBSYSTEM_dns_request_count_total`; an empty one is left out. */
-  readonly namespace: string;
-  readonly subsystem: string;
-}
-
 export interface LogPlan {
+  /** At the start; it may be changed while the server runs. */
   readonly level: LogLevel;
   readonly format: LogFormat;
 }

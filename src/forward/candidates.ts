@@ -1,7 +1,7 @@
 /**
  * The servers of a group in the order in which a question is to ask them.
  */
-import type { Policy } from './plan.ts';
+import type { Policy } from './forward-plan.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
 export interface Candidates {
@@ -29,18 +29,18 @@ export class CandidateOrder {
   }
 
   /**
-   * Servers that are down come last: they are asked only when no other gave an answer, and always then. When all are down they
-   * are asked at once, so that the first to come back is found. Those that send our queries back to us are left out.
+   * Servers from which nothing is heard come last: they are asked only when no other gave an answer, and always then. When all
+   * are down they are asked at once, so that the first to come back is found. Those that send our queries back to us are left out.
    *
    * @param now milliseconds of a clock that never goes back
    */
   choose(servers: readonly Upstream[], now: number): Candidates {
     const able = servers.some(isLooping) ? servers.filter((upstream) => !isLooping(upstream)) : servers;
     const ordered = able.length < 2 ? able : this.#order(able);
-    const upstreams = ordered.some(isDown)
-      ? [...ordered.filter((upstream) => !isDown(upstream)), ...ordered.filter(isDown)]
+    const upstreams = ordered.some(isSilent)
+      ? [...ordered.filter((upstream) => !isSilent(upstream)), ...ordered.filter(isSilent)]
       : ordered;
-    const asksAll = this.#asksAll(now) || upstreams.every(isDown);
+    const asksAll = this.#asksAll(now) || upstreams.every(({ isDown }) => isDown);
     return { upstreams, atOnce: asksAll ? Math.max(upstreams.length, 1) : 1 };
   }
 
@@ -84,8 +84,8 @@ function isLooping({ state }: Upstream): boolean {
   return state.kind === 'looping';
 }
 
-export function isDown({ state }: Upstream): boolean {
-  return state.kind === 'down';
+function isSilent({ state }: Upstream): boolean {
+  return state.kind === 'silent' || state.kind === 'down';
 }
 
 /** A server that was never heard of comes last, since all are asked before it matters. */

@@ -1,41 +1,41 @@
 /**
  * The transport that an upstream address asks for.
  */
-import type { Clock } from '../ground/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import { addressOfInterface } from '../socket/query-socket.ts';
-import type { ForwardPlan, SourcePorts } from './plan.ts';
+import type { ForwardPlan } from './forward-plan.ts';
 import { PlainTransport } from './transport/plain-transport.ts';
 import { StreamTransport } from './transport/stream-transport.ts';
 import type { Transport } from './transport/transport.ts';
-import { UdpTransport } from './transport/udp-transport.ts';
+import { type SourcePorts, UdpTransport } from './transport/udp-transport.ts';
 import type { UpstreamAddress } from './upstream-address.ts';
 
 /** What of a plan a transport is made from. */
-export type TransportTerms = Pick<ForwardPlan, 'sourcePorts' | 'udpSize' | 'ignoredAddresses' | 'tls'>;
+export type TransportSettings = Pick<ForwardPlan, 'sourcePorts' | 'udpSize' | 'ignoredAddresses' | 'tls'>;
 
 /** Makes the transport to a server. @param address its address as text, found by name or given */
 export type Connect = (
   server: UpstreamAddress,
   address: string,
-  terms: TransportTerms,
+  settings: TransportSettings,
   clock: Clock,
 ) => Transport;
 
-export const connectBySockets: Connect = (server, address, terms, clock) => {
+export const connectBySockets: Connect = (server, address, settings, clock) => {
   const peer: SocketAddress = { address, port: server.port };
   const sourceAddress = sourceOf(server, address);
   if (server.transport === 'tls') {
-    const tls = { serverName: server.serverName, authorities: terms.tls.authorities };
+    const tls = { serverName: server.serverName, authorities: settings.tls.authorities };
     return new StreamTransport({ peer, sourceAddress, tls, clock });
   }
   const tcp = new StreamTransport({ peer, sourceAddress, tls: undefined, clock });
   if (server.transport === 'tcp') return tcp;
   const port = server.source?.port;
-  const sourcePorts: SourcePorts = port === undefined ? terms.sourcePorts : { kind: 'fixed', port };
-  const { udpSize, ignoredAddresses } = terms;
+  const sourcePorts: SourcePorts = port === undefined ? settings.sourcePorts : { kind: 'fixed', port };
+  const { udpSize, ignoredAddresses } = settings;
   const udp = new UdpTransport({ peer, sourceAddress, sourcePorts, udpSize, ignoredAddresses, clock });
-  return new PlainTransport(udp, tcp);
+  return new PlainTransport(udp, tcp, clock);
 };
 
 function sourceOf({ source }: UpstreamAddress, peer: string): string | undefined {

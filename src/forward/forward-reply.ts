@@ -1,13 +1,16 @@
 /**
- * What comes of a question that others were asked.
+ * The outcome of a question that was forwarded.
  */
 import type { Message } from '../wire/types.ts';
+import { messageOf, type UpstreamReply } from './transport/upstream-reply.ts';
 
 export type FailureReason =
   /** No server replied in time. */
   | 'timeout'
   /** No server could be reached. */
   | 'network'
+  /** All servers for it are down; another question tests them. */
+  | 'down'
   /** All servers send our queries back to us. */
   | 'loop'
   /** No rule names a server for it, or no server's name has an address. */
@@ -19,13 +22,31 @@ export type FailureReason =
   /** The forwarder was stopped. */
   | 'stopped';
 
-export type ForwardReply =
-  | {
-      readonly kind: 'reply';
-      /** As the server sent it, without what does not belong to the question. Its id means nothing. */
-      readonly message: Message;
-      readonly upstream: string;
-      /** From the question to the reply, in milliseconds. */
-      readonly milliseconds: number;
-    }
-  | { readonly kind: 'failed'; readonly reason: FailureReason; readonly detail: string };
+export interface ForwardFailure {
+  readonly kind: 'failed';
+  readonly reason: FailureReason;
+  readonly detail: string;
+}
+
+interface Answered {
+  readonly kind: 'reply';
+  readonly upstream: string;
+  /** From sending the question to the reply, in milliseconds. */
+  readonly milliseconds: number;
+}
+
+/** A reply as it came, without what does not belong to the question. A raw one is lent. Its id means nothing. */
+export type LentReply = (Answered & { readonly reply: UpstreamReply }) | ForwardFailure;
+
+/** The same, to be kept. */
+export type ForwardReply = (Answered & { readonly message: Message }) | ForwardFailure;
+
+export function keepReply(lent: LentReply): ForwardReply {
+  if (lent.kind === 'failed') return lent;
+  const { kind, upstream, milliseconds, reply } = lent;
+  const message = messageOf(reply);
+  if (reply.kind === 'message' || reply.authenticData === message.header.authenticData)
+    return { kind, upstream, milliseconds, message };
+  const header = { ...message.header, authenticData: reply.authenticData };
+  return { kind, upstream, milliseconds, message: { ...message, header } };
+}

@@ -1,38 +1,37 @@
 /**
- * Questions that others must answer: sent to the upstream servers that a plan names for them, and brought back clean.
+ * Forwards questions to the upstream servers that a plan names for them, and cleans the replies.
  *
- * Equal questions under way are one. How many may be under way, and whose turn it is, `Admission` decides; which servers a
- * question asks, in which order and how often, `Resolution` does.
+ * Equal questions under way are one. How many may be under way, and whose turn it is, `Admission` decides for each group of
+ * servers; which servers a question asks, in which order and how often, `resolution.ts` does.
  */
-import type { Clock } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { TimerQueue } from '../base/timer-queue.ts';
 import { toKey } from '../wire/name.ts';
 import type { NameKey, Question } from '../wire/types.ts';
-import { Admission } from './admission/admission.ts';
 import { type Connect, connectBySockets } from './connect.ts';
-import { DueLine } from './due-line.ts';
-import { Flight, type ReplyWaiter } from './flight.ts';
-import { type FlightQuestion, Flights } from './flights.ts';
-import type { FailureReason, ForwardReply } from './forward-reply.ts';
-import { HedgeBudget } from './hedge-budget.ts';
+import { type ForwardPlan, isStrictlyOrdered, type UpstreamServer } from './forward-plan.ts';
+import type { FailureReason, ForwardFailure, ForwardReply, LentReply } from './forward-reply.ts';
+import { InflightQuery, type ReplyWaiter } from './inflight-query.ts';
 import { NamedServers, type ResolveName } from './named-servers.ts';
-import type { ForwardPlan, UpstreamServer } from './plan.ts';
 import { Probes } from './probes.ts';
-import { Resolution, type ResolutionOutcome, type ResolutionTerms } from './resolution.ts';
+import type { QuestionKey } from './question-key.ts';
+import { QuestionTable } from './question-table.ts';
 import { buildRoutes, type Routes, type ServersRoute } from './routes.ts';
+import { type ResolutionOutcome, type ResolutionSettings, RunningResolution } from './running-resolution.ts';
 import { sanitise } from './sanitise.ts';
-import { PlainReply } from './transport/plain-reply.ts';
+import { ServerGroup } from './server-group.ts';
 import type { ForwardQuestion } from './transport/query-message.ts';
 import { Upstream, type UpstreamStatistics } from './upstream/upstream.ts';
 import { formatUpstream } from './upstream-address.ts';
 
-export type { ReplyWaiter } from './flight.ts';
-export type { FlightQuestion } from './flights.ts';
-export type { FailureReason, ForwardReply } from './forward-reply.ts';
+export { type FailureReason, type ForwardReply, keepReply, type LentReply } from './forward-reply.ts';
+export type { ReplyWaiter } from './inflight-query.ts';
+export type { QuestionKey } from './question-key.ts';
 export type { ForwardQuestion } from './transport/query-message.ts';
 
-export interface Client {
-  /** Whom the question counts for; empty for ourselves. */
+export interface AccountedClient {
+  /** The client that the question counts for; empty for ourselves. */
   readonly address: string;
 }
 
@@ -46,6 +45,8 @@ export interface ForwardStatistics {
   readonly refused: number;
   /** Second servers asked because the first was slower than usual. */
   readonly hedged: number;
+  /** Queries sent again, or to the next server, because there was no reply. */
+  readonly retried: number;
   /** Records of replies that did not belong to their question. */
   readonly droppedRecords: number;
   readonly upstreams: readonly UpstreamStatistics[];
@@ -65,17 +66,18 @@ export class Forwarder {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #connect: Connect;
-  readonly #admission: Admission<Flight>;
-  readonly #hedges = new HedgeBudget();
+  readonly #extraQueries = { retry: 0, hedge: 0 };
   readonly #probes: Probes;
   readonly #names: NamedServers;
-  readonly #flights = new Flights<Flight>();
+  readonly #inflightQueries = new QuestionTable<InflightQuery>();
   readonly #retired = new Set<Upstream>();
+  readonly #retiredGroups = new Set<ServerGroup<InflightQuery>>();
   #plan: ForwardPlan;
-  /** What of the plan each question goes by. */
-  #terms: ResolutionTerms;
-  #routes: Routes;
+  /** The part of the plan that each question follows. */
+  #settings: ResolutionSettings;
+  #routes: Routes<InflightQuery>;
   #coalesced = 0;
+  #refused = 0;
   #droppedRecords = 0;
   #isStopped = false;
 
@@ -84,11 +86,7 @@ export class Forwarder {
     this.#random = random ?? Math.random;
     this.#connect = connect ?? connectBySockets;
     this.#plan = plan;
-    this.#terms = this.#termsOf(plan);
-    this.#admission = new Admission(plan.limits, clock, {
-      run: (flight) => this.#start(flight),
-      refuse: (flight) => this.#land(flight, OVERLOADED),
-    });
+    this.#settings = this.#settingsOf(plan);
     this.#probes = new Probes({
       clock,
       log,
@@ -97,49 +95,50 @@ export class Forwarder {
       udpSize: () => this.#plan.udpSize,
     });
     this.#names = new NamedServers({ resolveName, clock, log, onChange: () => this.#follow() });
-    this.#routes = this.#build(new Map());
+    this.#routes = this.#build({ upstreams: new Map(), groups: new Map() });
     this.#names.follow(this.#routes.names);
   }
 
   /** Asks upstream. Never rejects. Equal questions get the same object. */
-  resolve(question: ForwardQuestion, client: Client): Promise<ForwardReply> {
+  resolve(question: ForwardQuestion, client: AccountedClient): Promise<ForwardReply> {
     const asked = { ...question, name: toKey(question.name) };
     const known = this.#join(asked, client);
     if (known !== undefined) return known.promise();
-    const route = this.#judge(asked.name);
+    const route = this.#admitTo(asked.name);
     if (route.kind === 'failed') return Promise.resolve(route);
-    const flight = new Flight(asked, this.#routes, route);
-    const reply = flight.promise();
-    this.#launch(flight, client);
+    const inflight = new InflightQuery(asked, this.#routes, route, this.#clock.monotonic());
+    const reply = inflight.promise();
+    this.#admit(inflight, client);
     return reply;
   }
 
   /**
-   * The same without a promise, for whoever can use a reply as it comes.
+   * The same by a callback, with the reply as it came.
    *
-   * @param waiter told once, perhaps before this returns
-   * @returns false if there is nobody to ask: nothing was done then, and `resolve` says why
+   * @param waiter called once, perhaps before this returns
+   * @returns false if there is no server to ask: nothing was done then, and `resolve` says why
    */
-  ask(question: FlightQuestion, client: Client, waiter: ReplyWaiter): boolean {
+  ask(question: QuestionKey, client: AccountedClient, waiter: ReplyWaiter): boolean {
     const known = this.#join(question, client);
     if (known !== undefined) {
       known.wait(waiter);
       return true;
     }
-    const route = this.#judge(question.name);
+    const route = this.#admitTo(question.name);
     if (route.kind === 'failed') return false;
-    const flight = new Flight(question, this.#routes, route);
-    flight.wait(waiter);
-    this.#launch(flight, client);
+    const inflight = new InflightQuery(question, this.#routes, route, this.#clock.monotonic());
+    inflight.wait(waiter);
+    this.#admit(inflight, client);
     return true;
   }
 
-  /** An equal question that is under way. What began under other routes may bring what is wrong by now. */
-  #join(question: FlightQuestion, client: Client): Flight | undefined {
-    const known = this.#flights.find(question);
+  /** An equal question that is under way, under the same routes: its reply counts for this one. */
+  #join(question: QuestionKey, client: AccountedClient): InflightQuery | undefined {
+    const known = this.#inflightQueries.find(question);
     if (known === undefined || known.routes !== this.#routes) return undefined;
     this.#coalesced += 1;
-    if (known.ticket !== undefined) this.#admission.share(known.ticket, client.address);
+    if (known.ticket !== undefined) known.route.group.admission.share(known.ticket, client.address);
+    known.resolution?.repeat();
     return known;
   }
 
@@ -156,20 +155,22 @@ export class Forwarder {
   /** Follows another plan. What is under way ends as it began; servers in both plans keep what is known of them. */
   change(plan: ForwardPlan): void {
     this.#plan = plan;
-    this.#terms = this.#termsOf(plan);
-    this.#admission.limit(plan.limits);
+    this.#settings = this.#settingsOf(plan);
     this.#follow();
+    for (const { admission } of this.#routes.groups.values()) admission.limit(plan.limits);
     this.#names.follow(this.#routes.names);
   }
 
   statistics(): ForwardStatistics {
-    const { running, waiting, refused } = this.#admission.statistics();
+    const groups = [...this.#routes.groups.values(), ...this.#retiredGroups];
+    const admissions = groups.map(({ admission }) => admission.statistics());
     return {
-      inFlight: running,
-      queued: waiting,
+      inFlight: admissions.reduce((sum, { running }) => sum + running, 0),
+      queued: admissions.reduce((sum, { waiting }) => sum + waiting, 0),
       coalesced: this.#coalesced,
-      refused,
-      hedged: this.#hedges.taken,
+      refused: this.#refused,
+      hedged: this.#extraQueries.hedge,
+      retried: this.#extraQueries.retry,
       droppedRecords: this.#droppedRecords,
       upstreams: [...this.#routes.upstreams.values()].map((upstream) => upstream.statistics()),
     };
@@ -180,17 +181,17 @@ export class Forwarder {
     this.#isStopped = true;
     this.#probes.stop();
     this.#names.follow(new Set());
-    for (const flight of this.#flights.all()) {
-      flight.resolution?.stop();
-      this.#land(flight, STOPPED);
+    for (const inflight of this.#inflightQueries.all()) {
+      inflight.resolution?.stop();
+      this.#complete(inflight, STOPPED);
     }
-    this.#admission.stop();
+    for (const { admission } of [...this.#routes.groups.values(), ...this.#retiredGroups]) admission.stop();
     for (const upstream of [...this.#routes.upstreams.values(), ...this.#retired]) upstream.close();
     this.#retired.clear();
   }
 
-  /** Who is to be asked for a name, or why nobody is. */
-  #judge(name: NameKey): ServersRoute | Failure {
+  /** The servers to ask for a name, or why there are none. */
+  #findRoute(name: NameKey): ServersRoute<InflightQuery> | ForwardFailure {
     if (this.#isStopped) return STOPPED;
     const route = this.#routes.rules.find(name);
     if (route === undefined) return failed('no-upstream', 'no server is configured for it');
@@ -201,67 +202,99 @@ export class Forwarder {
     return route;
   }
 
-  #launch(flight: Flight, client: Client): void {
-    this.#flights.add(flight);
-    const ticket = this.#admission.enter(client.address, flight);
-    flight.ticket = ticket;
-    // It may have landed before its ticket was known.
-    if (flight.hasLanded) this.#admission.leave(ticket);
+  /** The same for a question that has just come: while all servers are down one question tests them, and no other waits. */
+  #admitTo(name: NameKey): ServersRoute<InflightQuery> | ForwardFailure {
+    const route = this.#findRoute(name);
+    if (route.kind === 'failed' || !this.#plan.failFast || !route.group.isTested || !isAllDown(route))
+      return route;
+    return failed('down', route.upstreams.map(({ text }) => text).join(', '));
   }
 
-  #start(flight: Flight): void {
+  #admit(inflight: InflightQuery, client: AccountedClient): void {
+    const { group } = inflight.route;
+    if (isAllDown(inflight.route)) group.testWith(inflight);
+    this.#inflightQueries.add(inflight);
+    const ticket = group.admission.enter(client.address, inflight);
+    inflight.ticket = ticket;
+    // It may be complete before its ticket was known.
+    if (inflight.isCompleted) group.admission.leave(ticket);
+  }
+
+  #start(inflight: InflightQuery): void {
     // The plan may have changed while it waited.
-    const isAsLaunched = flight.routes === this.#routes && !this.#isStopped;
-    const route = isAsLaunched ? flight.route : this.#judge(flight.question.name);
+    const isAsStarted = inflight.routes === this.#routes && !this.#isStopped;
+    const route = isAsStarted ? inflight.route : this.#findRoute(inflight.question.name);
     if (route.kind === 'failed') {
-      this.#land(flight, route);
+      this.#complete(inflight, route);
       return;
     }
-    flight.startedAt = this.#clock.monotonic();
-    this.#hedges.earn();
-    const candidates = route.order.choose(route.upstreams, flight.startedAt);
-    const done = (outcome: ResolutionOutcome) => this.#land(flight, this.#present(flight, outcome));
-    flight.resolution = new Resolution(flight.question, candidates, this.#terms, done, flight.startedAt);
-    flight.resolution.start();
+    inflight.startedAt = this.#clock.monotonic();
+    const { budget } = route.group;
+    budget.earn();
+    const candidates = route.order.choose(route.upstreams, inflight.startedAt);
+    const done = (outcome: ResolutionOutcome) => this.#complete(inflight, this.#present(inflight, outcome));
+    const { question, arrivedAt } = inflight;
+    inflight.resolution = new RunningResolution(
+      question,
+      candidates.upstreams,
+      budget,
+      this.#settings,
+      done,
+      arrivedAt,
+    );
+    inflight.resolution.start(candidates);
   }
 
-  #present({ question, startedAt }: Flight, outcome: ResolutionOutcome): ForwardReply {
+  #present({ question, startedAt }: InflightQuery, outcome: ResolutionOutcome): LentReply {
     if (outcome.kind === 'failed') {
       const detail = outcome.codes.length === 0 ? 'no reply' : outcome.codes.join('; ');
       return failed(outcome.reason, detail);
     }
     const milliseconds = this.#clock.monotonic() - startedAt;
     const upstream = outcome.upstream.text;
-    // There is nothing in it that could be dropped.
-    if (outcome.message instanceof PlainReply)
-      return { kind: 'reply', message: outcome.message, upstream, milliseconds };
-    const { message, dropped } = sanitise(question, outcome.message);
+    // All records of a raw reply belong to its question.
+    if (outcome.reply.kind === 'raw') {
+      outcome.reply.authenticData &&= this.#plan.trustsAd;
+      return { kind: 'reply', reply: outcome.reply, upstream, milliseconds };
+    }
+    const { message, dropped } = sanitise(question, outcome.reply.message);
     this.#droppedRecords += dropped;
-    return { kind: 'reply', message, upstream, milliseconds };
+    // What was validated is the whole, and by a server that is trusted.
+    const authenticData = message.header.authenticData && this.#plan.trustsAd && dropped === 0;
+    const header = { ...message.header, authenticData };
+    const reply = { kind: 'message', message: { ...message, header } } as const;
+    return { kind: 'reply', reply, upstream, milliseconds };
   }
 
-  #land(flight: Flight, reply: ForwardReply): void {
-    if (!this.#flights.remove(flight)) return;
-    flight.land(reply);
-    if (flight.ticket !== undefined) this.#admission.leave(flight.ticket);
+  #complete(inflight: InflightQuery, reply: LentReply): void {
+    if (!this.#inflightQueries.remove(inflight)) return;
+    inflight.complete(reply);
+    if (inflight.ticket !== undefined) inflight.route.group.admission.leave(inflight.ticket);
   }
 
-  #termsOf(plan: ForwardPlan): ResolutionTerms {
+  #settingsOf(plan: ForwardPlan): ResolutionSettings {
     return {
       clock: this.#clock,
       timing: plan.timing,
-      deadlines: new DueLine(this.#clock),
+      retry: plan.retry,
+      hedging: plan.hedging && !isStrictlyOrdered(plan.policy),
+      deadlines: new TimerQueue(this.#clock),
       udpSize: plan.udpSize,
+      trustsAd: plan.trustsAd,
       tryNextOn: new Set(plan.tryNextOn),
-      takeHedge: plan.hedging ? () => this.#hedges.take() : undefined,
+      onExtraQuery: (purpose) => {
+        this.#extraQueries[purpose] += 1;
+      },
     };
   }
 
-  /** Makes the routes anew after a change of the plan or of a server's addresses. */
+  /** Builds the routes again after a change of the plan or of a server's addresses. */
   #follow(): void {
-    const before = this.#routes.upstreams;
-    this.#routes = this.#build(before);
+    const { upstreams: before, groups } = this.#routes;
+    this.#routes = this.#build(this.#routes);
     const now = this.#routes.upstreams;
+    for (const [key, group] of groups) if (!this.#routes.groups.has(key)) this.#retiredGroups.add(group);
+    for (const group of this.#retiredGroups) if (group.isIdle) this.#retiredGroups.delete(group);
     for (const [key, upstream] of before) if (!now.has(key)) this.#retire(upstream);
     const fresh = [...now].filter(([key]) => !before.has(key)).map(([, upstream]) => upstream);
     this.#probes.testForLoops(fresh);
@@ -274,11 +307,22 @@ export class Forwarder {
     upstream.retire();
   }
 
-  #build(before: ReadonlyMap<string, Upstream>): Routes {
+  #build(before: Pick<Routes<InflightQuery>, 'upstreams' | 'groups'>): Routes<InflightQuery> {
     return buildRoutes(this.#plan, before, {
       open: (server, address, domain) => this.#open(server, address, domain),
       addressesOf: (name) => this.#names.addressesOf(name),
+      openGroup: () => this.#openGroup(),
       random: this.#random,
+    });
+  }
+
+  #openGroup(): ServerGroup<InflightQuery> {
+    return new ServerGroup(this.#plan.limits, this.#clock, {
+      run: (inflight) => this.#start(inflight),
+      refuse: (inflight) => {
+        this.#refused += 1;
+        this.#complete(inflight, OVERLOADED);
+      },
     });
   }
 
@@ -298,11 +342,13 @@ export class Forwarder {
   }
 }
 
-type Failure = Extract<ForwardReply, { readonly kind: 'failed' }>;
+function isAllDown({ upstreams }: ServersRoute<InflightQuery>): boolean {
+  return upstreams.every(({ isDown }) => isDown);
+}
 
 const STOPPED = failed('stopped', 'the forwarder was stopped');
 const OVERLOADED = failed('overloaded', 'too many questions are under way');
 
-function failed(reason: FailureReason, detail: string): Failure {
+function failed(reason: FailureReason, detail: string): ForwardFailure {
   return { kind: 'failed', reason, detail };
 }

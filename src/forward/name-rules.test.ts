@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseName, ROOT, toKey } from '../wire/name.ts';
+import type { NameMatch } from './forward-plan.ts';
 import { NameRules } from './name-rules.ts';
-import type { NameMatch } from './plan.ts';
 
 const key = (name: string) => toKey(parseName(name));
 const domain = (name: string): NameMatch => ({ kind: 'domain', name: key(name) });

@@ -6,7 +6,7 @@
  */
 import { countLabels, parentOf, ROOT } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
-import type { ForwardRule, NameMatch } from './plan.ts';
+import type { ForwardRule, NameMatch } from './forward-plan.ts';
 
 export class NameRules<Target> {
   readonly #domains = new Map<NameKey, Target>();

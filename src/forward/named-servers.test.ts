@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../test/support/manual-clock.ts';
-import { RecordingLog } from '../../test/support/recording-log.ts';
+import { ManualClock } from '../base/testing/manual-clock.ts';
+import { RecordingLog } from '../base/testing/recording-log.ts';
 import { parseName } from '../wire/name.ts';
 import { NamedServers, type ResolvedName } from './named-servers.ts';
 

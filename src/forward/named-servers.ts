@@ -3,8 +3,8 @@
  *
  * What was found stays in use while a later look-up fails.
  */
-import type { Clock, Timer } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import type { AbsoluteName } from '../wire/types.ts';
 
 export interface ResolvedName {
@@ -25,8 +25,8 @@ export interface NamedServersOptions {
   readonly onChange: () => void;
 }
 
-const LEAST_SECONDS = 5;
-const MOST_SECONDS = 3600;
+const MIN_SECONDS = 5;
+const MAX_SECONDS = 3600;
 
 interface Follow {
   readonly name: AbsoluteName;
@@ -66,13 +66,13 @@ export class NamedServers {
 
   async #lookUp(follow: Follow): Promise<void> {
     const { resolveName, clock } = this.#options;
-    let seconds = LEAST_SECONDS;
-    // Not before whoever made us is ready to be asked.
+    let seconds = MIN_SECONDS;
+    // Not before the server that this belongs to is ready to be asked.
     await Promise.resolve();
     try {
       const { addresses, ttl } = await resolveName(follow.name);
       if (follow.isOver) return;
-      seconds = Math.min(Math.max(ttl, LEAST_SECONDS), MOST_SECONDS);
+      seconds = Math.min(Math.max(ttl, MIN_SECONDS), MAX_SECONDS);
       this.#take(follow, addresses);
     } catch (error) {
       if (follow.isOver) return;

@@ -1,14 +1,14 @@
 /**
- * Queries of our own: whether a server that went silent is back, and whether one sends our queries back to us.
+ * Queries of our own: whether a silent server is alive, and whether one sends our queries back to us.
  *
- * A probe for loops asks for a random name in a domain that the server is asked for. Whoever receives queries shows them to
- * `isOwnProbe`: a name that comes back has gone round. Without loop detection a probe asks for the root's name servers.
- * Only one probe per server is under way, with growing pauses between them. Of a long list of servers a few are tested at a
- * time, since each holds a socket for a while.
+ * The first asks for the root's name servers, which every resolver has in its cache: a server that takes its time for some names
+ * answers it at once. The second asks for a random name in a domain that the server is asked for; queries that come in are shown
+ * to `isOwnProbe`, and a name that comes back has gone round. Only one loop probe per server is under way. Of a long list of
+ * servers a few are tested at a time, since each holds a socket for a while.
  */
 import { randomBytes } from 'node:crypto';
-import type { Clock, Timer } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import { encodeName, parseName, ROOT } from '../wire/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, type Question, TYPE } from '../wire/types.ts';
 import { type ForwardQuestion, writeQuery } from './transport/query-message.ts';
@@ -26,10 +26,12 @@ export interface ProbeOptions {
 
 const LABEL_OCTETS = 16;
 const LABEL = new RegExp(`^[0-9a-f]{${2 * LABEL_OCTETS}}\\.`);
-/** Milliseconds in which a probe comes back if it ever does. */
-const LOOP_PATIENCE = 5000;
+/** Milliseconds in which a loop probe comes back if it ever does. */
+const LOOP_TIMEOUT = 5000;
+/** Milliseconds between two log lines that say that the same server is down. */
+const DOWN_LOG_INTERVAL = 60_000;
 /** Tests for loops that are under way at once. */
-const MOST_UNDER_WAY = 32;
+const MAX_UNDER_WAY = 32;
 /** Below the root a probe needs a second label: servers do not forward names of one. */
 const ROOT_DOMAIN = parseName('portolan-loop-check.');
 
@@ -38,9 +40,14 @@ export class Probes {
   /** The servers of probes that may still come back, by the name asked for. */
   readonly #names = new Map<string, Upstream>();
   readonly #pauses = new Map<Upstream, Timer>();
-  readonly #patience = new Map<Upstream, Timer>();
+  readonly #loopTimeouts = new Map<Upstream, Timer>();
   /** Those still to be tested, in their order. */
   readonly #untested = new Set<Upstream>();
+  /** When each server was logged as down, and how often it was not since. */
+  readonly #downs = new Map<
+    Upstream,
+    { readonly at: number; readonly suppressed: number; readonly isLogged: boolean }
+  >();
   /** A domain that each server is asked for. */
   readonly #domains = new Map<Upstream, AbsoluteName>();
 
@@ -48,18 +55,19 @@ export class Probes {
     this.#options = options;
   }
 
-  /** Takes a server in. @param domain one that it is asked for, in lower case */
+  /** Adds a server. @param domain one that it is asked for, in lower case */
   add(upstream: Upstream, domain: NameKey): void {
     this.#domains.set(upstream, domain === ROOT || encodeName(domain).length > 200 ? ROOT_DOMAIN : domain);
   }
 
   remove(upstream: Upstream): void {
     this.#pauses.get(upstream)?.cancel();
-    this.#patience.get(upstream)?.cancel();
+    this.#loopTimeouts.get(upstream)?.cancel();
     this.#pauses.delete(upstream);
-    this.#patience.delete(upstream);
+    this.#loopTimeouts.delete(upstream);
     this.#untested.delete(upstream);
     this.#domains.delete(upstream);
+    this.#downs.delete(upstream);
     this.#forgetNames(upstream);
   }
 
@@ -72,13 +80,13 @@ export class Probes {
 
   #testNext(): void {
     for (const upstream of this.#untested) {
-      if (this.#patience.size >= MOST_UNDER_WAY) return;
+      if (this.#loopTimeouts.size >= MAX_UNDER_WAY) return;
       this.#untested.delete(upstream);
       this.#sendLoopProbe(upstream);
     }
   }
 
-  /** Whether a query that came in is a probe of ours; then the server that it was sent to is taken out. */
+  /** Whether a query that came in is a probe of ours; then the server that it was sent to is not asked any more. */
   isOwnProbe(question: Question): boolean {
     if (question.type !== TYPE.TXT) return false;
     const name = question.name.toLowerCase();
@@ -89,25 +97,39 @@ export class Probes {
     return true;
   }
 
-  /** To be told of each change of a server's state. */
+  /** To be called after each change of a server's state. */
   changed(upstream: Upstream, from: UpstreamState): void {
     const { log } = this.#options;
     const to = upstream.state;
     if (to.kind !== from.kind) {
-      if (to.kind === 'down')
-        log.warn('upstream server does not answer, others are asked first', { upstream: upstream.text });
-      if (from.kind === 'down' && to.kind === 'well')
-        log.info('upstream server answers again', { upstream: upstream.text });
+      if (to.kind === 'down') this.#logDown(upstream);
+      if (from.kind === 'down' && to.kind === 'well' && this.#downs.get(upstream)?.isLogged === true)
+        log.info('upstream server up', { upstream: upstream.text });
       if (to.kind === 'looping')
-        log.error('upstream server sends our queries back to us, it is left out', {
+        log.error('forwarding loop: upstream server disabled', {
           upstream: upstream.text,
         });
       if (from.kind === 'looping')
-        log.info('upstream server no longer sends our queries back, it is asked again', {
+        log.info('forwarding loop ended: upstream server enabled', {
           upstream: upstream.text,
         });
     }
     this.#plan(upstream);
+  }
+
+  /** A server that comes and goes is logged once a minute, and its return only where its loss was. */
+  #logDown(upstream: Upstream): void {
+    const { clock, log } = this.#options;
+    const before = this.#downs.get(upstream);
+    const now = clock.monotonic();
+    const isLogged = before === undefined || now - before.at >= DOWN_LOG_INTERVAL;
+    if (isLogged)
+      log.warn('upstream server down', { upstream: upstream.text, suppressed: before?.suppressed });
+    this.#downs.set(upstream, {
+      at: isLogged ? now : before.at,
+      suppressed: isLogged ? 0 : before.suppressed + 1,
+      isLogged,
+    });
   }
 
   stop(): void {
@@ -132,38 +154,47 @@ export class Probes {
 
   #probe(upstream: Upstream): void {
     upstream.note('probed');
-    const isSent = this.#options.detectsLoops() && this.#sendLoopProbe(upstream);
-    if (!isSent && upstream.state.kind === 'down') this.#send(upstream, { name: ROOT, type: TYPE.NS });
-    if (upstream.state.kind === 'down') this.#plan(upstream);
+    const { kind } = upstream.state;
+    const isSent = kind !== 'silent' && this.#options.detectsLoops() && this.#sendLoopProbe(upstream);
+    if (!isSent && kind !== 'looping') this.#send(upstream, { name: ROOT, type: TYPE.NS });
+    if (upstream.state.kind === 'silent' || upstream.state.kind === 'down') this.#plan(upstream);
   }
 
   /** @returns whether none was under way */
   #sendLoopProbe(upstream: Upstream): boolean {
     const domain = this.#domains.get(upstream);
-    if (domain === undefined || this.#patience.has(upstream)) return false;
+    if (domain === undefined || this.#loopTimeouts.has(upstream)) return false;
     const name = parseName(`${randomBytes(LABEL_OCTETS).toString('hex')}.${domain}`);
     const loopsBefore = upstream.statistics().loops;
     this.#names.set(name, upstream);
-    const timer = this.#options.clock.after(LOOP_PATIENCE, () => {
-      this.#patience.delete(upstream);
+    const timer = this.#options.clock.after(LOOP_TIMEOUT, () => {
+      this.#loopTimeouts.delete(upstream);
       this.#names.delete(name);
       if (upstream.statistics().loops === loopsBefore) upstream.note('loop-ended');
       this.#plan(upstream);
       this.#testNext();
     });
-    this.#patience.set(upstream, timer);
+    this.#loopTimeouts.set(upstream, timer);
     this.#send(upstream, { name, type: TYPE.TXT });
     return true;
   }
 
   #send(upstream: Upstream, { name, type }: { readonly name: AbsoluteName; readonly type: number }): void {
     const question: ForwardQuestion = {
-      ...{ name, type, class: CLASS.IN },
-      ...{ dnssecOk: false, checkingDisabled: false, recursionDesired: true },
+      name,
+      type,
+      class: CLASS.IN,
+      dnssecOk: false,
+      checkingDisabled: false,
+      recursionDesired: true,
     };
-    const edns = upstream.refusesEdns ? undefined : this.#options.udpSize();
-    upstream.ask(writeQuery(question, edns), {
-      replied() {},
+    const { state, edns, usesEdns } = upstream;
+    // Every other probe of a silent server goes without EDNS: perhaps that is why nothing is heard.
+    const isPlain = !usesEdns || (state.kind === 'silent' && state.probes % 2 === 0);
+    upstream.ask(writeQuery(question, isPlain ? undefined : this.#options.udpSize()), {
+      replied: () => {
+        if (isPlain && usesEdns) edns.noteFallback(ROOT);
+      },
       slow() {},
       overdue: (attempt) => attempt.release(),
       failed() {},

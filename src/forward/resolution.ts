@@ -1,248 +1,316 @@
 /**
- * One question on its way through the servers of its group, until one gives a good answer or time is up.
+ * One question on its way through the servers of its group, as a table of moves: `(state, event) -> (state, effects)`.
  *
- * The next server is asked when one is overdue, fails, or answers with a response code that says so; with hedging, also when
- * one is slower than usual. All that were asked stay welcome to answer: the first good reply counts. When every server was
- * asked, those that have only been silent are asked again, so that a lost packet costs one patience and not the answer.
+ *     asking     queries are under way, or a retry is due later
+ *     holding    a later server has given a negative answer, which waits for the servers that were asked before it
+ *     done       it has its outcome
+ *
+ * Nothing here sends, waits or reads a clock: `RunningResolution` carries out the effects and reports the events.
  */
-import type { Clock, Timer } from '../ground/clock.ts';
-import { type Message, RCODE } from '../wire/types.ts';
-import { type Candidates, isDown } from './candidates.ts';
-import { DueEntry, type DueLine } from './due-line.ts';
-import type { ForwardTiming } from './plan.ts';
-import { keepMessage, PlainReply } from './transport/plain-reply.ts';
-import { type ForwardQuestion, type QueryMessage, writeQuery } from './transport/query-message.ts';
-import type { Attempt, AttemptEvents, Upstream } from './upstream/upstream.ts';
+import type { RetryPolicy } from './forward-plan.ts';
+import {
+  changeUse,
+  delayUntilNext,
+  isDown,
+  needsNoBudget,
+  pickServer,
+  type ServerUse,
+  type ServerViews,
+  settleQuery,
+  UNASKED,
+  usesEdns,
+} from './server-choice.ts';
 
-export type ResolutionOutcome =
-  /** The message is perhaps a `PlainReply`, lent until `done` returns. */
-  | { readonly kind: 'reply'; readonly message: Message; readonly upstream: Upstream }
-  /** `network`: no server could even be asked, by what the network said. */
-  | { readonly kind: 'failed'; readonly reason: 'timeout' | 'network'; readonly codes: readonly string[] };
+export type ResolutionState =
+  | {
+      readonly kind: 'asking';
+      readonly servers: readonly ServerUse[];
+      /** The best of the replies that were not good enough. */
+      readonly kept: 'nothing' | 'error' | 'truncated';
+    }
+  | { readonly kind: 'holding'; readonly servers: readonly ServerUse[] }
+  | { readonly kind: 'done' };
 
-export interface ResolutionTerms {
-  readonly clock: Clock;
-  readonly timing: ForwardTiming;
-  /** For `timing.deadline`. */
-  readonly deadlines: DueLine;
-  readonly udpSize: number;
-  readonly tryNextOn: ReadonlySet<number>;
-  /** Whether a second server may be asked early now; counts it if so. Undefined: no hedging. */
-  readonly takeHedge: (() => boolean) | undefined;
+/** Servers are numbers: their places in the order in which they are to be asked. */
+export type ResolutionEvent =
+  /** @param atOnce how many of the first servers are asked at once, from 1 */
+  | { readonly kind: 'start'; readonly atOnce: number }
+  | {
+      readonly kind: 'replied';
+      readonly server: number;
+      readonly verdict: Verdict;
+      readonly isOverdue: boolean;
+    }
+  /** The server is slower than usual. */
+  | { readonly kind: 'slow'; readonly server: number }
+  /** The server has not replied in the time that it usually takes. */
+  | { readonly kind: 'overdue'; readonly server: number; readonly hadEdns: boolean }
+  | {
+      readonly kind: 'failed';
+      readonly server: number;
+      readonly failure: Failure;
+      readonly isOverdue: boolean;
+    }
+  /** The answers to a `request`. */
+  | { readonly kind: 'granted'; readonly server: number }
+  | { readonly kind: 'denied'; readonly purpose: 'retry' | 'hedge' }
+  /** The wait is over. */
+  | { readonly kind: 'waited' }
+  /** A client has asked the same again. */
+  | { readonly kind: 'repeated' }
+  /** The deadline has passed. */
+  | { readonly kind: 'expired' };
+
+/**
+ * What a reply is worth. `error`: its response code makes the next server be asked. `no-edns`: the server does not know EDNS, the
+ * query had it.
+ */
+export type Verdict = 'answer' | 'negative' | 'truncated' | 'error' | 'no-edns';
+
+/** Why no reply will come. `refused`: the query did not reach the server; `lost`: it may have; `final`: none ever will. */
+export type Failure = 'refused' | 'lost' | 'final';
+
+export type ResolutionEffect =
+  | { readonly kind: 'ask'; readonly server: number; readonly withEdns: boolean }
+  /** Asks whether the budget allows another query. */
+  | { readonly kind: 'request'; readonly server: number; readonly purpose: 'retry' | 'hedge' }
+  /** Replaces the wait before. */
+  | { readonly kind: 'wait'; readonly milliseconds: number }
+  /** Keeps the reply of this event, in place of one kept before. */
+  | { readonly kind: 'keep' }
+  /** Ends with the reply of this event, with the one kept, or without any. */
+  | { readonly kind: 'finish'; readonly outcome: 'reply' | 'kept' | 'timeout' | 'network' };
+
+export interface ResolutionContext extends ServerViews {
+  readonly retry: RetryPolicy;
+  readonly hedging: boolean;
+  /** Milliseconds that a negative answer waits, from when the earlier server was asked. */
+  readonly negativeWait: number;
 }
 
-/** Queries for one question, over all servers. */
-const MOST_QUERIES = 10;
-
-/** A server that is down is asked when those that are not were asked so often more. */
-const DOWN_RELUCTANCE = 2;
-
-/** What a question has had of one server. */
-interface Candidate {
-  readonly upstream: Upstream;
-  asked: number;
-  /** Whether it has answered badly or cannot be reached: it is not asked again. */
-  isSpent: boolean;
+export interface Move {
+  readonly state: ResolutionState;
+  readonly effects: readonly ResolutionEffect[];
 }
 
-export class Resolution extends DueEntry implements AttemptEvents {
-  readonly #question: ForwardQuestion;
-  readonly #terms: ResolutionTerms;
-  readonly #candidates: readonly Candidate[];
-  readonly #done: (outcome: ResolutionOutcome) => void;
-  readonly #deadline: number;
-  /** Under way, most often one. */
-  readonly #attempts: Attempt[] = [];
-  readonly #codes: string[] = [];
-  #atOnce: number;
-  #queries = 0;
-  #isDone = false;
-  /** The best of the answers that were not good enough. */
-  #fallback: Extract<ResolutionOutcome, { readonly kind: 'reply' }> | undefined;
-  /** For a hedge, or for a server's rate to allow a query. */
-  #stepTimer: Timer | undefined;
-  #withEdns: QueryMessage | undefined;
+/** Queries for one question over all servers; those that the network refused are not counted. */
+const MAX_QUERIES = 10;
+/** Milliseconds until the budget is asked again. */
+const DENIED_WAIT = 250;
 
-  /** @param done called once, perhaps before `start` returns @param now of the clock's monotonic time */
-  constructor(
-    question: ForwardQuestion,
-    { upstreams, atOnce }: Candidates,
-    terms: ResolutionTerms,
-    done: (outcome: ResolutionOutcome) => void,
-    now: number,
-  ) {
-    super();
-    this.#question = question;
-    this.#terms = terms;
-    this.#candidates = upstreams.map((upstream) => ({ upstream, asked: 0, isSpent: false }));
-    this.#atOnce = atOnce;
-    this.#done = done;
-    this.#deadline = now + terms.timing.deadline;
-    terms.deadlines.set(this, now, terms.timing.deadline);
-  }
+const DONE: ResolutionState = { kind: 'done' };
+type State<Kind> = Extract<ResolutionState, { readonly kind: Kind }>;
+type Event<Kind> = Extract<ResolutionEvent, { readonly kind: Kind }>;
+type Asking = State<'asking'>;
 
-  start(): void {
-    for (; this.#atOnce > 1 && !this.#isDone; this.#atOnce -= 1) this.#askNext();
-    if (!this.#isDone) this.#askNext();
-  }
+type Moves = {
+  readonly [Kind in ResolutionState['kind']]: {
+    readonly [Name in ResolutionEvent['kind']]?: (
+      state: State<Kind>,
+      event: Event<Name>,
+      context: ResolutionContext,
+    ) => Move;
+  };
+};
 
-  /** Time is up. */
-  due(): void {
-    this.#giveUp();
-  }
+/** What is not here changes nothing. */
+const MOVES: Moves = {
+  asking: {
+    start,
+    replied: whenReplied,
+    slow: whenSlow,
+    overdue: whenOverdue,
+    failed: whenFailed,
+    granted: (state, { server }, context) => ask(state, server, context),
+    denied: (state, { purpose }) => ({
+      state,
+      effects: purpose === 'retry' ? [{ kind: 'wait', milliseconds: DENIED_WAIT }] : [],
+    }),
+    waited: (state, _, context) => advance(state, context),
+    repeated: whenRepeated,
+    expired: giveUp,
+  },
+  holding: {
+    replied: whenRepliedLate,
+    failed: (state, event) => {
+      const servers = settleQuery(state.servers, event);
+      const isOver = servers.every(({ pending }) => pending === 0);
+      return isOver ? finish('kept') : { state: { kind: 'holding', servers }, effects: [] };
+    },
+    waited: () => finish('kept'),
+    expired: () => finish('kept'),
+  },
+  done: {},
+};
 
-  /** Ends it without an outcome. */
-  stop(): void {
-    this.#end();
-  }
+export function begin(servers: number): ResolutionState {
+  return { kind: 'asking', servers: Array.from({ length: servers }, () => UNASKED), kept: 'nothing' };
+}
 
-  replied(attempt: Attempt, message: Message): void {
-    if (this.#isDone) return;
-    this.#remove(attempt);
-    const { upstream } = attempt;
-    const isGood = message instanceof PlainReply && !this.#terms.tryNextOn.has(message.rcode);
-    if (isGood && attempt.query.hasEdns) {
-      // Nothing of what follows concerns it.
-      this.#finish({ kind: 'reply', message, upstream });
-      return;
+export function nextMove(state: ResolutionState, event: ResolutionEvent, context: ResolutionContext): Move {
+  // Each move is looked up under the names of its state and event, so it takes them.
+  const move = MOVES[state.kind][event.kind] as
+    | ((state: ResolutionState, event: ResolutionEvent, context: ResolutionContext) => Move)
+    | undefined;
+  return move === undefined ? { state, effects: [] } : move(state, event, context);
+}
+
+function start(state: Asking, { atOnce }: Event<'start'>, context: ResolutionContext): Move {
+  if (atOnce > 1)
+    return askAll(
+      state,
+      Array.from({ length: atOnce }, (_, server) => server),
+      context,
+    );
+  const first = pickServer(state.servers, context);
+  return first < 0 ? advance(state, context) : ask(state, first, context);
+}
+
+function whenReplied(state: Asking, event: Event<'replied'>, context: ResolutionContext): Move {
+  const { server, verdict } = event;
+  switch (verdict) {
+    case 'answer':
+      return finish('reply');
+    case 'negative':
+      return whenNegative(state, event, context);
+    case 'no-edns':
+      return ask({ ...state, servers: settleQuery(state.servers, event) }, server, context, false);
+    case 'truncated':
+    case 'error': {
+      const isKept = state.kept === 'nothing' || (state.kept === 'error' && verdict === 'truncated');
+      const servers = changeUse(settleQuery(state.servers, event), server, { isSpent: true });
+      const kept = isKept ? verdict : state.kept;
+      const { state: after, effects } = goOn({ kind: 'asking', servers, kept }, context);
+      return { state: after, effects: isKept ? [{ kind: 'keep' }, ...effects] : effects };
     }
-    if (this.#asksWithoutEdns(attempt, message)) return;
-    if (message.header.truncated || this.#terms.tryNextOn.has(message.header.rcode)) {
-      this.#spend(upstream);
-      this.#keepFallback(upstream, message);
-      this.#continue();
-      return;
-    }
-    this.#finish({ kind: 'reply', message, upstream });
-  }
-
-  slow(): void {
-    const { takeHedge } = this.#terms;
-    if (this.#isDone || takeHedge === undefined || this.#stepTimer !== undefined) return;
-    if (this.#hasUnasked() && takeHedge()) this.#askNext();
-  }
-
-  overdue(): void {
-    if (!this.#isDone) this.#askNext();
-  }
-
-  failed(attempt: Attempt, code: string): void {
-    if (this.#isDone) return;
-    this.#remove(attempt);
-    this.#spend(attempt.upstream);
-    this.#codes.push(`${attempt.upstream.text}: ${code}`);
-    this.#continue();
-  }
-
-  #spend(upstream: Upstream): void {
-    const candidate = this.#candidates.find((other) => other.upstream === upstream);
-    if (candidate !== undefined) candidate.isSpent = true;
-  }
-
-  /** RFC 6891 section 7: a server that does not know EDNS says FORMERR, and is asked again without. */
-  #asksWithoutEdns({ upstream, query }: Attempt, { header, edns }: Message): boolean {
-    const isRefusal = header.rcode === RCODE.FORMERR && edns === undefined;
-    if (isRefusal && query.hasEdns) {
-      this.#ask(upstream, false);
-      return true;
-    }
-    // Only what it answers without EDNS shows that EDNS was the reason.
-    if (!isRefusal && !query.hasEdns) upstream.refusesEdns = true;
-    return false;
-  }
-
-  #keepFallback(upstream: Upstream, message: Message): void {
-    const isBetter = this.#fallback?.message.header.rcode !== RCODE.NOERROR;
-    if (this.#fallback === undefined || (isBetter && message.header.rcode === RCODE.NOERROR))
-      this.#fallback = { kind: 'reply', message: keepMessage(message), upstream };
-  }
-
-  /** After an answer that does not count: asks the next, unless another server still has time to reply. */
-  #continue(): void {
-    const isWaiting = this.#attempts.some((attempt) => !attempt.isOverdue);
-    if (this.#hasUnasked() || !isWaiting) this.#askNext();
-  }
-
-  #hasUnasked(): boolean {
-    return this.#candidates.some(({ asked, isSpent }) => asked === 0 && !isSpent);
-  }
-
-  #remove(attempt: Attempt): void {
-    const place = this.#attempts.indexOf(attempt);
-    if (place >= 0) this.#attempts.splice(place, 1);
-  }
-
-  /** Asks the first server that was asked least, as long as there is one worth asking. */
-  #askNext(): void {
-    this.#stepTimer?.cancel();
-    this.#stepTimer = undefined;
-    let best: Candidate | undefined;
-    let leastDelay = Number.POSITIVE_INFINITY;
-    for (const candidate of this.#candidates) {
-      if (candidate.isSpent) continue;
-      const delay = candidate.upstream.paceDelay();
-      leastDelay = Math.min(leastDelay, delay);
-      if (delay === 0 && (best === undefined || reluctance(candidate) < reluctance(best))) best = candidate;
-    }
-    const isAllSpent = leastDelay === Number.POSITIVE_INFINITY;
-    if (isAllSpent) this.#giveUp();
-    else if (this.#queries >= MOST_QUERIES) return;
-    else if (best === undefined) this.#stepTimer = this.#terms.clock.after(leastDelay, () => this.#askNext());
-    else {
-      best.asked += 1;
-      this.#ask(best.upstream, !best.upstream.refusesEdns);
-    }
-  }
-
-  #ask(upstream: Upstream, withEdns: boolean): void {
-    this.#queries += 1;
-    const attempt = upstream.ask(this.#query(withEdns), this);
-    // Its events may have come already.
-    if (this.#isDone) attempt.release();
-    else if (!attempt.isDone) {
-      this.#attempts.push(attempt);
-      if (isDown(upstream)) this.#planNext();
-    }
-  }
-
-  #query(withEdns: boolean): QueryMessage {
-    if (!withEdns) return writeQuery(this.#question, undefined);
-    this.#withEdns ??= writeQuery(this.#question, this.#terms.udpSize);
-    return this.#withEdns;
-  }
-
-  /** A server that is down was worth a try, but no wait while there is a better one. */
-  #planNext(): void {
-    if (this.#candidates.every(({ isSpent, upstream }) => isSpent || isDown(upstream))) return;
-    this.#stepTimer?.cancel();
-    this.#stepTimer = this.#terms.clock.after(this.#terms.timing.firstTimeout, () => this.#askNext());
-  }
-
-  #giveUp(): void {
-    if (this.#fallback !== undefined) {
-      this.#finish(this.#fallback);
-      return;
-    }
-    const isTime = this.#terms.clock.monotonic() >= this.#deadline;
-    const reason = isTime || this.#codes.length === 0 ? 'timeout' : 'network';
-    this.#finish({ kind: 'failed', reason, codes: this.#codes });
-  }
-
-  #finish(outcome: ResolutionOutcome): void {
-    if (this.#isDone) return;
-    this.#end();
-    this.#done(outcome);
-  }
-
-  #end(): void {
-    this.#isDone = true;
-    this.#terms.deadlines.cancel(this);
-    this.#stepTimer?.cancel();
-    for (const attempt of this.#attempts) attempt.release();
-    this.#attempts.length = 0;
   }
 }
 
-function reluctance({ asked, upstream }: Candidate): number {
-  return asked + (isDown(upstream) ? DOWN_RELUCTANCE : 0);
+/** An earlier server may know a name that a later one denies. */
+function whenNegative(state: Asking, event: Event<'replied'>, context: ResolutionContext): Move {
+  const { askedAt } = state.servers[event.server] ?? UNASKED;
+  let until = 0;
+  for (const [index, use] of state.servers.entries()) {
+    const isAwaited = use.pending > 0 && use.askedAt < askedAt && context.servers[index]?.isDown === false;
+    if (isAwaited) until = Math.max(until, use.askedAt + context.negativeWait);
+  }
+  if (until <= context.now) return finish('reply');
+  const servers = settleQuery(state.servers, event);
+  return {
+    state: { kind: 'holding', servers },
+    effects: [{ kind: 'keep' }, { kind: 'wait', milliseconds: until - context.now }],
+  };
+}
+
+function whenRepliedLate(state: State<'holding'>, event: Event<'replied'>, context: ResolutionContext): Move {
+  if (event.verdict === 'answer' || event.verdict === 'negative') return finish('reply');
+  if (event.verdict !== 'no-edns') return finish('kept');
+  const asking: Asking = { kind: 'asking', servers: settleQuery(state.servers, event), kept: 'nothing' };
+  const { state: after, effects } = ask(asking, event.server, context, false);
+  return { state: after.kind === 'asking' ? { kind: 'holding', servers: after.servers } : after, effects };
+}
+
+/** A hedge: where the order of the servers means nothing, a second one is asked before the first is overdue. */
+function whenSlow(state: Asking, _: Event<'slow'>, context: ResolutionContext): Move {
+  const other = context.hedging
+    ? state.servers.findIndex(({ queries, isSpent }) => queries === 0 && !isSpent)
+    : -1;
+  if (other < 0 || isDown(other, context)) return { state, effects: [] };
+  return { state, effects: [{ kind: 'request', server: other, purpose: 'hedge' }] };
+}
+
+function whenOverdue(state: Asking, event: Event<'overdue'>, context: ResolutionContext): Move {
+  const use = state.servers[event.server] ?? UNASKED;
+  const silences = use.silences + (event.hadEdns ? 1 : 0);
+  const servers = changeUse(state.servers, event.server, { overdue: use.overdue + 1, silences });
+  const after = { ...state, servers };
+  return context.retry.trigger === 'client' ? { state: after, effects: [] } : advance(after, context);
+}
+
+function whenFailed(state: Asking, event: Event<'failed'>, context: ResolutionContext): Move {
+  const { server, failure } = event;
+  const settled = settleQuery(state.servers, event);
+  const isRefused = failure === 'refused';
+  const nextAt = isRefused ? context.now + context.retry.refusedInterval : (settled[server]?.nextAt ?? 0);
+  const servers = changeUse(settled, server, { isSpent: failure === 'final', isRefused, nextAt });
+  return goOn({ ...state, servers }, context);
+}
+
+/** As dnsmasq does: all servers, or in a strict order the next one, and the last one again and again. */
+function whenRepeated(state: Asking, _: Event<'repeated'>, context: ResolutionContext): Move {
+  const { trigger, interval, scope } = context.retry;
+  const sentAt = state.servers.reduce((max, use) => Math.max(max, use.sentAt), 0);
+  // Clients that ask the same at nearly the same time are several, not one that asks again.
+  if (trigger !== 'client' || context.now < sentAt + interval) return { state, effects: [] };
+  if (scope === 'all') return askAll(state, state.servers.keys(), context);
+  const last = state.servers.findLastIndex(({ queries }) => queries > 0);
+  return askAll(state, [Math.min(last + 1, state.servers.length - 1)], context);
+}
+
+function askAll(state: Asking, servers: Iterable<number>, context: ResolutionContext): Move {
+  let asking = state;
+  const effects: ResolutionEffect[] = [];
+  for (const server of servers) {
+    if (asking.servers[server]?.isSpent === true) continue;
+    const move = ask(asking, server, context);
+    asking = move.state;
+    effects.push(...move.effects);
+  }
+  return { state: asking, effects };
+}
+
+/** After a reply that does not count: asks the next server, unless one still has time to reply. */
+function goOn(state: Asking, context: ResolutionContext): Move {
+  const hasUnasked = state.servers.some(({ queries, isSpent }) => queries === 0 && !isSpent);
+  if (hasUnasked || state.servers.every(({ pending, overdue }) => pending <= overdue))
+    return advance(state, context);
+  const wait = delayUntilNext(state.servers, context);
+  return Number.isFinite(wait)
+    ? { state, effects: [{ kind: 'wait', milliseconds: Math.max(wait, 1) }] }
+    : { state, effects: [] };
+}
+
+/** Asks the server that was asked least, of those whose time has come; otherwise waits until one's time comes. */
+function advance(state: Asking, context: ResolutionContext): Move {
+  if (state.servers.every(({ isSpent }) => isSpent)) return giveUp(state);
+  if (state.servers.reduce((sum, { queries }) => sum + queries, 0) >= MAX_QUERIES)
+    return { state, effects: [] };
+  const best = pickServer(state.servers, context);
+  if (best >= 0)
+    return needsNoBudget(state.servers, best, context)
+      ? ask(state, best, context)
+      : { state, effects: [{ kind: 'request', server: best, purpose: 'retry' }] };
+  const milliseconds = delayUntilNext(state.servers, context);
+  return Number.isFinite(milliseconds)
+    ? { state, effects: [{ kind: 'wait', milliseconds }] }
+    : { state, effects: [] };
+}
+
+function ask(
+  state: Asking,
+  server: number,
+  context: ResolutionContext,
+  withEdns = usesEdns(state.servers, server, context),
+): Move & { readonly state: Asking } {
+  const { retry, now } = context;
+  const use = state.servers[server] ?? UNASKED;
+  const servers = changeUse(state.servers, server, {
+    queries: use.queries + (use.isRefused ? 0 : 1),
+    pending: use.pending + 1,
+    askedAt: use.queries === 0 ? now : use.askedAt,
+    sentAt: now,
+    nextAt: retry.trigger === 'client' ? Number.POSITIVE_INFINITY : now + retry.interval,
+    isRefused: false,
+  });
+  return { state: { ...state, servers }, effects: [{ kind: 'ask', server, withEdns }] };
+}
+
+function giveUp(state: Asking): Move {
+  if (state.kept !== 'nothing') return finish('kept');
+  // Of no server is there still hope of a reply: the network has said so of each.
+  return finish(state.servers.every(({ pending }) => pending === 0) ? 'network' : 'timeout');
+}
+
+function finish(outcome: Extract<ResolutionEffect, { readonly kind: 'finish' }>['outcome']): Move {
+  return { state: DONE, effects: [{ kind: 'finish', outcome }] };
 }

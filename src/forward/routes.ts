@@ -1,48 +1,53 @@
 /**
- * A plan made ready to use: for every rule the upstream servers that stand behind it, each server once however many rules
- * name it, and kept with all that is known of it when the plan changes.
+ * A plan made ready to use: for every rule its group of upstream servers. A server that several rules name is one, and so is a
+ * group; both are kept, with all that is known of them, when the plan changes.
  */
 
 import { ROOT } from '../wire/name.ts';
 import type { AbsoluteName, NameKey } from '../wire/types.ts';
 import { CandidateOrder } from './candidates.ts';
+import type { ForwardPlan, ForwardRule, UpstreamServer } from './forward-plan.ts';
 import { NameRules, pairsOf } from './name-rules.ts';
-import type { ForwardPlan, ForwardRule, UpstreamServer } from './plan.ts';
+import type { GroupQuestion, ServerGroup } from './server-group.ts';
 import type { Upstream } from './upstream/upstream.ts';
 import { formatUpstream } from './upstream-address.ts';
 
 /** Where a name goes. */
-export type Route = { readonly kind: 'local-only' } | ServersRoute;
+export type Route<Question extends GroupQuestion> = { readonly kind: 'local-only' } | ServersRoute<Question>;
 
-export interface ServersRoute {
+export interface ServersRoute<Question extends GroupQuestion> {
   readonly kind: 'servers';
   readonly upstreams: readonly Upstream[];
   readonly order: CandidateOrder;
+  readonly group: ServerGroup<Question>;
 }
 
-export interface RouteSources {
+export interface RouteSources<Question extends GroupQuestion> {
   /** Makes an upstream. @param address its address as text @param domain one that it is asked for */
   open(server: UpstreamServer, address: string, domain: NameKey, plan: ForwardPlan): Upstream;
   /** The addresses that a server's name is known to have. */
   addressesOf(name: AbsoluteName): readonly string[];
+  openGroup(): ServerGroup<Question>;
   readonly random: () => number;
 }
 
-export interface Routes {
-  readonly rules: NameRules<Route>;
-  /** By what makes them the same server. */
+export interface Routes<Question extends GroupQuestion> {
+  readonly rules: NameRules<Route<Question>>;
+  /** By what makes them the same server, or the same group. */
   readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly groups: ReadonlyMap<string, ServerGroup<Question>>;
   /** Servers that are given by name. */
   readonly names: ReadonlySet<AbsoluteName>;
 }
 
-/** @param before the upstreams of the routes before, to be taken over where they are the same */
-export function buildRoutes(
+/** @param before the routes before, whose upstreams and groups are taken over where they are the same */
+export function buildRoutes<Question extends GroupQuestion>(
   plan: ForwardPlan,
-  before: ReadonlyMap<string, Upstream>,
-  sources: RouteSources,
-): Routes {
+  before: Pick<Routes<Question>, 'upstreams' | 'groups'>,
+  sources: RouteSources<Question>,
+): Routes<Question> {
   const upstreams = new Map<string, Upstream>();
+  const groups = new Map<string, ServerGroup<Question>>();
   const names = new Set<AbsoluteName>();
   const upstreamsOf = (server: UpstreamServer, domain: NameKey): readonly Upstream[] => {
     const { host } = server.address;
@@ -50,34 +55,42 @@ export function buildRoutes(
     const addresses = host.kind === 'name' ? sources.addressesOf(host.name) : [host.address];
     return addresses.map((address) => {
       const key = identityOf(server, address, plan);
-      const upstream = upstreams.get(key) ?? before.get(key) ?? sources.open(server, address, domain, plan);
+      const upstream =
+        upstreams.get(key) ?? before.upstreams.get(key) ?? sources.open(server, address, domain, plan);
       upstreams.set(key, upstream);
       return upstream;
     });
   };
-  const compile = (rule: ForwardRule): Route => {
+  const groupOf = (servers: readonly UpstreamServer[]): ServerGroup<Question> => {
+    const key = servers.map(({ address }) => formatUpstream(address)).join(' ');
+    const group = groups.get(key) ?? before.groups.get(key) ?? sources.openGroup();
+    groups.set(key, group);
+    return group;
+  };
+  const compile = (rule: ForwardRule): Route<Question> => {
     const { target } = rule;
     if (target.kind === 'local-only') return { kind: 'local-only' };
     if (target.kind === 'default') return defaultRoute();
     const domain = domainOf(rule);
     const found = new Set(target.servers.flatMap((server) => upstreamsOf(server, domain)));
-    return { kind: 'servers', upstreams: [...found], order: new CandidateOrder(plan.policy, sources.random) };
+    const order = new CandidateOrder(plan.policy, sources.random);
+    return { kind: 'servers', upstreams: [...found], order, group: groupOf(target.servers) };
   };
-  let root: Route | undefined;
-  const defaultRoute = (): Route => {
+  let root: Route<Question> | undefined;
+  const noServers = (): Route<Question> => ({
+    kind: 'servers',
+    upstreams: [],
+    order: new CandidateOrder('sequential', sources.random),
+    group: groupOf([]),
+  });
+  const defaultRoute = (): Route<Question> => {
     const rule = plan.rules.findLast(isRootRule);
-    root ??= rule === undefined || rule.target.kind === 'default' ? NO_SERVERS : compile(rule);
+    root ??= rule === undefined || rule.target.kind === 'default' ? noServers() : compile(rule);
     return root;
   };
   const rules = new NameRules(pairsOf(plan.rules, compile));
-  return { rules, upstreams, names };
+  return { rules, upstreams, groups, names };
 }
-
-const NO_SERVERS: Route = {
-  kind: 'servers',
-  upstreams: [],
-  order: new CandidateOrder('sequential', () => 0),
-};
 
 function isRootRule({ names }: ForwardRule): boolean {
   return names.some((match) => match.kind === 'domain' && match.name === ROOT);

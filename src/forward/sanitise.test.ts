@@ -18,7 +18,11 @@ const soa = (name: string) =>
     kind: 'SOA',
     primary: parseName('ns.example.'),
     mailbox: parseName('hostmaster.example.'),
-    ...{ serial: 1, refresh: 1, retry: 1, expire: 1, minimum: 30 },
+    serial: 1,
+    refresh: 1,
+    retry: 1,
+    expire: 1,
+    minimum: 30,
   });
 
 function message(sections: Partial<Pick<Message, 'answers' | 'authorities' | 'additionals'>>): Message {

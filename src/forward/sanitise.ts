@@ -1,13 +1,14 @@
 /**
- * What of a reply belongs to its question. The rest is dropped, whoever sent it: nothing that was not asked for reaches a client
+ * What of a reply belongs to its question. The rest is dropped, whatever its sender: nothing that was not asked for reaches a client
  * or the cache (RFC 5452 section 6, RFC 2181 section 5.4.1).
  *
  *     answers       the chain of CNAMEs (and DNAMEs) from the question's name, in its order, and the records asked for at its end
  *     authorities   of names at or above one of the chain
  *     additionals   addresses of names that the kept records speak of
  */
-import { typeOfData } from '../wire/data/record-data.ts';
+
 import { isWithin, parentOf, toKey } from '../wire/name.ts';
+import { typeOfData } from '../wire/record-data.ts';
 import {
   type AbsoluteName,
   type Message,
@@ -18,7 +19,7 @@ import {
 } from '../wire/types.ts';
 
 /** More CNAMEs in a row than this help nobody (Unbound stops at 11, BIND at 16); what lies behind is dropped. */
-const MOST_CHAIN_STEPS = 16;
+const MAX_CHAIN_STEPS = 16;
 const TYPE_RRSIG = 46;
 /** NS, SOA and what proves that there is nothing: DS, RRSIG, NSEC, NSEC3. */
 const AUTHORITY_TYPES: ReadonlySet<number> = new Set([TYPE.NS, TYPE.SOA, 43, TYPE_RRSIG, 47, 50]);
@@ -76,7 +77,7 @@ function followChain(
   const byOwner = groupByOwner(question, answers);
   const kept: ResourceRecord[] = [];
   let owner = toKey(question.name);
-  for (let step = 0; step <= MOST_CHAIN_STEPS; step += 1) {
+  for (let step = 0; step <= MAX_CHAIN_STEPS; step += 1) {
     kept.push(...dnamesAbove(owner, byOwner));
     const here = byOwner.get(owner) ?? [];
     const alias = question.type === TYPE.ANY ? undefined : here.find(isAlias);

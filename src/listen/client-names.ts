@@ -1,7 +1,7 @@
 /**
  * The text of clients' addresses, which is made once for many questions of the same client.
  *
- * A fixed table of the clients seen last: whoever shares a place with another takes it.
+ * A fixed table of the clients seen last: a client takes the place of another one with the same hash.
  */
 import { clientOf } from '../socket/envelope.ts';
 

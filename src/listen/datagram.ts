@@ -1,23 +1,24 @@
 /**
- * UDP by `node:dgram` on the main thread, where batches are not to be had: the same answers, one packet at a time.
+ * UDP by `node:dgram` on the main thread, where batches are not available: the same answers, one packet at a time.
  *
- * Node tells no packet's destination, so a socket on a wildcard address answers from whichever address routing picks.
+ * Node does not report the destination of a packet, so a socket on a wildcard address answers from whichever address routing picks.
  */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import type { Clock } from '../ground/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Client } from '../chain/query.ts';
 import { familyOf, formatSocketAddress, isWildcard, type SocketAddress } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { MessageAnswers } from './message-answers.ts';
-import type { Client, InstantAnswers } from './types.ts';
-import { MOST_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
+import type { InstantAnswers } from './types.ts';
+import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
 import { within } from './within.ts';
 
 export interface DatagramOptions extends UdpBasics {
   readonly answers: InstantAnswers;
   /** Slow questions that may be unanswered at once; 10,000 by default. */
-  readonly mostUnanswered?: number;
+  readonly maxUnanswered?: number;
 }
 
 /**
@@ -100,15 +101,18 @@ class DatagramListener implements UdpListener {
       refused: this.#refused,
       blocked: 0,
       receiveErrors: 0,
+      denied: 0,
+      limited: 0,
     };
     const slow = {
       asked: this.#asked,
       unanswered: this.#unanswered,
       faults: 0,
       unsent: 0,
+      limited: 0,
       dropped: this.#dropped,
     };
-    return { readers: [reader], restarts: 0, kernelDrops: 0, slow };
+    return { readers: [reader], down: 0, restarts: 0, kernelDrops: 0, slow };
   }
 
   stop(graceMilliseconds: number): Promise<void> {
@@ -129,18 +133,18 @@ class DatagramListener implements UdpListener {
   #answer(socket: Socket, message: Uint8Array, { address, port }: RemoteInfo): void {
     this.#packets++;
     const client = { address, port, transport: 'udp' } as const;
-    const answer = this.#answers.answer(message, client, this.#options.udpLimit);
+    const answer = this.#answers.answer(message, client);
     if (answer.kind === 'response') void this.#send(socket, answer.response, client);
     else if (answer.kind === 'later') void this.#sendLater(socket, answer.response, client);
   }
 
   async #askSlowly(query: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
-    if (this.#unanswered >= (this.#options.mostUnanswered ?? MOST_UNANSWERED)) {
+    if (this.#unanswered >= (this.#options.maxUnanswered ?? MAX_UNANSWERED)) {
       this.#dropped++;
       return undefined;
     }
     this.#asked++;
-    return await this.#options.answerSlowly(query, client);
+    return await this.#options.handleQuery(query, client);
   }
 
   async #sendLater(

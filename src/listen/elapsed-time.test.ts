@@ -3,7 +3,7 @@
  */
 import { createSocket } from 'node:dgram';
 import { expect, it, onTestFinished } from 'vitest';
-import { silentLog } from '../ground/log.ts';
+import { silentLog } from '../base/log.ts';
 import { closeDescriptor } from '../socket/descriptor.ts';
 import { openUdpSocket } from '../socket/udp-socket.ts';
 import { MessageAnswers } from './message-answers.ts';
@@ -45,7 +45,11 @@ it('a batch', async () => {
   await new Promise((resolve) => client.send(new Uint8Array(20), port, address, resolve));
   const answers = new SlowAnswers();
   const data = {
-    ...{ table: new SharedArrayBuffer(0), reader: 0, sockets: [socket.fd], packetSize: 512, udpLimit: 512 },
+    table: new SharedArrayBuffer(0),
+    reader: 0,
+    sockets: [socket.fd],
+    packetSize: 512,
+    udpSize: 512,
     // It ends after its first batch.
     orders: new SharedArrayBuffer(4),
     counters: makeReaderCounters(),
@@ -60,9 +64,9 @@ it('a batch', async () => {
 
 it('a single message', () => {
   const answers = new SlowAnswers();
-  const surroundings = { clock: answers.clock, log: silentLog };
-  const messages = new MessageAnswers(answers, async () => undefined, surroundings);
+  const dependencies = { clock: answers.clock, log: silentLog, udpSize: 1232 };
+  const messages = new MessageAnswers(answers, async () => undefined, dependencies);
   const client = { ...LOOPBACK, transport: 'tcp' } as const;
-  expect(messages.answer(new Uint8Array(20), client, 512).kind).toBe('response');
+  expect(messages.answer(new Uint8Array(20), client).kind).toBe('response');
   expect(answers.told).toEqual(['enter', 1_000, 'leave', 7]);
 });

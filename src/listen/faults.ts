@@ -1,13 +1,13 @@
 /**
  * What happens when answering a query throws, which is a defect of ours: it is counted, the first few are logged, and the
- * client hears SERVFAIL. Whoever sent the query would send it again, so it must cost us nothing more.
+ * client gets SERVFAIL. The client may send the same query again at once, so a fault must cost little.
  */
-import type { Log } from '../ground/log.ts';
+import type { Log } from '../base/log.ts';
 import { writeErrorResponse } from '../wire/acceptance.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { RCODE } from '../wire/types.ts';
 
-const MOST_LOGGED = 10;
+const MAX_LOGGED = 10;
 
 export class Faults {
   count = 0;
@@ -19,18 +19,19 @@ export class Faults {
 
   note(error: unknown): void {
     this.count++;
-    if (this.count > MOST_LOGGED) return;
-    this.#log.error('a query could not be answered by a defect', { reason: reasonOf(error) });
+    if (this.count > MAX_LOGGED) return;
+    this.#log.error('internal error', { reason: reasonOf(error) });
   }
 }
 
 /**
  * Turns the query at `start` into a SERVFAIL response, in place.
  *
+ * @param udpSize what our OPT records say
  * @returns its length, or 0 if the packet is too short to be answered
  */
-export function failQuery(packet: Uint8Array, start: number, length: number): number {
-  return length < HEADER_OCTETS ? 0 : writeErrorResponse(packet, start, length, RCODE.SERVFAIL);
+export function failQuery(packet: Uint8Array, start: number, length: number, udpSize: number): number {
+  return length < HEADER_OCTETS ? 0 : writeErrorResponse(packet, start, length, RCODE.SERVFAIL, udpSize);
 }
 
 /** An error with its stack, for the log. */

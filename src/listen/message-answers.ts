@@ -1,11 +1,16 @@
 /**
- * Answers one message at a time on the main thread: from what is known, else from whoever answers slowly. The part that
- * every listener without batches has in common.
+ * Answers one message at a time on the main thread: from the table, else by `HandleQuery`. The part that every listener
+ * without batches has in common.
  */
-import type { Clock } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Client } from '../chain/query.ts';
+import { MAX_MESSAGE_OCTETS, type Transport } from '../wire/response-size.ts';
+import { ClientRuleChecker, carryOut, DECISION, type SharedClientRules } from './client-rules.ts';
 import { Faults, failQuery } from './faults.ts';
-import type { AnswerSlowly, Client, InstantAnswers } from './types.ts';
+import type { QueryEventRings } from './query-events/event-rings.ts';
+import type { MainThreadEvents } from './query-events/main-events.ts';
+import type { HandleQuery, InstantAnswers } from './types.ts';
 
 /** A response, nothing to send, or a response that will come. */
 export type MessageAnswer =
@@ -13,59 +18,86 @@ export type MessageAnswer =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'later'; readonly response: Promise<Uint8Array | undefined> };
 
-const LARGEST_MESSAGE = 65_535;
 const NOTHING: MessageAnswer = { kind: 'nothing' };
+
+export interface MessageAnswersDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What our OPT records say that we take over UDP, in octets. */
+  readonly udpSize: number;
+  /** Where answered queries are written to; undefined: nowhere. */
+  readonly events?: QueryEventRings | undefined;
+  /** What clients may do, if there are bounds. */
+  readonly clientRules?: SharedClientRules | undefined;
+}
 
 export class MessageAnswers {
   readonly faults: Faults;
   readonly #instant: InstantAnswers;
-  readonly #slowly: AnswerSlowly;
+  readonly #slowly: HandleQuery;
   readonly #clock: Clock;
-  readonly #scratch = new Uint8Array(LARGEST_MESSAGE);
+  readonly #udpSize: number;
+  readonly #events: MainThreadEvents | undefined;
+  readonly #rules: ClientRuleChecker | undefined;
+  readonly #scratch = new Uint8Array(MAX_MESSAGE_OCTETS);
 
-  constructor(
-    instant: InstantAnswers,
-    slowly: AnswerSlowly,
-    surroundings: { readonly clock: Clock; readonly log: Log },
-  ) {
+  constructor(instant: InstantAnswers, slowly: HandleQuery, dependencies: MessageAnswersDependencies) {
     this.#instant = instant;
     this.#slowly = slowly;
-    this.#clock = surroundings.clock;
-    this.faults = new Faults(surroundings.log);
+    this.#clock = dependencies.clock;
+    this.#udpSize = dependencies.udpSize;
+    this.#events = dependencies.events?.main;
+    this.#rules = dependencies.clientRules && new ClientRuleChecker(dependencies.clientRules);
+    this.faults = new Faults(dependencies.log);
   }
 
-  /**
-   * @param query at most 65,535 octets, copied before this returns; responses have memory of their own
-   * @param limit the server's own maximum for UDP, or `DNS_OVER_TCP_LIMIT`
-   */
-  answer(query: Uint8Array, client: Client, limit: number): MessageAnswer {
+  /** @param query at most 65,535 octets, copied before this returns; responses have memory of their own */
+  answer(query: Uint8Array, client: Client): MessageAnswer {
+    const received = this.#events?.now() ?? 0;
     this.#scratch.set(query);
-    const verdict = this.#answerInstantly(query.length, limit);
-    if (verdict > 0) return { kind: 'response', response: this.#scratch.slice(0, verdict) };
+    const decision = this.#rules?.judge(client) ?? DECISION.PASS;
+    if (decision !== DECISION.PASS) return this.#deny(decision, query.length);
+    const verdict = this.#answerInstantly(query.length, client.transport);
     if (verdict === 0) return NOTHING;
-    return { kind: 'later', response: this.#answerLater(Uint8Array.from(query), client) };
+    if (verdict < 0)
+      return { kind: 'later', response: this.#answerLater(Uint8Array.from(query), client, received) };
+    const response = this.#scratch.slice(0, verdict);
+    this.#events?.add(query, response, client, { received, source: 'table', transport: client.transport });
+    return { kind: 'response', response };
   }
 
-  #answerInstantly(length: number, limit: number): number {
-    const came = this.#clock.now();
+  #deny(decision: number, length: number): MessageAnswer {
+    const denied = carryOut(decision, this.#scratch, 0, length, this.#udpSize);
+    return denied === 0 ? NOTHING : { kind: 'response', response: this.#scratch.slice(0, denied) };
+  }
+
+  #answerInstantly(length: number, transport: Transport): number {
+    const came = this.#clock.monotonic();
     this.#instant.enter();
     try {
       this.#instant.setTime(came);
-      return this.#instant.answer(this.#scratch, 0, length, LARGEST_MESSAGE, limit);
+      return this.#instant.answer(this.#scratch, 0, length, MAX_MESSAGE_OCTETS, transport);
     } catch (error) {
       this.faults.note(error);
-      return failQuery(this.#scratch, 0, length);
+      return failQuery(this.#scratch, 0, length, this.#udpSize);
     } finally {
-      this.#instant.leave(this.#clock.now() - came);
+      this.#instant.leave(this.#clock.monotonic() - came);
     }
   }
 
-  async #answerLater(query: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
+  async #answerLater(query: Uint8Array, client: Client, received: number): Promise<Uint8Array | undefined> {
+    const response = await this.#answerByChain(query, client);
+    if (response !== undefined)
+      this.#events?.add(query, response, client, { received, source: 'chain', transport: client.transport });
+    return response;
+  }
+
+  async #answerByChain(query: Uint8Array, client: Client): Promise<Uint8Array | undefined> {
     try {
       return await this.#slowly(query, client);
     } catch (error) {
       this.faults.note(error);
-      return query.subarray(0, failQuery(query, 0, query.length));
+      return query.subarray(0, failQuery(query, 0, query.length, this.#udpSize));
     }
   }
 }

@@ -2,21 +2,28 @@
  * The ring of slow questions: from one reader thread to the main thread, in memory that both see. Never a lock, never a
  * wait: what does not fit is dropped and counted, and the client asks again.
  *
- * The memory is four words, then a power of two of octets that records are laid into one behind the other, never across
- * the end. Positions count octets ever written, modulo 2^32.
+ * No client fills it: the octets of each client in the ring are counted, and it may have no more there than are still free.
+ * So one client gets at most half of the ring, two get two thirds, and others find it open.
  *
- *     word 0   tail: up to where the reader has written    word 2   1 while the main thread sleeps
- *     word 1   head: up to where the main thread has read   word 3   questions dropped
+ * The memory is eight words, a word for each of 1,024 groups of clients, then a power of two of octets that records are laid
+ * into one behind the other, never across the end. Positions count octets ever written, modulo 2^32.
+ *
+ *     word 0   tail: up to where the reader has written    word 3   questions dropped
+ *     word 1   head: up to where the main thread has read   word 4   the seed that groups are drawn by
+ *     word 2   1 while the main thread sleeps
+ *     word 8   by group of clients: octets in the ring
  *
  *     A record   0   its octets, or 0: the rest of the memory is unused
  *                4   socket | length of the query << 16
- *                8   envelope (72)     80  the query, padded to 8 octets
+ *                8   group of its client
+ *                12  envelope (72)     84  the query, padded to 8 octets
  *
  * One producer and one consumer at a time. A producer that dies leaves no trace of what it had not published.
  */
-import { ENVELOPE } from '../socket/envelope.ts';
+import { randomInt } from 'node:crypto';
+import { ENVELOPE, hashClient } from '../socket/envelope.ts';
 
-/** The library that TypeScript is told of is older than this function; Node has it since version 16. */
+/** The library version that TypeScript compiles against lacks this function; Node has it since version 16. */
 const { waitAsync } = Atomics as unknown as {
   waitAsync(
     array: Int32Array,
@@ -29,13 +36,20 @@ const TAIL = 0;
 const HEAD = 1;
 const SLEEPING = 2;
 const DROPPED = 3;
-const CONTROL_OCTETS = 16;
-const RECORD_HEADER = 8;
+const SEED = 4;
+const CLIENTS = 8;
+const CLIENT_GROUPS = 1024;
+const CONTROL_WORDS = CLIENTS + CLIENT_GROUPS;
+const CONTROL_OCTETS = CONTROL_WORDS * 4;
+const RECORD_HEADER = 12;
 const QUERY = RECORD_HEADER + ENVELOPE.OCTETS;
 
 /** @param octets of records to hold, a power of two */
 export function makeQuestionRing(octets: number): SharedArrayBuffer {
-  return new SharedArrayBuffer(CONTROL_OCTETS + octets);
+  const memory = new SharedArrayBuffer(CONTROL_OCTETS + octets);
+  // With a known seed a client could choose an address of another client's group, and use up its bound.
+  new Int32Array(memory)[SEED] = randomInt(2 ** 31);
+  return memory;
 }
 
 /** Where a batch writes the envelope of a packet, see `PacketBatch.writeEnvelope`. */
@@ -47,12 +61,16 @@ export class QuestionProducer {
   readonly #words: Uint32Array;
   readonly #octets: Uint8Array;
   readonly #capacity: number;
+  readonly #seed: number;
+  /** Octets that were free when a record was reserved. */
+  #free = 0;
 
   constructor(memory: SharedArrayBuffer) {
-    this.#atoms = new Int32Array(memory, 0, 4);
+    this.#atoms = new Int32Array(memory, 0, CONTROL_WORDS);
     this.#words = new Uint32Array(memory, CONTROL_OCTETS);
     this.#octets = new Uint8Array(memory, CONTROL_OCTETS);
     this.#capacity = this.#octets.length;
+    this.#seed = this.#atoms[SEED] ?? 0;
   }
 
   /**
@@ -71,19 +89,26 @@ export class QuestionProducer {
   ): boolean {
     const size = (QUERY + length + 7) & ~7;
     const at = this.#reserve(size);
-    if (at < 0) {
-      Atomics.add(this.#atoms, DROPPED, 1);
-      return false;
-    }
+    if (at < 0) return this.#drop();
+    batch.writeEnvelope(index, this.#octets, at + RECORD_HEADER);
+    const group = hashClient(this.#octets, at + RECORD_HEADER, this.#seed) & (CLIENT_GROUPS - 1);
+    if (Atomics.load(this.#atoms, CLIENTS + group) + size > this.#free) return this.#drop();
     this.#words[at >> 2] = size;
     this.#words[(at >> 2) + 1] = socket | (length << 16);
-    batch.writeEnvelope(index, this.#octets, at + RECORD_HEADER);
+    this.#words[(at >> 2) + 2] = group;
     for (let octet = 0; octet < length; octet++)
       this.#octets[at + QUERY + octet] = packets[start + octet] ?? 0;
     Atomics.add(this.#atoms, TAIL, size);
+    // Behind the publication: a producer that dies between the two leaves the client a little more, not less for ever.
+    Atomics.add(this.#atoms, CLIENTS + group, size);
     if (Atomics.exchange(this.#atoms, SLEEPING, 0) === 0) return false;
     Atomics.notify(this.#atoms, SLEEPING);
     return true;
+  }
+
+  #drop(): false {
+    Atomics.add(this.#atoms, DROPPED, 1);
+    return false;
   }
 
   /** Where a record of this size may be written, or -1. Skips the end of the memory if it is too short. */
@@ -92,6 +117,7 @@ export class QuestionProducer {
     const free = this.#capacity - ((tail - Atomics.load(this.#atoms, HEAD)) >>> 0);
     const at = tail & (this.#capacity - 1);
     const left = this.#capacity - at;
+    this.#free = free;
     if (size <= left) return size <= free ? at : -1;
     if (left + size > free) return -1;
     this.#words[at >> 2] = 0;
@@ -101,7 +127,7 @@ export class QuestionProducer {
 }
 
 /** What a question is taken into. */
-export interface QuestionRoom {
+export interface QuestionTarget {
   /** The envelope, then the query. */
   readonly octets: Uint8Array;
   /** Makes `octets` longer memory. */
@@ -119,14 +145,14 @@ export class QuestionConsumer {
   readonly #mask: number;
 
   constructor(memory: SharedArrayBuffer) {
-    this.#atoms = new Int32Array(memory, 0, 4);
+    this.#atoms = new Int32Array(memory, 0, CONTROL_WORDS);
     this.#words = new Uint32Array(memory, CONTROL_OCTETS);
     this.#octets = new Uint8Array(memory, CONTROL_OCTETS);
     this.#mask = this.#octets.length - 1;
   }
 
   /** Takes the oldest question out. @returns whether there was one */
-  take(into: QuestionRoom): boolean {
+  take(into: QuestionTarget): boolean {
     for (;;) {
       const head = Atomics.load(this.#atoms, HEAD);
       if (head === Atomics.load(this.#atoms, TAIL)) return false;
@@ -143,6 +169,7 @@ export class QuestionConsumer {
       const from = at + RECORD_HEADER;
       if (into.octets.length < end) into.enlarge(end);
       for (let octet = 0; octet < end; octet++) into.octets[octet] = this.#octets[from + octet] ?? 0;
+      Atomics.sub(this.#atoms, CLIENTS + (this.#words[(at >> 2) + 2] ?? 0), size);
       Atomics.add(this.#atoms, HEAD, size);
       return true;
     }
@@ -166,7 +193,7 @@ export class QuestionConsumer {
     return mustWait ? Promise.resolve(value) : undefined;
   }
 
-  /** Questions that found the ring full, modulo 2^32. */
+  /** Questions that found the ring full, or their client's part of it, modulo 2^32. */
   countDropped(): number {
     return Atomics.load(this.#atoms, DROPPED) >>> 0;
   }

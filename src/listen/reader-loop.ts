@@ -1,16 +1,24 @@
 /**
  * The loop of a reader thread: receive a batch, answer each packet where it lies, send the batch.
  *
- * It owns its thread and never returns to an event loop until it is told to end, so orders reach it through a word of
+ * It owns its thread and never returns to an event loop until it is ordered to end, so orders reach it through a word of
  * shared memory that it looks at between batches, at least every `WAIT_MILLISECONDS`. Nothing is allocated per query.
  */
-import { type Clock, systemClock } from '../ground/clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { PacketBatch } from '../socket/batch.ts';
 import { EINTR, MSG_DONTWAIT, MSG_WAITFORONE } from '../socket/linux.ts';
 import { Readiness } from '../socket/readiness.ts';
 import { writeErrorResponse } from '../wire/acceptance.ts';
 import { RCODE } from '../wire/types.ts';
+import {
+  ClientRuleChecker,
+  carryOut,
+  DECISION,
+  type SharedClientRules,
+  truncateResponse,
+} from './client-rules.ts';
 import { failQuery } from './faults.ts';
+import { QueryEventWriter } from './query-events/event-writer.ts';
 import { QuestionProducer } from './question-ring.ts';
 import { COUNTER } from './reader-counters.ts';
 import type { InstantAnswers } from './types.ts';
@@ -32,40 +40,48 @@ export interface ReaderData {
   readonly orders: SharedArrayBuffer;
   readonly counters: SharedArrayBuffer;
   readonly ring: SharedArrayBuffer;
+  /** The ring of its query events; undefined: there is no consumer. */
+  readonly events?: SharedArrayBuffer | undefined;
   /** Octets of the largest query taken and the largest answer given. */
   readonly packetSize: number;
   /** The server's own maximum for answers over UDP, in octets. */
-  readonly udpLimit: number;
+  readonly udpSize: number;
+  /** What clients may do, if there are bounds. */
+  readonly clientRules?: SharedClientRules | undefined;
 }
 
 /** What a reader says to the main thread, on rare occasions. */
 export interface ReaderMessages {
-  /** Answering a packet threw, which is a defect of ours. The first few are told, all are counted. */
+  /** Answering a packet threw, which is a defect of ours. The first few are reported, all are counted. */
   reportFault(error: unknown): void;
 }
 
-const MOST_FAULTS_REPORTED = 10;
+const MAX_FAULTS_REPORTED = 10;
 /** A failing receive call must not spin. */
 const PAUSE_AFTER_ERROR_MILLISECONDS = 10;
 
 export class ReaderLoop {
   readonly #answers: InstantAnswers;
   readonly #messages: ReaderMessages;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #batch: PacketBatch;
   readonly #readiness: Readiness;
   readonly #sockets: readonly number[];
   readonly #questions: QuestionProducer;
+  readonly #events: QueryEventWriter | undefined;
+  /** The memory of all packets, for events. */
+  readonly #view: DataView;
   readonly #orders: Int32Array;
   readonly #counts: Float64Array;
-  readonly #udpLimit: number;
+  readonly #udpSize: number;
+  readonly #rules: ClientRuleChecker | undefined;
   #faultsReported = 0;
 
   constructor(
     data: ReaderData,
     answers: InstantAnswers,
     messages: ReaderMessages,
-    clock: Pick<Clock, 'now'> = systemClock,
+    clock: Pick<Clock, 'monotonic'> = systemClock,
   ) {
     this.#answers = answers;
     this.#clock = clock;
@@ -74,9 +90,13 @@ export class ReaderLoop {
     this.#readiness = new Readiness(data.sockets);
     this.#sockets = data.sockets;
     this.#questions = new QuestionProducer(data.ring);
+    this.#events = data.events === undefined ? undefined : new QueryEventWriter(data.events);
+    const { buffer, byteOffset, byteLength } = this.#batch.octets;
+    this.#view = new DataView(buffer, byteOffset, byteLength);
     this.#orders = new Int32Array(data.orders);
     this.#counts = new Float64Array(data.counters);
-    this.#udpLimit = data.udpLimit;
+    this.#udpSize = data.udpSize;
+    this.#rules = data.clientRules && new ClientRuleChecker(data.clientRules);
   }
 
   /** Serves until it is ordered to end. */
@@ -115,11 +135,14 @@ export class ReaderLoop {
       return true;
     }
     this.#answers.enter();
-    const came = this.#clock.now();
+    const came = this.#clock.monotonic();
     this.#answers.setTime(came);
-    for (let index = 0; index < received; index++) this.#answerPacket(socket, index);
+    const events = this.#events?.begin() === true ? this.#events : undefined;
+    this.#rules?.setTime();
+    for (let index = 0; index < received; index++) this.#answerPacket(socket, index, events);
     this.#batch.send(fd);
-    this.#answers.leave(this.#clock.now() - came);
+    events?.publish();
+    this.#answers.leave(this.#clock.monotonic() - came);
     this.#count(COUNTER.batches, 1);
     this.#count(COUNTER.packets, received);
     this.#count(COUNTER.refused, this.#batch.refused);
@@ -127,31 +150,59 @@ export class ReaderLoop {
     return true;
   }
 
-  #answerPacket(socket: number, index: number): void {
+  #answerPacket(socket: number, index: number, events: QueryEventWriter | undefined): void {
     const batch = this.#batch;
     const start = batch.startOf(index);
     const length = batch.lengthOf(index);
-    const verdict = batch.isCut(index) ? this.#rejectCut(start, length) : this.#tryAnswer(start, length);
-    if (verdict > 0) batch.answer(index, verdict);
-    else if (verdict < 0) this.#questions.push(socket, batch, index, batch.octets, start, length);
+    events?.noteQuery(this.#view, start, Math.min(length, batch.packetSize), 0);
+    const verdict =
+      this.#rules === undefined
+        ? this.#answerOne(index, start, length)
+        : this.#answerByRules(this.#rules, index, start, length);
+    if (verdict > 0) {
+      events?.write(this.#view, start, verdict, batch, index);
+      batch.answer(index, verdict);
+    } else if (verdict < 0) this.#questions.push(socket, batch, index, batch.octets, start, length);
   }
 
-  /** A packet that makes us fail must not take the reader with it: whoever sends it would send it again. */
+  #answerOne(index: number, start: number, length: number): number {
+    return this.#batch.isCut(index) ? this.#rejectCut(start, length) : this.#tryAnswer(start, length);
+  }
+
+  #answerByRules(rules: ClientRuleChecker, index: number, start: number, length: number): number {
+    const { octets } = this.#batch;
+    const client = this.#batch.clientOf(index);
+    const access = rules.judgeAccess(octets, client);
+    const asked = access === DECISION.PASS ? rules.judgeQuery(octets, client) : access;
+    if (asked !== DECISION.PASS) {
+      this.#count(access === DECISION.PASS ? COUNTER.limited : COUNTER.denied, 1);
+      return carryOut(asked, octets, start, length, this.#udpSize);
+    }
+    const answered = this.#answerOne(index, start, length);
+    if (answered <= 0) return answered;
+    const response = rules.judgeResponse(octets, client, octets, start);
+    if (response === DECISION.PASS) return answered;
+    this.#count(COUNTER.limited, 1);
+    return response === DECISION.DROP ? 0 : truncateResponse(octets, start, answered, this.#udpSize);
+  }
+
+  /** A packet that makes us fail must not end the reader: its client may send it again. */
   #tryAnswer(start: number, length: number): number {
     const { octets, packetSize } = this.#batch;
     try {
-      return this.#answers.answer(octets, start, length, packetSize, this.#udpLimit);
+      return this.#answers.answer(octets, start, length, packetSize, 'udp');
     } catch (error) {
       this.#count(COUNTER.faults, 1);
-      if (this.#faultsReported++ < MOST_FAULTS_REPORTED) this.#messages.reportFault(error);
-      return failQuery(octets, start, length);
+      if (this.#faultsReported++ < MAX_FAULTS_REPORTED) this.#messages.reportFault(error);
+      return failQuery(octets, start, length, this.#udpSize);
     }
   }
 
   #rejectCut(start: number, length: number): number {
     this.#count(COUNTER.cut, 1);
     const isResponse = ((this.#batch.octets[start + 2] ?? 0) & 0x80) !== 0;
-    return isResponse ? 0 : writeErrorResponse(this.#batch.octets, start, length, RCODE.FORMERR);
+    if (isResponse) return 0;
+    return writeErrorResponse(this.#batch.octets, start, length, RCODE.FORMERR, this.#udpSize);
   }
 
   #count(counter: number, more: number): void {

@@ -11,6 +11,6 @@ if (parentPort === null) throw new Error('not a thread: reader-thread runs only 
 // Set by `UdpReader`, the only one to start this entry.
 const data = workerData as ReaderData;
 const messages = threadMessages(parentPort);
-const loop = new ReaderLoop(data, new TableReader(data.table, data.reader, data.udpLimit), messages);
+const loop = new ReaderLoop(data, new TableReader(data.table, data.reader, data.udpSize), messages);
 messages.ready();
 loop.run();

@@ -4,23 +4,21 @@
 import { once } from 'node:events';
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import { familyOf, formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { countUnaccepted, openTcpListener, probeTcpPort } from '../socket/tcp-listener.ts';
+import type { SharedClientRules } from './client-rules.ts';
+import { ConnectionTable, type ConnectionTableLimits } from './connection-table.ts';
 import { MessageAnswers } from './message-answers.ts';
-import { type ConnectionLimits, type EndReason, StreamConnection } from './stream-connection.ts';
-import type { AnswerSlowly, InstantAnswers } from './types.ts';
+import type { QueryEventRings } from './query-events/event-rings.ts';
+import { type ConnectionLimits, END_REASONS, type EndReason, StreamConnection } from './stream-connection.ts';
+import type { HandleQuery, InstantAnswers } from './types.ts';
 import { within } from './within.ts';
 
-export interface TcpLimits extends ConnectionLimits {
-  /** Connections at once, of all clients. */
-  readonly connections: number;
-  /** Connections at once of one address. */
-  readonly connectionsPerClient: number;
-}
+export interface TcpLimits extends ConnectionLimits, ConnectionTableLimits {}
 
 export const TCP_LIMITS: TcpLimits = {
   connections: 2000,
@@ -30,7 +28,13 @@ export const TCP_LIMITS: TcpLimits = {
   ageMilliseconds: 120_000,
   owed: 100,
   endingMilliseconds: 2000,
+  octetsPerConnection: 2 ** 20,
+  octetsPerClient: 4 * 2 ** 20,
+  octets: 16 * 2 ** 20,
 };
+
+/** How often idle connections are looked for while there are many. */
+const SWEEP_MILLISECONDS = 250;
 
 export interface TcpOptions {
   readonly addresses: readonly SocketAddress[];
@@ -39,7 +43,13 @@ export interface TcpOptions {
   /** Whether listeners can be opened through the C library (`batchesAvailable`); else ports cannot be shared. */
   readonly native: boolean;
   readonly answers: InstantAnswers;
-  readonly answerSlowly: AnswerSlowly;
+  readonly handleQuery: HandleQuery;
+  /** What our OPT records say that we take over UDP, in octets. */
+  readonly udpSize: number;
+  /** Where answered queries are written to; undefined: nowhere. */
+  readonly events?: QueryEventRings | undefined;
+  /** What clients may do, if there are bounds. */
+  readonly clientRules?: SharedClientRules | undefined;
   readonly limits?: Partial<TcpLimits>;
   readonly clock: Clock;
   readonly log: Log;
@@ -48,14 +58,16 @@ export interface TcpOptions {
 export interface TcpCounts {
   readonly open: number;
   readonly accepted: number;
-  /** Connections closed at once, there being too many. */
+  /** Connections closed at once, as there were too many and none of them idle. */
   readonly rejected: number;
+  /** Octets held for connections: queries not answered yet, and answers not taken. */
+  readonly heldOctets: number;
   readonly queries: number;
   /** Connections that ended, by reason. */
   readonly ended: Readonly<Record<EndReason, number>>;
   /** Queries answered SERVFAIL, as answering threw: a defect. */
   readonly faults: number;
-  /** Connections that clients had made and nobody had accepted when the listeners were closed. */
+  /** Connections that clients had made and that were not accepted when the listeners were closed. */
   readonly unaccepted: number;
 }
 
@@ -68,9 +80,9 @@ export class TcpListener {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #servers: { readonly server: Server; readonly fd: number | undefined }[] = [];
-  readonly #connections = new Set<StreamConnection>();
-  readonly #byClient = new Map<string, number>();
-  readonly #ended = { client: 0, garbage: 0, idle: 0, queries: 0, age: 0, leaving: 0, error: 0 };
+  readonly #connections: ConnectionTable<StreamConnection>;
+  readonly #ended = new Map<EndReason, number>(END_REASONS.map((reason) => [reason, 0]));
+  #sweep: Timer | undefined;
   #endpoints: readonly SocketAddress[] = [];
   #accepted = 0;
   #rejected = 0;
@@ -81,7 +93,8 @@ export class TcpListener {
 
   constructor(options: TcpOptions) {
     this.#limits = { ...TCP_LIMITS, ...options.limits };
-    this.#answers = new MessageAnswers(options.answers, options.answerSlowly, options);
+    this.#connections = new ConnectionTable(this.#limits);
+    this.#answers = new MessageAnswers(options.answers, options.handleQuery, options);
     this.#clock = options.clock;
     this.#log = options.log;
   }
@@ -99,7 +112,9 @@ export class TcpListener {
       accepted: this.#accepted,
       rejected: this.#rejected,
       queries,
-      ended: { ...this.#ended },
+      heldOctets: this.#connections.octets,
+      // Every reason is in the map.
+      ended: Object.fromEntries(this.#ended) as Record<EndReason, number>,
       faults: this.#answers.faults.count,
       unaccepted: this.#unaccepted,
     };
@@ -145,46 +160,49 @@ export class TcpListener {
       throw nodeBindError(error, endpoint, 'tcp');
     }
     server.on('error', (error) =>
-      this.#log.warn('a connection could not be accepted', { reason: error.message }),
+      this.#log.warn('cannot accept a TCP connection', { reason: error.message }),
     );
     return server;
   }
 
   #accept(socket: Socket): void {
     const { remoteAddress: address, remotePort: port } = socket;
-    const held = this.#byClient.get(address ?? '') ?? 0;
-    if (address === undefined || port === undefined || this.#isFull(held)) {
+    if (address === undefined || port === undefined || !this.#connections.makePlace(address)) {
       this.#rejected++;
       socket.destroy();
       return;
     }
     this.#accepted++;
-    this.#byClient.set(address, held + 1);
     const connection = new StreamConnection(
       socket,
       { address, port, transport: 'tcp' },
       this.#answers,
       this.#limits,
       this.#clock,
-      (gone, reason) => this.#forget(gone, address, reason),
+      {
+        onEnd: (gone, reason) => this.#forget(gone, address, reason),
+        onHeld: (holder, more) => this.#connections.account(address, holder, more),
+      },
     );
-    this.#connections.add(connection);
+    this.#connections.add(address, connection);
     if (this.#stopped !== undefined) connection.leave();
+    this.#sweepWhileCrowded();
   }
 
-  #isFull(heldByClient: number): boolean {
-    return (
-      this.#connections.size >= this.#limits.connections || heldByClient >= this.#limits.connectionsPerClient
-    );
+  /** Few places left: idle connections end sooner than their own timers say. */
+  #sweepWhileCrowded(): void {
+    if (this.#sweep !== undefined || !this.#connections.isCrowded) return;
+    this.#sweep = this.#clock.after(SWEEP_MILLISECONDS, () => {
+      this.#sweep = undefined;
+      this.#connections.endIdle();
+      this.#sweepWhileCrowded();
+    });
   }
 
   #forget(connection: StreamConnection, address: string, reason: EndReason): void {
-    this.#connections.delete(connection);
+    this.#connections.remove(address, connection);
     this.#queriesOfGone += connection.queries;
-    this.#ended[reason]++;
-    const held = this.#byClient.get(address) ?? 0;
-    if (held > 1) this.#byClient.set(address, held - 1);
-    else this.#byClient.delete(address);
+    this.#ended.set(reason, (this.#ended.get(reason) ?? 0) + 1);
     if (this.#connections.size === 0) this.#onEmpty();
   }
 
@@ -206,6 +224,7 @@ export class TcpListener {
     );
     for (const connection of this.#connections) connection.leave();
     await this.#empty(graceMilliseconds);
+    this.#sweep?.cancel();
     for (const connection of this.#connections) connection.destroy();
     await Promise.all(closed);
   }

@@ -1,43 +1,38 @@
 /**
- * What listeners need from others: who answers at once, and who answers later.
+ * What listeners need from other layers: answers at once from the table, and answers later from the main thread.
  */
-import type { Asker } from '../chain/asker.ts';
 
-/** Answers from what is known already: `TableReader` is one. */
+import type { PendingQuery } from '../chain/pending-query.ts';
+import type { Client } from '../chain/query.ts';
+import type { Transport } from '../wire/response-size.ts';
+
+/** Answers from what is known already, without waiting: `TableReader` does. */
 export interface InstantAnswers {
   /** Begins a batch: memory seen from now on stays until `leave`. */
   enter(): void;
   /** Ends the batch. @param milliseconds since its packets came, as a whole number */
   leave(milliseconds: number): void;
-  /** @param milliseconds since the Unix epoch */
+  /** @param milliseconds of the monotonic clock that all threads share */
   setTime(milliseconds: number): void;
   /**
    * Answers the query at `start` by writing the response over it.
    *
    * @param capacity octets from `start` on that may be written
-   * @param limit the server's own maximum for UDP, or 65,535 for TCP
-   * @returns the length of the response; 0 to send nothing; -1 to ask the one who answers later
+   * @param transport how the query came, which bounds the response
+   * @returns the length of the response; 0 to send nothing; -1 if `HandleQuery` must answer
    */
-  answer(packet: Uint8Array, start: number, length: number, capacity: number, limit: number): number;
-}
-
-export interface Client {
-  readonly address: string;
-  readonly port: number;
-  readonly transport: 'udp' | 'tcp';
+  answer(packet: Uint8Array, start: number, length: number, capacity: number, transport: Transport): number;
 }
 
 /**
  * Answers what `InstantAnswers` could not, on the main thread. The response fits the client's UDP size already;
  * `undefined` sends nothing.
  */
-export type AnswerSlowly = (query: Uint8Array, client: Client) => Promise<Uint8Array | undefined>;
+export type HandleQuery = (query: Uint8Array, client: Client) => Promise<Uint8Array | undefined>;
 
 /**
- * Takes questions whose answers can be made from octets, without taking messages apart; all others are for `AnswerSlowly`.
+ * Takes questions whose answers can be made from octets, without taking messages apart; all others are for `HandleQuery`.
  *
  * @returns whether it takes the question; the answer may come before this returns
  */
-export type AnswerInOctets = (asker: Asker) => boolean;
-
-export const DNS_OVER_TCP_LIMIT = 65_535;
+export type PacketPath = (pending: PendingQuery) => boolean;

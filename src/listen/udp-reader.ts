@@ -1,10 +1,12 @@
 /**
  * One reader as the main thread sees it: its sockets and shared memory, which live as long as the listener, and the thread
- * that works on them, which is replaced when it dies. The kernel goes on queueing for its sockets meanwhile.
+ * that works on them, which is replaced when it dies: at once, or after a pause if it has died before. During a pause its
+ * sockets leave their ports to the other readers.
  */
 import type { Worker } from 'node:worker_threads';
-import type { Clock, Timer } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { formatElapsed } from '../base/duration.ts';
+import type { Log } from '../base/log.ts';
 import type { BoundSocket } from '../socket/descriptor.ts';
 import { ORDER, type ReaderData } from './reader-loop.ts';
 import type { ThreadMessage } from './thread-messages.ts';
@@ -12,10 +14,14 @@ import type { ThreadMessage } from './thread-messages.ts';
 export type StartThread = (data: ReaderData) => Worker;
 
 export interface UdpReaderEvents {
-  /** There may be questions in its ring of which nobody has heard. */
+  /** There may be questions in its ring that nobody was woken for. */
   onQuestions(): void;
   /** Its thread is gone, perhaps in the middle of a batch; the next one starts after this returns. */
   onDead(reader: number): void;
+  /** `isAlive` or `isPausing` has changed. */
+  onChange(): void;
+  /** The next thread is about to start; none works on the sockets now. */
+  onRestart(reader: UdpReader): void;
 }
 
 type State =
@@ -26,13 +32,17 @@ type State =
 /** A thread that lived so long died of something new: its successor starts at once. */
 const SETTLED_MILLISECONDS = 1000;
 const FIRST_PAUSE_MILLISECONDS = 50;
-const LONGEST_PAUSE_MILLISECONDS = 5000;
+const MAX_PAUSE_MILLISECONDS = 5000;
 
 export class UdpReader {
   readonly data: ReaderData;
   readonly sockets: readonly BoundSocket[];
   /** Threads that died and were replaced. */
   restarts = 0;
+  /** Whether a thread receives on its sockets. */
+  isAlive = false;
+  /** Whether the kernel gives packets to its sockets; the listener's concern. */
+  isInGroup = true;
   /** Settles when the first thread is about to receive; rejects if it never comes to that. */
   readonly ready: Promise<void>;
   /** Settles when the thread has ended after an order to. */
@@ -55,14 +65,14 @@ export class UdpReader {
     sockets: readonly BoundSocket[],
     startThread: StartThread,
     events: UdpReaderEvents,
-    surroundings: { readonly clock: Clock; readonly log: Log },
+    dependencies: { readonly clock: Clock; readonly log: Log },
   ) {
     this.data = data;
     this.sockets = sockets;
     this.#startThread = startThread;
     this.#events = events;
-    this.#clock = surroundings.clock;
-    this.#log = surroundings.log;
+    this.#clock = dependencies.clock;
+    this.#log = dependencies.log;
     this.#orders = new Int32Array(data.orders);
     this.ready = new Promise((resolve, reject) => {
       this.#resolveReady = resolve;
@@ -95,7 +105,7 @@ export class UdpReader {
 
   #start(): State {
     const worker = this.#startThread(this.data);
-    worker.on('message', (message: ThreadMessage) => this.#hear(message));
+    worker.on('message', (message: ThreadMessage) => this.#receive(message));
     worker.on('error', (error) => {
       this.#lastError = error;
     });
@@ -103,12 +113,14 @@ export class UdpReader {
     return { kind: 'running', worker, since: this.#clock.monotonic() };
   }
 
-  #hear(message: ThreadMessage): void {
+  #receive(message: ThreadMessage): void {
     if (message.kind === 'ready') {
       this.#rejectReady = undefined;
       this.#resolveReady();
+      this.isAlive = true;
+      this.#events.onChange();
     } else {
-      this.#log.error('a query could not be answered by a defect', {
+      this.#log.error('internal error', {
         reader: this.data.reader,
         reason: message.reason,
       });
@@ -117,6 +129,7 @@ export class UdpReader {
 
   #onExit(code: number): void {
     const lived = this.#state.kind === 'running' ? this.#clock.monotonic() - this.#state.since : 0;
+    this.isAlive = false;
     this.#events.onDead(this.data.reader);
     if (this.#rejectReady !== undefined) {
       this.#rejectReady(
@@ -133,17 +146,24 @@ export class UdpReader {
     }
     this.#pause = lived >= SETTLED_MILLISECONDS ? 0 : longer(this.#pause);
     this.restarts++;
-    this.#log.error('a reader thread died and is replaced', {
+    this.#log.error('reader thread died: restarting it', {
       reader: this.data.reader,
       code,
       reason: this.#lastError === undefined ? undefined : String(this.#lastError),
-      pauseMilliseconds: this.#pause,
+      pause: formatElapsed(this.#pause),
     });
     this.#lastError = undefined;
     this.#state = { kind: 'waiting', timer: this.#clock.after(this.#pause, () => this.#replace()) };
+    this.#events.onChange();
+  }
+
+  /** Whether it has no thread for a while. */
+  get isPausing(): boolean {
+    return this.#state.kind === 'waiting' && this.#pause > 0;
   }
 
   #replace(): void {
+    this.#events.onRestart(this);
     this.#state = this.#start();
   }
 
@@ -154,5 +174,5 @@ export class UdpReader {
 }
 
 function longer(pause: number): number {
-  return Math.min(LONGEST_PAUSE_MILLISECONDS, Math.max(FIRST_PAUSE_MILLISECONDS, pause * 2));
+  return Math.min(MAX_PAUSE_MILLISECONDS, Math.max(FIRST_PAUSE_MILLISECONDS, pause * 2));
 }

@@ -4,16 +4,25 @@
  * Every reader has a socket of its own per address; the kernel spreads clients over them.
  */
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../ground/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
+import { PacketBatch } from '../socket/batch.ts';
 import { type BoundSocket, closeDescriptor } from '../socket/descriptor.ts';
-import { countKernelDrops, openUdpSocket, probeUdpPort, quiesceUdpSocket } from '../socket/udp-socket.ts';
-import { makeQuestionRing } from './question-ring.ts';
+import { MSG_DONTWAIT } from '../socket/linux.ts';
+import {
+  countKernelDrops,
+  leavePortGroup,
+  openUdpSocket,
+  probeUdpPort,
+  rejoinPortGroup,
+} from '../socket/udp-socket.ts';
+import { reasonOf } from './faults.ts';
+import { makeQuestionRing, QuestionProducer } from './question-ring.ts';
 import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
 import { type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
-import { SlowQuestions } from './slow-questions.ts';
-import type { AnswerInOctets } from './types.ts';
-import { MOST_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
+import { SlowPathQueue } from './slow-path-queue.ts';
+import type { PacketPath } from './types.ts';
+import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
 import { type StartThread, UdpReader } from './udp-reader.ts';
 import { within } from './within.ts';
 
@@ -31,16 +40,16 @@ export interface UdpOptions extends UdpBasics {
   readonly onReaderDead: (reader: number) => void;
   /** Octets of questions that a reader may have waiting for the main thread, a power of two; 512 KiB by default. */
   readonly ringOctets?: number;
-  /** Asked before `answerSlowly`. */
-  readonly answerInOctets?: AnswerInOctets | undefined;
+  /** Asked before `handleQuery`. */
+  readonly packetPath?: PacketPath | undefined;
   /** Slow questions that may be unanswered at once; 10,000 by default. */
-  readonly mostUnanswered?: number;
+  readonly maxUnanswered?: number;
   /** Starts a reader's thread, `new Worker(threadEntry)` by default. */
   readonly startThread?: StartThread;
 }
 
-/** The size of a packet that any sensible query fits into, whatever `udpLimit` is. */
-const LEAST_PACKET_OCTETS = 1280;
+/** The size of a packet that any sensible query fits into, whatever `udpSize` is. */
+const MIN_PACKET_OCTETS = 1280;
 /** Some 4,000 questions: more than may be asked upstream and wait for it together. */
 const RING_OCTETS = 512 * 1024;
 /** How long readers may take to answer what is queued when they stop. */
@@ -81,11 +90,13 @@ function openSockets({ addresses, readers, takeover }: UdpOptions): readonly (re
 class BatchListener implements UdpListener {
   readonly endpoints: readonly SocketAddress[];
   readonly #readers: readonly UdpReader[];
-  readonly #slow: SlowQuestions;
+  readonly #slow: SlowPathQueue;
   readonly #clock: Clock;
   readonly #log: UdpOptions['log'];
   #stopped: Promise<void> | undefined;
   #isClosed = false;
+  /** The kernel's drops of sockets that others have replaced. */
+  #dropsOfReplaced = 0;
   /** The kernel's drops when the sockets were closed. */
   #lastDrops = 0;
 
@@ -94,16 +105,24 @@ class BatchListener implements UdpListener {
     this.#clock = options.clock;
     this.#log = options.log;
     const start: StartThread = options.startThread ?? ((data) => startThread(options.threadEntry, data));
-    const events = { onQuestions: () => this.#slow.wake(), onDead: options.onReaderDead };
+    const events = {
+      onQuestions: () => this.#slow.wake(),
+      onDead: options.onReaderDead,
+      onChange: () => this.#leavePorts(),
+      onRestart: (reader: UdpReader) => this.#rejoinPorts(reader),
+    };
     this.#readers = sockets.map(
       (own, index) => new UdpReader(readerData(options, own, index), own, start, events, options),
     );
-    this.#slow = new SlowQuestions(
+    this.#slow = new SlowPathQueue(
       this.#readers.map(({ data }) => data),
       {
-        answerSlowly: options.answerSlowly,
-        answerInOctets: options.answerInOctets,
-        mostUnanswered: options.mostUnanswered ?? MOST_UNANSWERED,
+        handleQuery: options.handleQuery,
+        packetPath: options.packetPath,
+        maxUnanswered: options.maxUnanswered ?? MAX_UNANSWERED,
+        udpSize: options.udpSize,
+        events: options.events?.main,
+        clientRules: options.clientRules,
         log: options.log,
       },
     );
@@ -123,10 +142,41 @@ class BatchListener implements UdpListener {
   count(): UdpCounts {
     return {
       readers: this.#readers.map(({ data }) => readReaderCounters(data.counters)),
+      down: this.#readers.filter(({ isAlive }) => !isAlive).length,
       restarts: this.#readers.reduce((sum, { restarts }) => sum + restarts, 0),
       kernelDrops: this.#isClosed ? this.#lastDrops : this.#countDrops(),
       slow: this.#slow.count(),
     };
+  }
+
+  /**
+   * Takes the sockets of readers whose threads are not there out of their ports, as long as another reader is alive. One
+   * whose successor starts at once keeps them, and what is queued waits for it.
+   */
+  #leavePorts(): void {
+    if (this.#stopped !== undefined || !this.#readers.some(({ isAlive }) => isAlive)) return;
+    for (const reader of this.#readers) {
+      if (!reader.isPausing || !reader.isInGroup) continue;
+      for (const socket of reader.sockets) leavePortGroup(socket);
+      reader.isInGroup = false;
+      handOverQueries(reader);
+    }
+    this.#slow.wake();
+  }
+
+  /** Brings them back, as the next thread is about to start. */
+  #rejoinPorts(reader: UdpReader): void {
+    if (reader.isInGroup) return;
+    reader.isInGroup = true;
+    for (const socket of reader.sockets) {
+      this.#dropsOfReplaced += countKernelDrops(socket.fd);
+      try {
+        rejoinPortGroup(socket, WAIT_MILLISECONDS);
+      } catch (error) {
+        const address = formatSocketAddress(socket.endpoint);
+        this.#log.error('a reader serves an address no more', { address, reason: reasonOf(error) });
+      }
+    }
   }
 
   stop(graceMilliseconds: number): Promise<void> {
@@ -135,7 +185,7 @@ class BatchListener implements UdpListener {
   }
 
   async #leave(graceMilliseconds: number): Promise<void> {
-    for (const socket of this.#sockets()) quiesceUdpSocket(socket);
+    for (const socket of this.#sockets()) leavePortGroup(socket);
     for (const reader of this.#readers) reader.drain();
     await within(this.#clock, DRAIN_MILLISECONDS, Promise.all(this.#readers.map((reader) => reader.ended)));
     await within(this.#clock, graceMilliseconds, this.#slow.settle());
@@ -151,11 +201,23 @@ class BatchListener implements UdpListener {
   }
 
   #countDrops(): number {
-    return this.#sockets().reduce((sum, { fd }) => sum + countKernelDrops(fd), 0);
+    return this.#sockets().reduce((sum, { fd }) => sum + countKernelDrops(fd), this.#dropsOfReplaced);
   }
 
   #sockets(): readonly BoundSocket[] {
     return this.#readers.flatMap(({ sockets }) => sockets);
+  }
+}
+
+/** Gives what waits in the sockets of a reader to the main thread, as if the reader could not have answered it. */
+function handOverQueries({ data, sockets }: UdpReader): void {
+  const batch = new PacketBatch(data.packetSize);
+  const questions = new QuestionProducer(data.ring);
+  for (const [socket, { fd }] of sockets.entries()) {
+    for (let left = batch.receive(fd, MSG_DONTWAIT); left > 0; left = batch.receive(fd, MSG_DONTWAIT))
+      for (let index = 0; index < left; index++)
+        if (!batch.isCut(index))
+          questions.push(socket, batch, index, batch.octets, batch.startOf(index), batch.lengthOf(index));
   }
 }
 
@@ -166,9 +228,11 @@ function readerData(options: UdpOptions, sockets: readonly BoundSocket[], index:
     sockets: sockets.map(({ fd }) => fd),
     orders: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
     counters: makeReaderCounters(),
+    events: options.events?.ofReader(index),
     ring: makeQuestionRing(options.ringOctets ?? RING_OCTETS),
-    packetSize: Math.max(LEAST_PACKET_OCTETS, options.udpLimit),
-    udpLimit: options.udpLimit,
+    packetSize: Math.max(MIN_PACKET_OCTETS, options.udpSize),
+    udpSize: options.udpSize,
+    clientRules: options.clientRules,
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * Waiting with an end.
  */
-import type { Clock } from '../ground/clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 /** Waits for work that never fails, but no longer than that. */
 export function within(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<void> {

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ManualClock } from '../../test/support/manual-clock.ts';
-import { RecordingLog } from '../../test/support/recording-log.ts';
+import { ManualClock } from '../base/testing/manual-clock.ts';
+import { RecordingLog } from '../base/testing/recording-log.ts';
 import { type HealthAnswers, type HealthOptions, HealthServer, type Readiness } from './health.ts';
 
 let readiness: Readiness = { ready: true };
@@ -91,7 +91,7 @@ describe('the zone', () => {
     first.end();
     // It takes what lies in the sockets' buffers, and no more is made.
     await vi.waitFor(() => expect(made).toBeGreaterThan(0));
-    expect(await get(port, '/cache')).toEqual([503, 'somebody else is reading it: try again\n']);
+    expect(await get(port, '/cache')).toEqual([503, 'another client is reading it: try again\n']);
     expect(made).toBeLessThan(100);
     first.destroy();
     cache = () => ['{}'];

@@ -1,23 +1,24 @@
 /**
- * What kubelet, Prometheus and operators ask: `/readiness`, `/readyz`, `/healthz`, `/metrics`, and `/cache` where it is
- * wanted. As in kube-dns, a port for metrics has all these paths too, and the health port has the metrics.
+ * The HTTP paths of a server for the kubelet, Prometheus and operators: `/readiness`, `/readyz`, `/healthz`, `/metrics`, and
+ * `/cache` where it is configured. As in kube-dns, a port for metrics has all these paths too, and the health port has the metrics.
  *
- * `/healthz` says that the main thread is alive, nothing more: a process that cannot reach the API server is not made
- * better by a restart. Readiness says in words what is missing.
+ * `/healthz` says that the main thread is alive, nothing more: a restart does not help a process that cannot reach the
+ * API server. An unready server answers with the reason.
  */
-import type { Clock } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { type DropCounts, sumDrops } from './http-connections.ts';
 import { type HttpReply, type HttpRoute, HttpServer, PLAIN_TEXT } from './http-server.ts';
 import { inSlices } from './slices.ts';
 
-/** Whether queries should be sent here; if not, why. */
+/** Whether queries should be sent here; if not, the reason. */
 export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
 
 export interface HealthAnswers {
   readiness(): Readiness;
   /** In the text format of Prometheus. */
   metrics(): Promise<string>;
-  /** The zone as text, in pieces that are made when they are taken; nothing: there is no such path. */
+  /** The zone as text, in pieces that are generated on demand; undefined: there is no such path. */
   readonly cache?: (() => Iterable<string>) | undefined;
 }
 
@@ -28,7 +29,7 @@ export interface HealthOptions {
   readonly port: number;
   /** Keep trying while another process has a port, instead of failing. */
   readonly waitForPort: boolean;
-  /** A port for metrics besides, where they have another path too. */
+  /** A second port, where the metrics have another path too. */
   readonly metrics?:
     | { readonly address: string | undefined; readonly port: number; readonly path: string }
     | undefined;
@@ -48,7 +49,7 @@ export class HealthServer {
   }
 
   /**
-   * Listens, or begins to wait for the ports.
+   * Listens, or waits for the ports.
    *
    * @throws HttpServerError
    */
@@ -56,7 +57,7 @@ export class HealthServer {
     for (const server of this.#servers) await server.start();
   }
 
-  /** The port that is listened on; nothing while it is waited for. */
+  /** The port that it listens on; undefined while it waits for it. */
   get port(): number | undefined {
     return this.#servers[0]?.port;
   }
@@ -64,6 +65,11 @@ export class HealthServer {
   /** Likewise, the port for metrics. */
   get metricsPort(): number | undefined {
     return this.#servers[1]?.port;
+  }
+
+  /** Connections that were closed before their requests were answered, of both ports. */
+  get drops(): DropCounts {
+    return sumDrops(this.#servers.map((server) => server.drops));
   }
 
   async stop(): Promise<void> {
@@ -93,7 +99,7 @@ function readinessReply(readiness: Readiness): HttpReply {
   return { status: 503, type: PLAIN_TEXT, body: `${readiness.reason}\n` };
 }
 
-/** Text that costs much to make is made for one client at a time. */
+/** Expensive text is generated for one client at a time. */
 function oneAtATime(make: () => Iterable<string>, clock: Clock): HttpRoute {
   let isBusy = false;
   async function* body(): AsyncGenerator<string, void> {
@@ -106,6 +112,6 @@ function oneAtATime(make: () => Iterable<string>, clock: Clock): HttpRoute {
   }
   return () =>
     isBusy
-      ? { status: 503, type: PLAIN_TEXT, body: 'somebody else is reading it: try again\n' }
+      ? { status: 503, type: PLAIN_TEXT, body: 'another client is reading it: try again\n' }
       : { status: 200, type: PLAIN_TEXT, body: body() };
 }

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ManualClock } from '../../test/support/manual-clock.ts';
-import { RecordingLog } from '../../test/support/recording-log.ts';
+import { ManualClock } from '../base/testing/manual-clock.ts';
+import { RecordingLog } from '../base/testing/recording-log.ts';
 import { type HttpRoute, HttpServer, HttpServerError, PLAIN_TEXT } from './http-server.ts';
 
 const clock = new ManualClock();
@@ -63,7 +63,7 @@ describe('a path', () => {
 
   it('that fails is told to the client and explained in the log', async () => {
     const server = await start();
-    expect(await get(server, '/broken')).toEqual([500, 'failed, see the log\n']);
+    expect(await get(server, '/broken')).toEqual([500, 'internal error: see the log\n']);
     expect(log.text).toContain('a secret');
   });
 
@@ -81,7 +81,10 @@ describe('a path', () => {
 
   it('that is not there names those that are', async () => {
     const server = await start();
-    expect(await get(server, '/')).toEqual([404, `not here, but: ${[...routes.keys()].join(', ')}\n`]);
+    expect(await get(server, '/')).toEqual([
+      404,
+      `not found: the paths are ${[...routes.keys()].join(', ')}\n`,
+    ]);
     routes.set('/new', () => ({ status: 200, type: PLAIN_TEXT, body: 'new' }));
     expect(await get(server, '/new')).toEqual([200, 'new']);
   });

@@ -1,21 +1,23 @@
 /**
- * A small HTTP server for those who look in: kubelet's probes, Prometheus, an operator with curl. Fixed paths, to be read
- * only; each is answered by a function.
+ * A small HTTP server for kubelet's probes, Prometheus and operators with curl: fixed, read-only paths, each answered by
+ * a function. It answers them under any number of hostile connections; see `http-connections.ts` for the bounds.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock, Timer } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
+import { type DropCounts, HttpConnections } from './http-connections.ts';
 
 export interface HttpReply {
   readonly status: number;
   /** The media type, with its character set. */
   readonly type: string;
-  /** What comes in pieces is sent piece by piece, each when the client has taken the one before. */
+  /** An iterable is sent piece by piece, each after the client has read the one before. */
   readonly body: string | AsyncIterable<string>;
 }
 
-/** Answers one path. What it throws is logged, and told to the client as 500 without the reason. */
+/** Answers one path. What it throws is logged; the client gets 500 without the reason. */
 export type HttpRoute = () => HttpReply | Promise<HttpReply>;
 
 export interface HttpServerOptions {
@@ -23,9 +25,9 @@ export interface HttpServerOptions {
   readonly address: string | undefined;
   /** 0: any free port. */
   readonly port: number;
-  /** Keep trying while another process has the port, instead of failing. */
+  /** Keep trying while another process listens on the port, instead of failing. */
   readonly waitForPort: boolean;
-  /** What chooses the port, for the remedy of an error: `--healthz-port`. */
+  /** The flag that sets the port, for error messages: `--healthz-port`. */
   readonly flag: string;
 }
 
@@ -41,6 +43,16 @@ export class HttpServerError extends Error {
 }
 
 const RETRY_MILLISECONDS = 1_000;
+const MAX_CONNECTIONS = 256;
+const MAX_CONNECTIONS_PER_CLIENT = 64;
+/** Connections that the kernel holds until they are accepted; it takes the smaller of this and `net.core.somaxconn`. */
+const BACKLOG = 4_096;
+/** Milliseconds from the beginning of a request to its end, and for how long a connection is kept alive without one. */
+const REQUEST_TIMEOUT = 5_000;
+/** Milliseconds in which a client must read a part of its response. */
+const WRITE_TIMEOUT = 10_000;
+/** Milliseconds between two checks for time-outs. */
+const TIMEOUT_CHECK_INTERVAL = 1_000;
 export const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
 export class HttpServer {
@@ -49,6 +61,7 @@ export class HttpServer {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #server: Server;
+  readonly #connections: HttpConnections;
   #retry: Timer | undefined;
 
   /** @param routes by path, `/healthz`; looked up at each request, so they may change while the server runs */
@@ -57,17 +70,22 @@ export class HttpServer {
     this.#routes = routes;
     this.#clock = clock;
     this.#log = log;
-    this.#server = createServer((request, response) => void this.#answer(request, response));
-    // Probes are short and few: nobody may hold the server's memory or its end.
-    this.#server.maxConnections = 256;
-    this.#server.headersTimeout = 5_000;
-    this.#server.requestTimeout = 5_000;
-    this.#server.keepAliveTimeout = 5_000;
-    this.#server.timeout = 30_000;
+    const settings = { connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL };
+    this.#server = createServer(settings, (request, response) => void this.#answer(request, response));
+    this.#server.headersTimeout = REQUEST_TIMEOUT;
+    this.#server.requestTimeout = REQUEST_TIMEOUT;
+    this.#server.keepAliveTimeout = REQUEST_TIMEOUT;
+    this.#server.timeout = WRITE_TIMEOUT;
+    const limits = { perClient: MAX_CONNECTIONS_PER_CLIENT, total: MAX_CONNECTIONS };
+    const warnings = new RateLimitedWarnings(log, clock);
+    this.#connections = new HttpConnections(limits, (reason, client) =>
+      warnings.warn('HTTP connections closed', { port: this.port, reason, client }),
+    );
+    this.#connections.watch(this.#server);
   }
 
   /**
-   * Listens, or begins to wait for the port.
+   * Listens, or waits for the port.
    *
    * @throws HttpServerError
    */
@@ -83,13 +101,18 @@ export class HttpServer {
     }
   }
 
-  /** The port that is listened on; nothing while it is waited for. */
+  /** The port that it listens on; undefined while it waits for it. */
   get port(): number | undefined {
     const address = this.#server.address() as AddressInfo | null; // Never a path: we listen on ports only.
     return address?.port;
   }
 
-  /** Ends at once: what is asked now is asked of the next process. */
+  /** Connections that were closed before their requests were answered. */
+  get drops(): DropCounts {
+    return this.#connections.drops;
+  }
+
+  /** Closes all connections at once: new requests go to the next process. */
   async stop(): Promise<void> {
     this.#retry?.cancel();
     if (!this.#server.listening) return;
@@ -102,9 +125,10 @@ export class HttpServer {
     const { address, port } = this.#options;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      this.#server.listen({ port, ...(address === undefined ? {} : { host: address }) }, () => {
+      const place = address === undefined ? { port } : { port, host: address };
+      this.#server.listen({ ...place, backlog: BACKLOG }, () => {
         this.#server.off('error', reject);
-        // Too many open files, say: the next request may succeed.
+        // For instance too many open files: the next request may succeed.
         this.#server.on('error', (error) => this.#log.warn('HTTP server failed', { reason: error.message }));
         resolve();
       });
@@ -122,6 +146,7 @@ export class HttpServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     request.resume();
+    if (request.socket.destroyed) return;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD');
       return sendText(response, 405, PLAIN_TEXT, 'only GET and HEAD\n');
@@ -130,14 +155,14 @@ export class HttpServer {
     const route = this.#routes.get(path);
     if (route === undefined) {
       const paths = [...this.#routes.keys()].join(', ');
-      return sendText(response, 404, PLAIN_TEXT, `not here, but: ${paths}\n`);
+      return sendText(response, 404, PLAIN_TEXT, `not found: the paths are ${paths}\n`);
     }
     try {
       await send(response, await route(), request.method === 'HEAD');
     } catch (error) {
       this.#log.error('HTTP request failed', { path, reason: String(error) });
       if (response.headersSent) response.destroy();
-      else sendText(response, 500, PLAIN_TEXT, 'failed, see the log\n');
+      else sendText(response, 500, PLAIN_TEXT, 'internal error: see the log\n');
     }
   }
 }
@@ -148,7 +173,7 @@ async function send(response: ServerResponse, reply: HttpReply, isHead: boolean)
   response.writeHead(status, { 'content-type': type });
   if (isHead) return void response.end();
   for await (const piece of body) {
-    if (!response.write(piece)) await untilTaken(response);
+    if (!response.write(piece)) await untilWritable(response);
     if (response.destroyed) return;
   }
   response.end();
@@ -159,8 +184,8 @@ function sendText(response: ServerResponse, status: number, type: string, text: 
   response.end(text);
 }
 
-/** Settles when there is room for more, or nobody left to send it to. */
-function untilTaken(response: ServerResponse): Promise<void> {
+/** Settles when the socket takes more data, or is closed. */
+function untilWritable(response: ServerResponse): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     const settle = () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Log, LogLevel } from '../ground/log.ts';
-import { createLog } from './log.ts';
+import type { Log, LogLevel } from '../base/log.ts';
+import { createLog, usesColours } from './log.ts';
 
 function recorder(format: 'text' | 'json', level: LogLevel = 'debug'): { log: Log; lines: string[] } {
   const lines: string[] = [];
@@ -30,6 +30,7 @@ describe('JSON', () => {
     log.error('bad file', { file: 'a\nb.yaml', line: 3, message: 'forged', level: 'forged' });
     expect(lines).toHaveLength(1);
     expect(lines[0]?.indexOf('\n')).toBe((lines[0]?.length ?? 0) - 1);
+    expect(lines[0]).toMatch(/^\{"time":"[^"]+","level":"error","message":"bad file",/);
     expect(JSON.parse(lines[0] ?? '')).toEqual({
       time: '2026-01-02T03:04:05.678Z',
       level: 'error',
@@ -49,4 +50,41 @@ it.each([
   const { log, lines } = recorder('text', level);
   for (const urgency of ['error', 'warn', 'info', 'debug'] as const) log[urgency]('x');
   expect(lines.map((line) => line.slice(25, 30))).toEqual(written);
+});
+
+it('takes another level while it is used', () => {
+  const lines: string[] = [];
+  const log = createLog({
+    level: 'info',
+    format: 'text',
+    clock: { now: () => 0 },
+    write: (line) => lines.push(line),
+  });
+  log.debug('unseen');
+  log.level = 'debug';
+  log.debug('seen');
+  log.level = 'error';
+  log.warn('unseen');
+  expect(lines.map((line) => line.slice(31))).toEqual(['seen\n']);
+});
+
+describe('colours', () => {
+  it('mark the level, and leave no state behind', () => {
+    const lines: string[] = [];
+    const options = { level: 'info', format: 'text', colours: true, clock: { now: () => 0 } } as const;
+    createLog({ ...options, write: (line) => lines.push(line) }).warn('odd', { port: 53 });
+    expect(lines).toEqual([
+      '\u001b[2m1970-01-01T00:00:00.000Z\u001b[0m \u001b[33mWARN \u001b[0m odd\u001b[2m port=53\u001b[0m\n',
+    ]);
+  });
+
+  it.each([
+    [true, {}, true],
+    [true, { NO_COLOR: '' }, true],
+    [true, { NO_COLOR: '1' }, false],
+    [true, { TERM: 'dumb' }, false],
+    [false, {}, false],
+  ])('on a terminal (%s) with %o: %s', (isTerminal, environment, expected) => {
+    expect(usesColours(isTerminal, environment)).toBe(expected);
+  });
 });

@@ -1,12 +1,12 @@
 /**
- * Long work in slices, so that the main thread answers questions in between.
+ * Long work in slices, so that the main thread answers queries in between.
  */
-import type { Clock } from '../ground/clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 const SLICE_MILLISECONDS = 2;
 const SLICE_CHARACTERS = 65_536;
 
-/** Takes pieces of text until they are many or took long, gives them out joined, and lets others work before the next. */
+/** Joins pieces of text into slices of limited size and time, and yields to the event loop after each. */
 export async function* inSlices(
   pieces: Iterable<string>,
   clock: Pick<Clock, 'monotonic'>,

@@ -2,25 +2,22 @@
  * Where a cluster's objects come from, in one shape for the server: an API server, or a folder of manifests.
  */
 import { resolve } from 'node:path';
-import type { ObjectsPlan } from '../config/plan.ts';
-import type { Clock } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
-import { findCluster, type NoCluster } from '../kube/connection/find-cluster.ts';
-import type { Connection } from '../kube/connection/types.ts';
-import { type ApiAccess, makeApiAccess } from '../kube/list-watch/api-access.ts';
-import {
-  type ClusterSinks,
-  ClusterWatch,
-  type ClusterWatchOptions,
-} from '../kube/list-watch/cluster-watch.ts';
-import { followConfigMap, followNodes } from '../kube/list-watch/further-kinds.ts';
-import type { Follower, KindStatus } from '../kube/list-watch/reflector.ts';
-import type { ConfigMapObject, NodeObject, ObjectSink } from '../kube/objects.ts';
-import type { ManifestFigures, WatchFigures } from '../observe/figures.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { ObjectsPlan } from '../config/server/server-plan.ts';
+import { findCluster, type NoCluster } from '../kube/api/connection/find-cluster.ts';
+import type { Connection } from '../kube/api/connection/types.ts';
+import { type ApiAccess, makeApiAccess } from '../kube/api/list-watch/api-access.ts';
+import { findClusterIdentity } from '../kube/api/list-watch/cluster-identity.ts';
+import { type ClusterSinks, ClusterWatch } from '../kube/api/list-watch/cluster-watch.ts';
+import { followConfigMap, followNodes } from '../kube/api/list-watch/further-kinds.ts';
+import type { Follower, KindStatus } from '../kube/api/list-watch/reflector.ts';
+import type { ConfigMapObject, NodeObject, ObjectSink } from '../kube/objects/objects.ts';
+import type { ManifestStats, WatchStats } from '../observe/stats.ts';
 import type { ManifestSource } from '../sources/manifests/manifest-source.ts';
 
 /** What a source needs to know of the world around the program. */
-export interface Surroundings {
+export interface Dependencies {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The user's home folder; undefined if there is none. */
   readonly home: string | undefined;
@@ -30,8 +27,6 @@ export interface Surroundings {
   readonly log: Log;
 }
 
-export type EndpointsFrom = ClusterWatchOptions['endpointsFrom'];
-
 export interface SourceStatus {
   /** Everything was listed at least once. */
   readonly synced: boolean;
@@ -39,13 +34,15 @@ export interface SourceStatus {
   readonly age: number | undefined;
   /** What is missing or cannot be followed now, in words; empty when all is well. */
   readonly reasons: readonly string[];
-  readonly watches: readonly WatchFigures[];
-  readonly manifests: ManifestFigures | undefined;
+  readonly watches: readonly WatchStats[];
+  readonly manifests: ManifestStats | undefined;
 }
 
 export interface ObjectSource {
   /** The API server's address, or the folder: for people, and for the snapshot to know its own cluster by. */
   readonly name: string;
+  /** The UID of the namespace `kube-system`, as long as it cannot be found out undefined. Never rejects. */
+  findIdentity(): Promise<string | undefined>;
   /** Begins to fill the sinks, and to follow changes. */
   start(sinks: ClusterSinks): Promise<void>;
   status(): SourceStatus;
@@ -59,7 +56,7 @@ export interface ObjectSource {
 
 /** A kind of object that is followed beside those that names are made from: nobody waits for it. */
 export interface Following {
-  status(): WatchFigures;
+  status(): WatchStats;
   stop(): Promise<void>;
 }
 
@@ -80,32 +77,28 @@ export class NoClusterError extends Error {
 }
 
 /** @throws NoClusterError, ClusterConfigurationError */
-export async function openObjectSource(
-  plan: ObjectsPlan,
-  endpointsFrom: EndpointsFrom,
-  surroundings: Surroundings,
-): Promise<ObjectSource> {
-  const { environment, home, exampleFolder, clock, log } = surroundings;
-  if (plan.kind === 'manifests') return new FolderOfManifests(resolve(plan.directory), clock, log);
-  if (plan.kind === 'example') return new FolderOfManifests(exampleFolder, clock, log);
+export async function openObjectSource(plan: ObjectsPlan, dependencies: Dependencies): Promise<ObjectSource> {
+  const { environment, home, exampleFolder, clock, log } = dependencies;
+  if (plan.kind === 'manifests')
+    return new FolderOfManifests(resolve(plan.directory), plan.allowEmpty, clock, log);
+  if (plan.kind === 'example') return new FolderOfManifests(exampleFolder, false, clock, log);
   const { kubecfgFile, context, masterUrl } = plan;
   const found = await findCluster({ kubecfgFile, context, masterUrl, environment, home, clock });
   if (found.kind === 'none') throw new NoClusterError(found);
-  return new ApiServer(found, endpointsFrom, clock, log);
+  return new ApiServer(found, clock, log);
 }
 
 class ApiServer implements ObjectSource {
   readonly name: string;
   readonly #connection: Connection;
-  readonly #endpointsFrom: EndpointsFrom;
   readonly #clock: Clock;
   readonly #log: Log;
   #watch: ClusterWatch | undefined;
+  #identity: string | undefined;
 
-  constructor(connection: Connection, endpointsFrom: EndpointsFrom, clock: Clock, log: Log) {
+  constructor(connection: Connection, clock: Clock, log: Log) {
     this.name = connection.server;
     this.#connection = connection;
-    this.#endpointsFrom = endpointsFrom;
     this.#clock = clock;
     this.#log = log;
     log.info('cluster found', { server: connection.server, source: connection.source });
@@ -119,11 +112,15 @@ class ApiServer implements ObjectSource {
     this.#watch = new ClusterWatch({
       connection: this.#connection,
       sinks,
-      endpointsFrom: this.#endpointsFrom,
       clock: this.#clock,
       log: this.#log,
     });
     this.#watch.start();
+  }
+
+  async findIdentity(): Promise<string | undefined> {
+    this.#identity ??= await findClusterIdentity(this.#api);
+    return this.#identity;
   }
 
   followConfigMap(namespace: string, name: string, sink: ObjectSink<ConfigMapObject>): Following {
@@ -138,7 +135,7 @@ class ApiServer implements ObjectSource {
     const status = this.#watch?.status();
     if (status === undefined)
       return { synced: false, age: undefined, reasons: ['not started'], watches: [], manifests: undefined };
-    const watches = status.kinds.map(figuresOf);
+    const watches = status.kinds.map(statsOf);
     return { synced: status.synced, age: status.age, reasons: status.reasons, watches, manifests: undefined };
   }
 
@@ -150,22 +147,24 @@ class ApiServer implements ObjectSource {
 
 function started(follower: Follower): Following {
   follower.start();
-  return { status: () => figuresOf(follower.status()), stop: () => follower.stop() };
+  return { status: () => statsOf(follower.status()), stop: () => follower.stop() };
 }
 
-function figuresOf(status: KindStatus): WatchFigures {
+function statsOf(status: KindStatus): WatchStats {
   return { ...status, state: status.state.kind };
 }
 
 class FolderOfManifests implements ObjectSource {
   readonly name: string;
+  readonly #allowEmpty: boolean;
   readonly #clock: Clock;
   readonly #log: Log;
   #source: ManifestSource | undefined;
   #listed = false;
 
-  constructor(folder: string, clock: Clock, log: Log) {
+  constructor(folder: string, allowEmpty: boolean, clock: Clock, log: Log) {
     this.name = folder;
+    this.#allowEmpty = allowEmpty;
     this.#clock = clock;
     this.#log = log;
   }
@@ -173,7 +172,13 @@ class FolderOfManifests implements ObjectSource {
   async start(sinks: ClusterSinks): Promise<void> {
     // Reading YAML takes memory that a server with an API server has better uses for.
     const { ManifestSource } = await import('../sources/manifests/manifest-source.ts');
-    this.#source = new ManifestSource({ folder: this.name, sinks, clock: this.#clock, log: this.#log });
+    this.#source = new ManifestSource({
+      folder: this.name,
+      allowEmpty: this.#allowEmpty,
+      sinks,
+      clock: this.#clock,
+      log: this.#log,
+    });
     await this.#source.start();
     this.#listed = true;
   }
@@ -184,11 +189,13 @@ class FolderOfManifests implements ObjectSource {
       synced,
       // Nobody but the folder knows better, and it is what is served.
       age: undefined,
-      reasons: synced ? [] : [`manifests: still reading ${this.name}`],
+      reasons: synced ? (this.#source?.status().missing ?? []) : [`manifests: still reading ${this.name}`],
       watches: [],
       manifests: this.#source?.status(),
     };
   }
+
+  async findIdentity(): Promise<undefined> {}
 
   followConfigMap(): undefined {}
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { makeReaderCounters, readReaderCounters } from '../listen/reader-counters.ts';
 import type { SourceStatus } from './object-source.ts';
 import { judgeReadiness } from './readiness.ts';
 import { moveServer, ServerStateError } from './state.ts';
@@ -15,6 +16,15 @@ describe('readiness', () => {
   it('is on while a known cluster is served, whatever has become of its API server', () => {
     expect(judgeReadiness('serving', true, source())).toEqual({ ready: true });
     expect(judgeReadiness('serving', true, source('services: no connection'))).toEqual({ ready: true });
+  });
+
+  it('is off while a reader thread is down', () => {
+    const readers = [makeReaderCounters(), makeReaderCounters()].map(readReaderCounters);
+    expect(judgeReadiness('serving', true, source(), { readers, down: 0 })).toEqual({ ready: true });
+    expect(judgeReadiness('serving', true, source(), { readers, down: 1 })).toEqual({
+      ready: false,
+      reason: 'reader threads down: 1 of 2',
+    });
   });
 
   it.each([

@@ -1,6 +1,7 @@
 /**
- * Whether queries should be sent to this server, and if not, why: in the words of whoever knows.
+ * Whether queries should be sent to this server, and if not, why.
  */
+import type { UdpCounts } from '../listen/udp-listener.ts';
 import type { Readiness } from '../observe/health.ts';
 import type { SourceStatus } from './object-source.ts';
 import type { ServerState } from './state.ts';
@@ -9,15 +10,19 @@ import type { ServerState } from './state.ts';
  * Once the cluster is known it stays so: while its API server is away, the names of before are better than none.
  *
  * @param known whether all objects are listed and their names published
+ * @param udp of the listeners: a reader that is down would leave clients without answers
  */
 export function judgeReadiness(
   state: ServerState,
   known: boolean,
   source: SourceStatus | undefined,
+  udp?: Pick<UdpCounts, 'readers' | 'down'>,
 ): Readiness {
   switch (state) {
     case 'serving':
-      return known ? { ready: true } : { ready: false, reason: describeMissing(source) };
+      if (!known) return { ready: false, reason: describeMissing(source) };
+      if (udp === undefined || udp.down === 0) return { ready: true };
+      return { ready: false, reason: `reader threads down: ${udp.down} of ${udp.readers.length}` };
     case 'made':
     case 'starting':
       return { ready: false, reason: known ? 'starting: sockets are not open' : describeMissing(source) };

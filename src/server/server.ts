@@ -1,74 +1,84 @@
 /**
- * A plan brought to life: start order, readiness, figures, drain and stop.
+ * A plan brought to life: start order, readiness, statistics, changes, drain and stop.
  *
- * Start: the source of objects is found, the snapshot and the list of upstream servers are read, sockets are opened, objects
- * are followed. In a takeover the sockets come last, when there is nothing left that would be answered worse than by the
- * process that is taken over.
+ * Start: the source of objects is found, the snapshot and the followed settings are read, sockets are opened, objects are
+ * followed. In a takeover the sockets come last, when there is nothing left that would be answered worse than by the process
+ * that is taken over.
  */
-import { formatDuration } from '../config/duration.ts';
-import type { ServerPlan } from '../config/plan.ts';
-import type { Timer } from '../ground/clock.ts';
-import type { Figures, WatchFigures } from '../observe/figures.ts';
+import { networkInterfaces } from 'node:os';
+import { listLocalNetworks } from '../config/dnsmasq/local-settings.ts';
+import type { ServerPlan } from '../config/server/server-plan.ts';
+import { Engine } from '../engine/engine.ts';
+import { Listeners, type ListenersOptions } from '../listen/listeners.ts';
+import { addressesToBind } from '../listen/local-addresses.ts';
+import { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import { HealthServer, type Readiness } from '../observe/health.ts';
+import { NO_DROPS } from '../observe/http-connections.ts';
 import { Metrics } from '../observe/metrics/render.ts';
-import { ClusterAnswers } from './cluster-answers.ts';
-import { DynamicConfig } from './kube-dns/dynamic-config.ts';
-import { type Listeners, openListeners } from './listeners.ts';
-import { type ObjectSource, openObjectSource, type Surroundings } from './object-source.ts';
+import { QueryLog } from '../observe/query-events/query-log.ts';
+import type { Stats } from '../observe/stats.ts';
+import { ClusterObjects } from './cluster-objects.ts';
+import { FollowedInterfaces } from './followed-interfaces.ts';
+import type { FrontEnd } from './front-end.ts';
+import type { Dependencies, Following } from './object-source.ts';
 import { judgeReadiness } from './readiness.ts';
-import { SnapshotKeeper } from './snapshot-keeper.ts';
 import { moveServer, type ServerState } from './state.ts';
+import { observeHandlers, watchAnswers } from './watched-answers.ts';
 
-export interface ServerSurroundings extends Surroundings {
+export interface ServerDependencies extends Dependencies {
   /** The built code of a reader thread. */
   readonly readerEntry: URL;
+  /** The built code of the thread that writes the query log. */
+  readonly queryLogEntry: URL;
   readonly version: string;
 }
 
 export class Server {
+  readonly #frontEnd: FrontEnd;
+  /** That of the start: what belongs to the process stays as it was. */
   readonly #plan: ServerPlan;
-  readonly #surroundings: ServerSurroundings;
-  readonly #answers: ClusterAnswers;
-  readonly #dynamic: DynamicConfig;
-  readonly #health: HealthServer;
+  readonly #dependencies: ServerDependencies;
+  readonly #engine: Engine<Following>;
+  readonly #objects: ClusterObjects | undefined;
+  readonly #health: HealthServer | undefined;
+  readonly #events: QueryEventRings;
+  readonly #queryLog: QueryLog;
   #state: ServerState = 'made';
   #starting: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
-  #source: ObjectSource | undefined;
-  #snapshot: SnapshotKeeper | undefined;
   #listeners: Listeners | undefined;
-  #syncTimer: Timer | undefined;
+  #interfaces: FollowedInterfaces | undefined;
   /** Ends a wait of the start or of the lameduck time. */
   #hurry: () => void = () => {};
 
   /** @throws RangeError for a domain that leaves no room for services */
-  constructor(plan: ServerPlan, surroundings: ServerSurroundings) {
-    const { clock, log, version } = surroundings;
+  constructor(frontEnd: FrontEnd, dependencies: ServerDependencies) {
+    const { clock, log, version } = dependencies;
+    this.#frontEnd = frontEnd;
+    const { plan } = frontEnd;
     this.#plan = plan;
-    this.#surroundings = surroundings;
-    this.#answers = new ClusterAnswers(plan, version, clock, log);
-    this.#dynamic = new DynamicConfig({
-      plan: plan.dynamic,
-      onChange: (config) => this.#answers.followConfig(config),
-      file: plan.snapshotFile === undefined ? undefined : `${plan.snapshotFile}.config`,
-      ...{ domain: plan.cluster.domain, clock, log },
+    this.#dependencies = dependencies;
+    const connect = frontEnd.watching?.connect;
+    this.#engine = new Engine(plan.engine, {
+      readers: plan.udpReaders,
+      version,
+      networks: () => listLocalNetworks(networkInterfaces()),
+      ...(connect && { connect }),
+      clock,
+      log,
     });
-    const { health, skyDnsMetrics } = plan;
-    const metrics = new Metrics({ version, skyDns: skyDnsMetrics }, () => this.figures());
-    const paths = {
-      readiness: () => this.readiness(),
-      metrics: () => metrics.render(),
-      cache: health.cache ? () => this.#answers.cluster.cacheTree() : undefined,
-    };
-    const waitForPort = plan.listen.takeover;
-    this.#health = new HealthServer({ ...health, waitForPort, metrics: skyDnsMetrics }, paths, clock, log);
+    this.#objects = this.#makeObjects(plan);
+    this.#events = new QueryEventRings(plan.udpReaders);
+    const threadEntry = dependencies.queryLogEntry;
+    this.#queryLog = new QueryLog({ rings: this.#events, threadEntry, clock, log });
+    this.#health = plan.http && this.#makeHealth(plan);
   }
 
   /**
    * Ends when the server serves; in a takeover that is when the cluster is listed, or should have been.
    *
    * @throws what keeps it from serving, each with its remedy: NoClusterError, ClusterConfigurationError, FolderError,
-   *   PortInUseError, SocketError, HttpServerError. `stop` must be called then too.
+   *   UnknownInterfaceError, PortInUseError, SocketError, AddressError, HttpServerError. `stop` must be called then too.
    */
   start(): Promise<void> {
     this.#state = moveServer(this.#state, 'starting');
@@ -76,27 +86,54 @@ export class Server {
     return this.#starting;
   }
 
+  /** What answers. */
+  get engine(): Engine<Following> {
+    return this.#engine;
+  }
+
+  /** TCP connections now. */
+  get tcpConnections(): number {
+    return this.#listeners?.tcp().open ?? 0;
+  }
+
   readiness(): Readiness {
-    const readiness = judgeReadiness(this.#state, this.#answers.cluster.isKnown, this.#source?.status());
-    if (!readiness.ready || this.#dynamic.isSettled) return readiness;
+    const { isKnown } = this.#objects ?? { isKnown: true };
+    const udp = this.#listeners?.udp();
+    const readiness = judgeReadiness(this.#state, isKnown, this.#objects?.status(), udp);
+    if (!readiness.ready || this.#frontEnd.isSettled) return readiness;
     return { ready: false, reason: 'configmaps: not read yet' };
   }
 
-  figures(): Figures {
-    const status = this.#source?.status();
+  stats(): Stats {
+    const { config, watches } = this.#frontEnd.stats();
+    const objects = this.#objects?.stats();
     return {
       ready: this.readiness().ready,
-      queries: this.#answers.countQueries(),
-      table: this.#answers.table.statistics(),
-      dataAge: status?.age,
-      watches: [...(status?.watches ?? []), ...this.#followed()],
-      resolver: this.#answers.outside.figures(),
+      queries: this.#engine.countQueries(),
+      table: this.#engine.table.statistics(),
+      dataAge: objects?.dataAge,
+      watches: [...(objects?.watches ?? []), ...watches],
+      resolver: this.#engine.resolver.stats(),
       udp: this.#listeners?.udp(),
       tcp: this.#listeners?.tcp(),
-      snapshot: this.#snapshot?.count(),
-      manifests: status?.manifests,
-      config: this.#dynamic.figures(),
+      httpDrops: this.#health?.drops ?? NO_DROPS,
+      queryLog: { dropped: this.#queryLog.dropped, failures: this.#queryLog.failures },
+      snapshot: objects?.snapshot,
+      manifests: objects?.manifests,
+      config,
     };
+  }
+
+  /** The log of answered queries, which may be changed while the server runs. */
+  get queryLog(): QueryLog {
+    return this.#queryLog;
+  }
+
+  /** Forgets what is cached, and reads all files again that are followed. No query is lost. */
+  async reload(): Promise<void> {
+    this.#clearCache();
+    this.#engine.local.reload();
+    await this.#frontEnd.reload();
   }
 
   /** Says that it is not ready, serves on for the lameduck time, finishes what it was asked, and closes everything. */
@@ -108,117 +145,140 @@ export class Server {
   async #stop(): Promise<void> {
     if (this.#state === 'serving') {
       this.#state = moveServer(this.#state, 'lameduck');
-      await this.#wait(this.#plan.lameduck);
+      if (this.#plan.lameduck > 0) await this.#wait(this.#plan.lameduck);
     }
     this.#state = moveServer(this.#state, 'draining');
     this.#hurry();
-    this.#syncTimer?.cancel();
-    // What it fails with is for whoever has started it.
+    // What it fails with is for the caller of `start`.
     await this.#starting.catch(() => {});
+    this.#interfaces?.stop();
     await this.#listeners?.stop();
-    await this.#dynamic.stop();
-    await this.#answers.federations.stop();
-    await this.#source?.stop();
-    await this.#snapshot?.stop();
-    this.#answers.stop();
-    await this.#health.stop();
+    await this.#frontEnd.stop();
+    await this.#objects?.stop();
+    this.#engine.stop();
+    await this.#queryLog.stop();
+    await this.#health?.stop();
     this.#state = moveServer(this.#state, 'stopped');
   }
 
   async #start(): Promise<void> {
-    const { cluster, listen } = this.#plan;
-    await this.#health.start();
-    this.#source = await openObjectSource(cluster.objects, this.#answers.endpointsFrom, this.#surroundings);
-    await this.#restore(this.#source);
-    await this.#answers.outside.start();
-    await this.#followSettings(this.#source);
-    if (!listen.takeover) await this.#listen();
+    await this.#health?.start();
+    await this.#queryLog.change(this.#plan.queryLog);
+    const source = await this.#objects?.open();
+    await this.#engine.start();
+    await this.#frontEnd.start((plan, clearsCache) => this.#change(plan, clearsCache), source);
+    if (source !== undefined) this.#engine.federations?.start((places) => source.followNodes(places));
+    const { takeover } = this.#plan;
+    if (!takeover) await this.#listen();
     if (this.#state !== 'starting') return;
-    await this.#source.start(this.#answers.sinks);
-    this.#watchTheClock();
-    if (listen.takeover) {
+    await this.#objects?.start();
+    if (takeover) {
       await this.#untilKnown();
       await this.#listen();
     }
     if (this.#state !== 'starting') return;
-    this.#snapshot?.start();
+    this.#objects?.serving();
     this.#state = moveServer(this.#state, 'serving');
-    this.#announce(this.#source);
+    this.#announce(source?.name);
   }
 
-  async #followSettings(source: ObjectSource): Promise<void> {
-    this.#answers.federations.start((places) => source.followNodes(places));
-    await this.#dynamic.start(source);
-  }
-
-  /** What is followed beside the objects of the zone. */
-  #followed(): readonly WatchFigures[] {
-    const all = [this.#dynamic.following, this.#answers.federations.following];
-    return all.flatMap((following) => following?.status() ?? []);
-  }
-
-  async #restore({ name }: ObjectSource): Promise<void> {
-    const { snapshotFile, cluster } = this.#plan;
-    if (snapshotFile === undefined) return;
-    this.#snapshot = new SnapshotKeeper({
-      file: snapshotFile,
-      owner: { domain: cluster.domain, source: name },
-      generation: () => this.#answers.cluster.generation,
-      state: () => this.#answers.snapshot(),
-      clock: this.#surroundings.clock,
-      log: this.#surroundings.log,
+  #change(plan: ServerPlan, clearsCache: boolean): void {
+    const { log } = this.#dependencies;
+    this.#engine.change(plan.engine).catch((error: unknown) => {
+      log.error('plan not changed', { reason: error instanceof Error ? error.message : String(error) });
     });
-    const reason = this.#answers.restore(await this.#snapshot.read());
-    if (reason !== undefined) this.#snapshot.reject(reason);
+    if (clearsCache) this.#clearCache();
+  }
+
+  #clearCache(): void {
+    this.#engine.clearCache();
+    this.#dependencies.log.info('cleared cache');
+  }
+
+  #makeObjects({ objects, engine }: ServerPlan): ClusterObjects | undefined {
+    const { cluster } = this.#engine;
+    if (objects === undefined || engine.cluster === undefined || cluster === undefined) return undefined;
+    const { domain } = engine.cluster;
+    return new ClusterObjects(objects, this.#engine, { cluster, domain }, this.#dependencies);
+  }
+
+  #makeHealth({ http, takeover: waitForPort, engine }: ServerPlan): HealthServer | undefined {
+    if (http === undefined) return undefined;
+    const { clock, log, version } = this.#dependencies;
+    const { health, skyDnsMetrics } = http;
+    const metrics = new Metrics({ version, skyDns: skyDnsMetrics }, () => this.stats());
+    const objects = this.#objects;
+    const answers = {
+      readiness: () => this.readiness(),
+      metrics: () => metrics.render(),
+      cache: health.cache && engine.cluster && objects ? () => objects.cacheTree() : undefined,
+    };
+    return new HealthServer({ ...health, waitForPort, metrics: skyDnsMetrics }, answers, clock, log);
   }
 
   async #listen(): Promise<void> {
     if (this.#state !== 'starting') return;
-    const { readerEntry, clock, log } = this.#surroundings;
-    const { table, reader, answerSlowly, answerInOctets } = this.#answers;
-    this.#listeners = await openListeners({
-      plan: this.#plan.listen,
-      table: table.memory,
-      answers: reader,
-      answerSlowly,
-      answerInOctets,
+    const { readerEntry, clock, log } = this.#dependencies;
+    const { listen, udpReaders, takeover, engine } = this.#plan;
+    const { table } = this.#engine;
+    const listeners = new Listeners({
+      udpReaders,
+      udpSize: engine.udpSize,
+      takeover,
+      ...limitsOf(listen),
+      ...this.#chooseAnswers(),
       onReaderDead: (dead) => table.readerDied(dead),
       readerEntry,
+      events: this.#events,
       clock,
       log,
     });
-    this.#answers.outside.listening();
+    this.#listeners = listeners;
+    if (listen.kind === 'interfaces') {
+      const interfaces = networkInterfaces;
+      this.#interfaces = new FollowedInterfaces({ plan: listen, interfaces, listeners, clock, log });
+      await this.#interfaces.start();
+    } else {
+      const addresses = addressesToBind(listen.addresses, networkInterfaces());
+      await listeners.open(addresses.map((address) => ({ address, port: listen.port })));
+    }
+    this.#engine.listening();
   }
 
-  /** A cluster that is not listed in time is an error, and no reason to give up. */
-  #watchTheClock(): void {
-    const { clock, log } = this.#surroundings;
-    const { initialSyncTimeout } = this.#plan;
-    const began = clock.monotonic();
-    this.#syncTimer = clock.after(initialSyncTimeout, () => {
-      const reason = this.#source?.status().reasons.join('; ');
-      const after = formatDuration(initialSyncTimeout);
-      log.error('cluster not listed yet, serving what is known and trying on', { after, reason });
-    });
-    this.#answers.cluster.whenKnown(() => {
-      this.#syncTimer?.cancel();
-      const { nodes } = this.#answers.table.statistics();
-      log.info('cluster listed', { seconds: Math.round(clock.monotonic() - began) / 1000, names: nodes });
-    });
+  /** Where clients are told apart, readers must not answer by themselves. Where queries are logged, they may. */
+  #chooseAnswers() {
+    const { table, reader: answers, handleQuery, packetPath } = this.#engine;
+    const { watchers = [], queryLog } = this.#frontEnd.watching ?? {};
+    const own = { table: table.memory, answers };
+    if (watchers.length === 0 && queryLog === undefined) return { ...own, handleQuery, packetPath };
+    queryLog?.start(this.#events);
+    // What the handlers answer is logged as it is handled.
+    if (watchers.length === 0)
+      return { ...own, handleQuery: observeHandlers(handleQuery, queryLog), packetPath: undefined };
+    const { clock, log } = this.#dependencies;
+    const { udpReaders, engine } = this.#plan;
+    const { udpSize } = engine;
+    const all = queryLog === undefined ? watchers : [...watchers, queryLog];
+    return {
+      ...watchAnswers({ watchers: all, answers, handleQuery, udpSize, udpReaders, clock, log }),
+      packetPath: undefined,
+    };
   }
 
   #untilKnown(): Promise<void> {
-    const known = this.#wait(this.#plan.initialSyncTimeout);
+    const { objects } = this.#plan;
+    if (objects === undefined) return Promise.resolve();
+    const known = this.#wait(objects.initialSyncTimeout);
     // This wait and no later one.
     const hurry = this.#hurry;
-    this.#answers.cluster.whenKnown(() => hurry());
+    this.#objects?.whenKnown(() => hurry());
     return known;
   }
 
-  /** Waits for a time, or until somebody is in a hurry. */
+  /** Waits for a time, or until the server is stopped. */
   #wait(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.#surroundings.clock.after(milliseconds, resolve);
+      const timer = this.#dependencies.clock.after(milliseconds, resolve);
       this.#hurry = () => {
         timer.cancel();
         resolve();
@@ -226,25 +286,20 @@ export class Server {
     });
   }
 
-  #announce(source: ObjectSource): void {
-    const { cluster, health, skyDnsMetrics } = this.#plan;
-    this.#surroundings.log.info('serving', {
-      zone: cluster.domain,
-      from: source.name,
-      addresses: this.#listeners?.addresses,
-      readers: this.#listeners?.udpReaders,
-      dialect: cluster.dialect,
-      pods: cluster.pods,
-      health: httpAddress(health.address, this.#health.port),
-      metrics: httpAddress(skyDnsMetrics?.address, this.#health.metricsPort),
-      version: this.#surroundings.version,
+  #announce(source: string | undefined): void {
+    this.#frontEnd.announce({
+      source,
+      addresses: this.#listeners?.addresses.join(',') ?? '',
+      udpReaders: this.#listeners?.udp().readers.length ?? 0,
+      healthPort: this.#health?.port,
+      metricsPort: this.#health?.metricsPort,
     });
   }
 }
 
-/** Where a client on this machine finds the port; nothing while it is not open. */
-function httpAddress(address: string | undefined, port: number | undefined): string | undefined {
-  if (port === undefined) return undefined;
-  const host = address ?? '127.0.0.1';
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+/** What clients may do, and how many connections they may have. */
+function limitsOf(listen: ServerPlan['listen']): Pick<ListenersOptions, 'clients' | 'tcpLimits'> {
+  if (listen.kind === 'addresses') return { clients: listen.clients };
+  const { maxTcpConnections: connections } = listen;
+  return { tcpLimits: { connections, connectionsPerClient: connections } };
 }

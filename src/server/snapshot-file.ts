@@ -13,6 +13,8 @@ export interface SnapshotOwner {
   readonly domain: string;
   /** Where the objects come from: the API server, the folder. */
   readonly source: string;
+  /** The UID of the namespace `kube-system`, which no two clusters share; undefined where it is not known. */
+  readonly cluster?: string | undefined;
 }
 
 interface Head extends SnapshotOwner {
@@ -29,7 +31,14 @@ interface Foot {
 }
 
 export type SnapshotReading =
-  | { readonly kind: 'good'; readonly lines: readonly string[]; readonly written: string }
+  | {
+      readonly kind: 'good';
+      readonly lines: readonly string[];
+      /** When the state was known to be current, in milliseconds since the epoch. */
+      readonly written: number;
+      /** Whether file and reader know the cluster's UID, and it is the same. */
+      readonly isVerified: boolean;
+    }
   | { readonly kind: 'none' }
   /** There is one, but it is not to be used. */
   | { readonly kind: 'unusable'; readonly reason: string };
@@ -82,13 +91,13 @@ export async function writeSnapshot(
 
 async function writeAll(
   handle: FileHandle,
-  { domain, source }: SnapshotOwner,
+  { domain, source, cluster }: SnapshotOwner,
   lines: readonly string[],
   now: number,
 ): Promise<void> {
   const hash = createHash('sha256');
   const written = new Date(now).toISOString();
-  const head: Head = { format: 'portolan snapshot', version: VERSION, domain, source, written };
+  const head: Head = { format: 'portolan snapshot', version: VERSION, domain, source, cluster, written };
   let chunk = `${JSON.stringify(head)}\n`;
   const flush = async () => {
     hash.update(chunk);
@@ -135,7 +144,12 @@ export async function readSnapshot(file: string, owner: SnapshotOwner): Promise<
   if (head.version !== VERSION) return unusable(`it is of version ${head.version}, not ${VERSION}`);
   if (head.domain !== owner.domain) return unusable(`it is of another zone: ${head.domain}`);
   if (head.source !== owner.source) return unusable(`it is of another cluster: ${head.source}`);
-  return { kind: 'good', lines, written: head.written };
+  const isKnown = head.cluster !== undefined && owner.cluster !== undefined;
+  if (isKnown && head.cluster !== owner.cluster)
+    return unusable(`it is of another cluster: its kube-system has the UID ${head.cluster}`);
+  const written = Date.parse(head.written);
+  if (Number.isNaN(written)) return unusable(`it was written at no time: ${head.written}`);
+  return { kind: 'good', lines, written, isVerified: isKnown };
 }
 
 /** Strings of their own: none holds the whole file in memory. */
@@ -152,7 +166,7 @@ function splitLines(octets: Buffer): string[] {
 function parseHead(line: string): Head | undefined {
   const head = parseRecord(line);
   if (head?.['format'] !== 'portolan snapshot' || typeof head['version'] !== 'number') return undefined;
-  const texts = [head['domain'], head['source'], head['written']];
+  const texts = [head['domain'], head['source'], head['written'], head['cluster'] ?? ''];
   // Each field has the type that the interface asks for.
   return texts.every((text) => typeof text === 'string') ? (head as unknown as Head) : undefined;
 }

@@ -1,24 +1,33 @@
 /**
- * Keeps the snapshot file near to what is served: soon after changes, not at each of them, and once more at the end.
+ * Keeps the snapshot file near to what is served: soon after changes, not at each of them, now and then while nothing
+ * changes, and once more at the end.
  */
-import type { Clock, Timer } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
-import type { SnapshotFigures } from '../observe/figures.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import { formatElapsed } from '../base/duration.ts';
+import type { Log } from '../base/log.ts';
+import type { SnapshotStats } from '../observe/stats.ts';
 import { readSnapshot, type SnapshotOwner, writeSnapshot } from './snapshot-file.ts';
 
 export interface SnapshotKeeperOptions {
   readonly file: string;
-  readonly owner: SnapshotOwner;
+  /** Whose state it is, as far as that can be found out now. Never rejects. */
+  readonly owner: () => Promise<SnapshotOwner>;
+  /** Milliseconds: an older snapshot is not used. 0: any is. */
+  readonly maxAge: number;
   /** Another number after every change of the state. */
   readonly generation: () => number;
   /** The state as lines, or undefined while it is not whole. */
   readonly state: () => readonly string[] | undefined;
+  /** Whether the state is known to be that of the cluster now. */
+  readonly isCurrent: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /** How often the file is brought up to date, if anything has changed. */
 export const SNAPSHOT_PERIOD = 30_000;
+/** The file of a cluster in which nothing changes is replaced this often, so that it does not grow old. */
+export const SNAPSHOT_RENEWAL = 3_600_000;
 
 export class SnapshotKeeper {
   readonly #options: SnapshotKeeperOptions;
@@ -27,6 +36,7 @@ export class SnapshotKeeper {
   #writing: Promise<void> | undefined;
   #written = 0;
   #errors = 0;
+  /** When the state in the file was current, in milliseconds since the epoch. */
   #lastWritten: number | undefined;
 
   constructor(options: SnapshotKeeperOptions) {
@@ -35,12 +45,21 @@ export class SnapshotKeeper {
 
   /** The lines of the last good state, if there is one that can be used. What cannot be is reported and left alone. */
   async read(): Promise<readonly string[]> {
-    const { file, owner, log } = this.#options;
-    const reading = await readSnapshot(file, owner);
+    const { file, owner, maxAge, clock, log } = this.#options;
+    const reading = await readSnapshot(file, await owner());
     if (reading.kind === 'unusable') this.reject(reading.reason);
     if (reading.kind !== 'good') return [];
-    log.info('snapshot read', { file, written: reading.written, objects: reading.lines.length });
-    return reading.lines;
+    const { lines, written, isVerified } = reading;
+    // A clock that was set back makes no snapshot unusable.
+    const milliseconds = Math.max(0, clock.now() - written);
+    const age = formatElapsed(milliseconds);
+    if (maxAge > 0 && milliseconds > maxAge) {
+      this.reject(`it is too old: ${age}; at most ${formatElapsed(maxAge)} by --snapshot-max-age`);
+      return [];
+    }
+    this.#lastWritten = written;
+    log.info('snapshot read', { file, age, objects: lines.length, clusterVerified: isVerified });
+    return lines;
   }
 
   /** Reports that the file cannot be used. */
@@ -52,15 +71,17 @@ export class SnapshotKeeper {
   /** Begins to write. */
   start(): void {
     this.#timer = this.#options.clock.after(SNAPSHOT_PERIOD, () => {
-      this.#writing = this.#writeIfChanged().then(() => {
+      this.#writing = this.#writeIfNeeded().then(() => {
         this.#writing = undefined;
         if (this.#timer !== undefined) this.start();
       });
     });
   }
 
-  count(): SnapshotFigures {
-    return { written: this.#written, errors: this.#errors, lastWritten: this.#lastWritten };
+  count(): SnapshotStats {
+    const lastWritten = this.#lastWritten;
+    const age = lastWritten === undefined ? undefined : this.#options.clock.now() - lastWritten;
+    return { written: this.#written, errors: this.#errors, lastWritten, age };
   }
 
   /** Writes what is not written yet, and nothing after that. */
@@ -68,16 +89,16 @@ export class SnapshotKeeper {
     this.#timer?.cancel();
     this.#timer = undefined;
     await this.#writing;
-    await this.#writeIfChanged();
+    await this.#writeIfNeeded();
   }
 
-  async #writeIfChanged(): Promise<void> {
+  async #writeIfNeeded(): Promise<void> {
     const { file, owner, state, clock, log } = this.#options;
     const generation = this.#options.generation();
-    const lines = generation === this.#generation ? undefined : state();
+    const lines = this.#isNeeded(generation) ? state() : undefined;
     if (lines === undefined) return;
     try {
-      await writeSnapshot(file, owner, lines, clock.now());
+      await writeSnapshot(file, await owner(), lines, clock.now());
       this.#generation = generation;
       this.#written += 1;
       this.#lastWritten = clock.now();
@@ -86,5 +107,11 @@ export class SnapshotKeeper {
       this.#errors += 1;
       log.error('snapshot not written', { reason: error instanceof Error ? error.message : String(error) });
     }
+  }
+
+  #isNeeded(generation: number): boolean {
+    if (generation !== this.#generation) return true;
+    const age = this.#options.clock.now() - (this.#lastWritten ?? 0);
+    return age >= SNAPSHOT_RENEWAL && this.#options.isCurrent();
   }
 }

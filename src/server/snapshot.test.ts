@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ManualClock } from '../../test/support/manual-clock.ts';
-import { RecordingLog } from '../../test/support/recording-log.ts';
+import { ManualClock } from '../base/testing/manual-clock.ts';
+import { RecordingLog } from '../base/testing/recording-log.ts';
 import { readSnapshot, writeSnapshot } from './snapshot-file.ts';
-import { SNAPSHOT_PERIOD, SnapshotKeeper } from './snapshot-keeper.ts';
+import { SNAPSHOT_PERIOD, SNAPSHOT_RENEWAL, SnapshotKeeper } from './snapshot-keeper.ts';
 
 const owner = { domain: 'cluster.local.', source: 'https://10.0.0.1:6443' };
 let folder: string;
@@ -27,7 +27,8 @@ describe('the file', () => {
         expect(await readSnapshot(file, owner)).toEqual({
           kind: 'good',
           lines,
-          written: '1970-01-01T00:00:00.000Z',
+          written: 0,
+          isVerified: false,
         });
       }),
       { numRuns: 30 },
@@ -72,8 +73,18 @@ describe('the keeper', () => {
   const log = new RecordingLog();
   let generation = 0;
   let state: readonly string[] | undefined;
-  const keep = () =>
-    new SnapshotKeeper({ file, owner, generation: () => generation, state: () => state, clock, log });
+  let isCurrent = true;
+  const keep = (more: { readonly maxAge?: number; readonly cluster?: string } = {}) =>
+    new SnapshotKeeper({
+      file,
+      owner: async () => ({ ...owner, cluster: more.cluster }),
+      maxAge: more.maxAge ?? 86_400_000,
+      generation: () => generation,
+      state: () => state,
+      isCurrent: () => isCurrent,
+      clock,
+      log,
+    });
   const linesInFile = async () => {
     const reading = await readSnapshot(file, owner);
     return reading.kind === 'good' ? reading.lines : reading.kind;
@@ -125,6 +136,47 @@ describe('the keeper', () => {
     await keeper.stop();
     expect(await linesInFile()).toEqual(['one']);
     expect(clock.pending).toBe(0);
+  });
+
+  it('does not use a state older than the maximum, and says how old it is', async () => {
+    await writeSnapshot(file, owner, ['one'], clock.now() - 90_000_000);
+    const keeper = keep();
+    expect(await keeper.read()).toEqual([]);
+    expect(log.records.at(-1)?.fields['reason']).toBe(
+      'it is too old: 25h0m; at most 24h0m by --snapshot-max-age',
+    );
+    expect(await keep({ maxAge: 0 }).read()).toEqual(['one']);
+  });
+
+  it('knows the age of the state that it uses', async () => {
+    await writeSnapshot(file, owner, ['one'], clock.now() - 5_000);
+    const keeper = keep();
+    await keeper.read();
+    expect(log.records.at(-1)?.fields).toMatchObject({ age: '5s', clusterVerified: false });
+    expect(keeper.count().age).toBe(5_000);
+  });
+
+  it('uses no state of another cluster at the same address', async () => {
+    await writeSnapshot(file, { ...owner, cluster: 'a' }, ['one'], clock.now());
+    expect(await keep({ cluster: 'b' }).read()).toEqual([]);
+    expect(await keep({ cluster: 'a' }).read()).toEqual(['one']);
+    // While the server cannot be asked, the address is all there is to compare.
+    expect(await keep().read()).toEqual(['one']);
+  });
+
+  it('renews the file of a quiet cluster each hour, while the state is known to be current', async () => {
+    const keeper = keep();
+    keeper.start();
+    await look();
+    expect(keeper.count().written).toBe(1);
+    isCurrent = false;
+    clock.advance(SNAPSHOT_RENEWAL);
+    await vi.waitFor(() => expect(clock.pending).toBe(1));
+    expect(keeper.count().written).toBe(1);
+    isCurrent = true;
+    await look();
+    expect(keeper.count()).toMatchObject({ written: 2, age: 0 });
+    await keeper.stop();
   });
 
   it('reports a full file system, keeps the old file and tries again', async () => {

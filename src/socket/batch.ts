@@ -2,37 +2,19 @@
  * One reader's packet memory: up to 64 packets received with one `recvmmsg`, answered where they lie, and the answers sent
  * with one `sendmmsg`.
  *
- * The memory is one block: `struct mmsghdr` of each packet, then the `struct iovec`s, addresses, control messages and
- * packets that they point to. A header, in 32-bit words:
- *
- *     0   address pointer    2   address length    4   iovec pointer    6   iovec count
- *     8   control pointer    10  control length    12  flags            14  received octets
- *
- * Each header points to a *seat* of the same number at first. A packet without an answer must not be sent, so its header
- * changes places with that of the next packet to answer; headers stay that way, since every seat is as good as another.
+ * Each header of the row points to a *seat* of the same number at first. A packet without an answer must not be sent, so its
+ * header changes places with that of the next packet to answer; headers stay that way, since every seat is as good as another.
  * Nothing is allocated after the constructor.
  */
-import { CONTROL_OCTETS, ENVELOPE, MOST_NAME_OCTETS, NAME_OCTETS, readdressControl } from './envelope.ts';
-import { type Libc, libc, type Pointer } from './libc.ts';
-import { EAGAIN, EINTR, ENOBUFS, MSG_DONTWAIT, MSG_TRUNC } from './linux.ts';
+
+import { writeEndpoints } from './endpoints.ts';
+import { CONTROL_OCTETS, ENVELOPE, MAX_NAME_OCTETS, readdressControl } from './envelope.ts';
+import { EAGAIN, MSG_TRUNC } from './linux.ts';
+import { HEADER, HEADER_WORDS, MessageRow, type RefusedMessages } from './message-row.ts';
 
 export const BATCH_PACKETS = 64;
 
-const HEADER_OCTETS = 64;
-const HEADER_WORDS = HEADER_OCTETS / 4;
-const IOVEC_OCTETS = 16;
-const NAME_LENGTH = 2;
-const CONTROL_LENGTH = 10;
-const FLAGS = 12;
-const RECEIVED = 14;
-const IOVEC_LENGTH = 2;
-
-const IOVECS = BATCH_PACKETS * HEADER_OCTETS;
-const NAMES = IOVECS + BATCH_PACKETS * IOVEC_OCTETS;
-const CONTROLS = NAMES + BATCH_PACKETS * NAME_OCTETS;
-const PACKETS = CONTROLS + BATCH_PACKETS * CONTROL_OCTETS;
-
-export class PacketBatch {
+export class PacketBatch implements RefusedMessages {
   /** The memory that all packets lie in, from `startOf` on. */
   readonly octets: Uint8Array;
   /** Octets from one packet's start that may be written. */
@@ -42,45 +24,21 @@ export class PacketBatch {
   /** Answers of the last batch dropped because the send buffer was full. */
   blocked = 0;
 
-  readonly #libc: Libc = libc();
+  readonly #row: MessageRow;
   readonly #words: Uint32Array;
-  /** The pointer to each header, made once: a bigint is an allocation. */
-  readonly #headers: readonly Pointer[];
-  readonly #firstHeader: Pointer;
   /** The seat that each header points to. */
-  readonly #seats = new Uint8Array(BATCH_PACKETS);
+  readonly #seats = Uint8Array.from({ length: BATCH_PACKETS }, (_, seat) => seat);
   /** Headers that the last receive call wrote to. */
-  #received = 0;
+  #received = BATCH_PACKETS;
   /** Headers at the front that carry answers. */
   #answers = 0;
 
   /** @param packetSize octets of the largest query to take and of the largest answer to give */
   constructor(packetSize: number) {
-    this.packetSize = (packetSize + 63) & ~63;
-    const memory = new ArrayBuffer(PACKETS + BATCH_PACKETS * this.packetSize);
-    this.octets = new Uint8Array(memory);
-    this.#words = new Uint32Array(memory);
-    this.#firstHeader = this.#libc.addressOf(memory);
-    this.#headers = Array.from(
-      { length: BATCH_PACKETS },
-      (_, header) => this.#firstHeader + BigInt(header * HEADER_OCTETS),
-    );
-    this.#layOut(new DataView(memory));
-  }
-
-  #layOut(view: DataView): void {
-    const start = this.#firstHeader;
-    for (let seat = 0; seat < BATCH_PACKETS; seat++) {
-      const header = seat * HEADER_OCTETS;
-      const iovec = IOVECS + seat * IOVEC_OCTETS;
-      this.#seats[seat] = seat;
-      view.setBigUint64(header, start + BigInt(NAMES + seat * NAME_OCTETS), true);
-      view.setBigUint64(header + 16, start + BigInt(iovec), true);
-      view.setBigUint64(header + 24, 1n, true);
-      view.setBigUint64(header + 32, start + BigInt(CONTROLS + seat * CONTROL_OCTETS), true);
-      view.setBigUint64(iovec, start + BigInt(PACKETS + seat * this.packetSize), true);
-    }
-    this.#received = BATCH_PACKETS;
+    this.#row = new MessageRow(BATCH_PACKETS, packetSize, 'any');
+    this.packetSize = this.#row.packetSize;
+    this.octets = this.#row.octets;
+    this.#words = this.#row.words;
   }
 
   /**
@@ -91,45 +49,42 @@ export class PacketBatch {
    */
   receive(fd: number, flags: number): number {
     this.#makeReady();
-    const count = this.#libc.recvmmsg(fd, this.#firstHeader, BATCH_PACKETS, flags, null);
-    if (count >= 0) {
-      this.#received = count;
-      return count;
-    }
-    const errno = this.#libc.errno();
-    return errno === EAGAIN ? 0 : -errno;
+    const count = this.#row.receive(fd, flags);
+    if (count > 0) this.#received = count;
+    return count === -EAGAIN ? 0 : count;
   }
 
-  /** The kernel wrote lengths where it had read the room. */
+  /** The kernel wrote the lengths of what it received where it had read how much it may write. */
   #makeReady(): void {
     const words = this.#words;
     for (let index = 0; index < this.#received; index++) {
       const header = index * HEADER_WORDS;
-      words[header + NAME_LENGTH] = MOST_NAME_OCTETS;
-      words[header + CONTROL_LENGTH] = CONTROL_OCTETS;
-      words[this.#iovecOf(index) + IOVEC_LENGTH] = this.packetSize;
+      words[header + HEADER.NAME_LENGTH] = MAX_NAME_OCTETS;
+      words[header + HEADER.CONTROL_LENGTH] = CONTROL_OCTETS;
+      this.#row.setLength(this.#seats[index] ?? 0, this.packetSize);
     }
     this.#received = 0;
     this.#answers = 0;
   }
 
-  #iovecOf(index: number): number {
-    return (IOVECS + (this.#seats[index] ?? 0) * IOVEC_OCTETS) >> 2;
-  }
-
   /** Where packet `index` (below what `receive` returned) begins in `octets`. */
   startOf(index: number): number {
-    return PACKETS + (this.#seats[index] ?? 0) * this.packetSize;
+    return this.#row.packetAt(this.#seats[index] ?? 0);
+  }
+
+  /** Where the socket address of the client of packet `index` begins in `octets`. */
+  clientOf(index: number): number {
+    return this.#row.envelopeAt(this.#seats[index] ?? 0) + ENVELOPE.NAME;
   }
 
   /** The octets of packet `index` that were received. */
   lengthOf(index: number): number {
-    return this.#words[index * HEADER_WORDS + RECEIVED] ?? 0;
+    return this.#words[index * HEADER_WORDS + HEADER.RECEIVED] ?? 0;
   }
 
   /** Whether packet `index` was longer than what is here of it. */
   isCut(index: number): boolean {
-    return ((this.#words[index * HEADER_WORDS + FLAGS] ?? 0) & MSG_TRUNC) !== 0;
+    return ((this.#words[index * HEADER_WORDS + HEADER.FLAGS] ?? 0) & MSG_TRUNC) !== 0;
   }
 
   /**
@@ -140,12 +95,13 @@ export class PacketBatch {
     const place = this.#answers++;
     if (place !== index) this.#swap(place, index);
     const header = place * HEADER_WORDS;
-    this.#words[this.#iovecOf(place) + IOVEC_LENGTH] = length;
-    if (this.#words[header + CONTROL_LENGTH] !== 0) readdressControl(this.#words, this.#controlOf(place));
+    this.#row.setLength(this.#seats[place] ?? 0, length);
+    if (this.#words[header + HEADER.CONTROL_LENGTH] !== 0)
+      readdressControl(this.#words, this.#controlOf(place));
   }
 
   #controlOf(index: number): number {
-    return (CONTROLS + (this.#seats[index] ?? 0) * CONTROL_OCTETS) >> 2;
+    return (this.#row.envelopeAt(this.#seats[index] ?? 0) + ENVELOPE.CONTROL) >> 2;
   }
 
   #swap(one: number, other: number): void {
@@ -165,15 +121,21 @@ export class PacketBatch {
   /** Writes the envelope of packet `index`, `ENVELOPE.OCTETS` long, to answer it later. */
   writeEnvelope(index: number, target: Uint8Array, at: number): void {
     const header = index * HEADER_WORDS;
-    const name = NAMES + (this.#seats[index] ?? 0) * NAME_OCTETS;
+    const name = this.clientOf(index);
     const control = this.#controlOf(index) << 2;
-    for (let octet = 0; octet < MOST_NAME_OCTETS; octet++)
-      target[at + octet] = this.octets[name + octet] ?? 0;
-    target[at + ENVELOPE.NAME_LENGTH] = this.#words[header + NAME_LENGTH] ?? 0;
-    target[at + ENVELOPE.CONTROL_LENGTH] = this.#words[header + CONTROL_LENGTH] ?? 0;
+    for (let octet = 0; octet < MAX_NAME_OCTETS; octet++) target[at + octet] = this.octets[name + octet] ?? 0;
+    target[at + ENVELOPE.NAME_LENGTH] = this.#words[header + HEADER.NAME_LENGTH] ?? 0;
+    target[at + ENVELOPE.CONTROL_LENGTH] = this.#words[header + HEADER.CONTROL_LENGTH] ?? 0;
     for (let octet = 0; octet < CONTROL_OCTETS; octet++) {
       target[at + ENVELOPE.CONTROL + octet] = this.octets[control + octet] ?? 0;
     }
+  }
+
+  /** Writes the two ends of packet `index`, see `endpoints.ts`. @returns words written */
+  writeEndpoints(index: number, target: Uint32Array, at: number): number {
+    const name = this.clientOf(index) >> 2;
+    const hasControl = this.#words[index * HEADER_WORDS + HEADER.CONTROL_LENGTH] !== 0;
+    return writeEndpoints(this.#words, name, hasControl ? this.#controlOf(index) : -1, target, at);
   }
 
   /**
@@ -181,24 +143,13 @@ export class PacketBatch {
    * left out; when the send buffer is full the rest is dropped, as clients ask again.
    */
   send(fd: number): void {
-    const count = this.#answers;
-    let sent = 0;
     this.refused = 0;
-    this.blocked = 0;
-    while (sent < count) {
-      const done = this.#libc.sendmmsg(fd, this.#headers[sent] ?? 0n, count - sent, MSG_DONTWAIT);
-      if (done > 0) sent += done;
-      else {
-        const errno = this.#libc.errno();
-        if (errno === EINTR) continue;
-        if (errno === EAGAIN || errno === ENOBUFS) {
-          this.blocked = count - sent;
-          break;
-        }
-        this.refused++;
-        sent++;
-      }
-    }
+    this.blocked = this.#row.send(fd, this.#answers, this);
     this.#answers = 0;
+  }
+
+  skips(): boolean {
+    this.refused++;
+    return true;
   }
 }

@@ -9,7 +9,7 @@ import { bindError, SocketError, type Transport } from './socket-error.ts';
 /** How a port is held: alone, or together with every other socket that is bound `shared` by the same user. */
 export type Sharing = 'alone' | 'shared';
 
-/** A socket of ours, bound. Whoever opened it closes it. */
+/** A socket of ours, bound. The code that opened it closes it. */
 export interface BoundSocket {
   readonly fd: number;
   /** The address it is bound to, with the port that the kernel chose where 0 was asked for. */

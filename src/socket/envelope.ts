@@ -14,15 +14,33 @@ import { decodeSocketAddress, type SocketAddress } from './addresses.ts';
 import { IPPROTO_IPV6 } from './linux.ts';
 
 export const ENVELOPE = { NAME: 0, NAME_LENGTH: 28, CONTROL_LENGTH: 29, CONTROL: 32, OCTETS: 72 } as const;
-/** Room for a socket address and a control message in packet memory. */
-export const NAME_OCTETS = 32;
-export const MOST_NAME_OCTETS = 28;
+/** Octets of the longest socket address, and of the longest control message, that the kernel writes. */
+export const MAX_NAME_OCTETS = 28;
 export const CONTROL_OCTETS = 40;
 
 const LEVEL_WORD = 2;
 const IPV4_INTERFACE_WORD = 4;
 const IPV6_ADDRESS_WORD = 4;
 const IPV6_INTERFACE_WORD = 8;
+
+const ADDRESS_START = 4;
+
+/**
+ * A hash of the client's address, the port left out, by which clients are told apart.
+ *
+ * @param at where the envelope begins in `octets`
+ * @param seed drawn at random, so that clients cannot choose addresses of the same hash
+ * @returns 32 bits, as a signed number
+ */
+export function hashClient(octets: Uint8Array, at: number, seed: number): number {
+  const end = at + (octets[at + ENVELOPE.NAME_LENGTH] ?? 0);
+  let hash = seed;
+  for (let octet = at + ADDRESS_START; octet < end; octet++) {
+    hash = Math.imul(hash ^ (octets[octet] ?? 0), 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  return hash;
+}
 
 /** The client's address. */
 export function clientOf(envelope: Uint8Array): SocketAddress {

@@ -17,13 +17,13 @@ export interface Libc {
   connect(fd: number, address: Uint8Array, length: number): number;
   listen(fd: number, backlog: number): number;
   close(fd: number): number;
+  dup2(fd: number, target: number): number;
   getsockname(fd: number, address: Uint8Array, length: Uint32Array): number;
   getsockopt(fd: number, level: number, option: number, value: Uint8Array, length: Uint32Array): number;
   setsockopt(fd: number, level: number, option: number, value: Uint8Array, length: number): number;
   poll(descriptors: Pointer, count: number, milliseconds: number): number;
   recvmmsg(fd: number, headers: Pointer, count: number, flags: number, timeout: null): number;
   sendmmsg(fd: number, headers: Pointer, count: number, flags: number): number;
-  sendmsg(fd: number, header: Pointer, flags: number): number;
   errno(): number;
   /** The symbol of an error number, `EADDRINUSE`. */
   errorName(errno: number): string;
@@ -37,13 +37,13 @@ const PROTOTYPES = {
   connect: 'int connect(int, const void *, uint32_t)',
   listen: 'int listen(int, int)',
   close: 'int close(int)',
+  dup2: 'int dup2(int, int)',
   getsockname: 'int getsockname(int, void *, void *)',
   getsockopt: 'int getsockopt(int, int, int, void *, void *)',
   setsockopt: 'int setsockopt(int, int, int, const void *, uint32_t)',
   poll: 'int poll(void *, unsigned long, int)',
   recvmmsg: 'int recvmmsg(int, void *, unsigned int, int, void *)',
   sendmmsg: 'int sendmmsg(int, void *, unsigned int, int)',
-  sendmsg: 'long sendmsg(int, const void *, int)',
 } as const;
 
 const PROCESSORS: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];
@@ -82,7 +82,7 @@ export function batchesAvailable(machine = THIS_MACHINE): true | { readonly reas
 /**
  * The C library of this thread.
  *
- * @throws Error where koffi or one of the functions is not to be had
+ * @throws Error where koffi or one of the functions is not available
  */
 export function libc(): Libc {
   loaded ??= load();

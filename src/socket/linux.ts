@@ -11,6 +11,7 @@ export const SOCK_CLOEXEC = 0o2000000;
 
 export const SOL_SOCKET = 1;
 export const SO_REUSEADDR = 2;
+export const SO_SNDBUF = 7;
 export const SO_RCVBUF = 8;
 export const SO_REUSEPORT = 15;
 export const SO_RCVTIMEO = 20;
@@ -18,14 +19,17 @@ export const SO_MEMINFO = 55;
 
 export const IPPROTO_IP = 0;
 export const IP_PKTINFO = 8;
+export const IP_RECVERR = 11;
 export const IPPROTO_TCP = 6;
 export const TCP_INFO = 11;
 export const IPPROTO_IPV6 = 41;
+export const IPV6_RECVERR = 25;
 export const IPV6_V6ONLY = 26;
 export const IPV6_RECVPKTINFO = 49;
 
 export const MSG_TRUNC = 0x20;
 export const MSG_DONTWAIT = 0x40;
+export const MSG_ERRQUEUE = 0x2000;
 export const MSG_WAITFORONE = 0x10000;
 
 export const POLLIN = 1;

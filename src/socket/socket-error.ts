@@ -1,5 +1,5 @@
 /**
- * What goes wrong when a socket is opened, in the operator's words.
+ * The errors of opening a socket, with a remedy where there is one.
  */
 import { formatSocketAddress, type SocketAddress } from './addresses.ts';
 import { libc } from './libc.ts';
@@ -24,9 +24,13 @@ export class PortInUseError extends Error {
   }
 }
 
+const PRIVILEGED_PORT =
+  'a port below 1024 needs root, or the sysctl net.ipv4.ip_unprivileged_port_start=0 in the network namespace (in a pod: ' +
+  'securityContext.sysctls)';
+
 const REMEDIES = new Map([
-  [EACCES, 'ports below 1024 need the capability NET_BIND_SERVICE'],
-  [EPERM, 'ports below 1024 need the capability NET_BIND_SERVICE'],
+  [EACCES, PRIVILEGED_PORT],
+  [EPERM, PRIVILEGED_PORT],
   [EADDRNOTAVAIL, 'no interface of this machine has the address'],
 ]);
 

@@ -15,6 +15,7 @@ import {
   IPPROTO_TCP,
   SO_REUSEADDR,
   SO_REUSEPORT,
+  SO_SNDBUF,
   SOCK_NONBLOCK,
   SOCK_STREAM,
   SOL_SOCKET,
@@ -23,14 +24,19 @@ import {
 import { bindError } from './socket-error.ts';
 
 const BACKLOG = 511;
+/**
+ * Of each accepted connection, which inherits it: two of the longest messages. The kernel would let it grow to megabytes for
+ * a client that takes no answers, on the account of our memory limit.
+ */
+const SEND_BUFFER_OCTETS = 128 * 1024;
 const TCP_INFO_OCTETS = 104;
 /** `tcpi_unacked`, which for a listener is the number of connections not yet accepted. */
 const TCP_INFO_UNACCEPTED = 24;
 
 /**
- * Makes sure that nobody else listens on the port.
+ * Makes sure that no other process listens on the port.
  *
- * @throws PortInUseError if somebody does; SocketError if the address cannot be bound at all
+ * @throws PortInUseError if one does; SocketError if the address cannot be bound at all
  */
 export function probeTcpPort(endpoint: SocketAddress): void {
   closeDescriptor(bindDescriptor(openTcpDescriptor(endpoint), endpoint, 'tcp', 'alone').fd);
@@ -44,6 +50,7 @@ export function probeTcpPort(endpoint: SocketAddress): void {
 export function openTcpListener(endpoint: SocketAddress): BoundSocket {
   const fd = openTcpDescriptor(endpoint);
   setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  setOption(fd, SOL_SOCKET, SO_SNDBUF, SEND_BUFFER_OCTETS);
   const bound = bindDescriptor(fd, endpoint, 'tcp', 'shared');
   if (libc().listen(fd, BACKLOG) === 0) return bound;
   const error = bindError('listen on', endpoint, 'tcp', false);
@@ -58,7 +65,7 @@ function openTcpDescriptor(endpoint: SocketAddress): number {
   return fd;
 }
 
-/** Connections that clients have made and nobody has accepted: those that closing the listener would cut. */
+/** Connections that clients have made and that are not accepted yet: those that closing the listener would cut. */
 export function countUnaccepted(fd: number): number {
   return readOption(fd, IPPROTO_TCP, TCP_INFO, TCP_INFO_OCTETS).getUint32(TCP_INFO_UNACCEPTED, true);
 }

@@ -5,7 +5,13 @@ import { PacketBatch } from './batch.ts';
 import { type BoundSocket, closeDescriptor } from './descriptor.ts';
 import { MSG_DONTWAIT } from './linux.ts';
 import { PortInUseError, SocketError } from './socket-error.ts';
-import { countKernelDrops, openUdpSocket, probeUdpPort, quiesceUdpSocket } from './udp-socket.ts';
+import {
+  countKernelDrops,
+  leavePortGroup,
+  openUdpSocket,
+  probeUdpPort,
+  rejoinPortGroup,
+} from './udp-socket.ts';
 
 function open(endpoint: SocketAddress): BoundSocket {
   const socket = openUdpSocket(endpoint, 50);
@@ -15,7 +21,8 @@ function open(endpoint: SocketAddress): BoundSocket {
 
 /** Sends packets from as many ports, and waits until all are in the kernel's hands. */
 async function sendFromManyPorts(count: number, { address, port }: SocketAddress): Promise<void> {
-  const sockets = Array.from({ length: count }, () => createSocket('udp4'));
+  const kind = address.includes(':') ? 'udp6' : 'udp4';
+  const sockets = Array.from({ length: count }, () => createSocket(kind));
   await Promise.all(
     sockets.map(
       (socket) =>
@@ -36,7 +43,7 @@ function countQueued({ fd }: BoundSocket): number {
 }
 
 describe('UDP sockets', () => {
-  it('share a port until one is quiesced, and then keep what is queued', async () => {
+  it('share a port until one leaves its group, which then keeps what is queued', async () => {
     const one = open({ address: '127.0.0.1', port: 0 });
     const other = open(one.endpoint);
     await sendFromManyPorts(100, one.endpoint);
@@ -44,12 +51,33 @@ describe('UDP sockets', () => {
     expect(Math.min(...shares)).toBeGreaterThan(0);
     expect(shares[0]).toBe(100 - (shares[1] ?? 0));
     await sendFromManyPorts(100, one.endpoint);
-    quiesceUdpSocket(one);
+    leavePortGroup(one);
     await sendFromManyPorts(100, one.endpoint);
     const queued = countQueued(one);
     expect(queued).toBeGreaterThan(0);
     expect(queued + countQueued(other)).toBe(200);
     expect(queued).toBeLessThan(100);
+  });
+
+  it.each([
+    ['127.0.0.1', '127.0.0.1'],
+    ['0.0.0.0', '127.0.0.1'],
+    ['0.0.0.0', '127.0.0.2'],
+    ['::1', '::1'],
+    ['::', '::1'],
+  ])('on %s come back to their group, and are sent packets to %s again', async (address, target) => {
+    const one = open({ address, port: 0 });
+    const { port } = one.endpoint;
+    const other = open(one.endpoint);
+    const endpoint = { address: target, port };
+    leavePortGroup(one);
+    await sendFromManyPorts(50, endpoint);
+    expect([countQueued(one), countQueued(other)]).toEqual([0, 50]);
+    rejoinPortGroup(one, 50);
+    await sendFromManyPorts(100, endpoint);
+    const shares = [countQueued(one), countQueued(other)];
+    expect(Math.min(...shares)).toBeGreaterThan(0);
+    expect(shares[0]).toBe(100 - (shares[1] ?? 0));
   });
 
   it.each(['127.0.0.1', '0.0.0.0', '::1', '::'])('are refused a held port on %s', (address) => {

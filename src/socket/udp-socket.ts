@@ -34,9 +34,9 @@ const MEMINFO_OCTETS = 36;
 const MEMINFO_DROPS = 32;
 
 /**
- * Makes sure that nobody else holds the port.
+ * Makes sure that no other process holds the port.
  *
- * @throws PortInUseError if somebody does; SocketError if the address cannot be bound at all
+ * @throws PortInUseError if one does; SocketError if the address cannot be bound at all
  */
 export function probeUdpPort(endpoint: SocketAddress): void {
   const fd = openDescriptor(endpoint, SOCK_DGRAM);
@@ -46,7 +46,7 @@ export function probeUdpPort(endpoint: SocketAddress): void {
 /**
  * Opens a socket whose port others of ours share.
  *
- * On a wildcard address it tells with each packet which address it was sent to, so that the answer comes from there.
+ * On a wildcard address each packet comes with the address that it was sent to, so that the answer comes from there.
  *
  * @param waitMilliseconds how long a receive call blocks at most, from 1
  * @throws PortInUseError if the port's holder does not share it; SocketError
@@ -70,18 +70,35 @@ function setReceiveTimeout(fd: number, milliseconds: number): void {
 }
 
 /**
- * Makes the kernel stop choosing this socket, so that new queries go to the other sockets of the port: a connected socket
- * takes packets of its peer alone. What is queued stays and can be received and answered.
+ * Takes a socket out of the group that shares its port, so that the kernel gives new queries to the others: a connected
+ * socket takes packets of its peer alone. What is queued stays and can be received and answered.
  *
  * The peer is a port of our own that no query comes from.
  */
-export function quiesceUdpSocket({ fd, endpoint }: BoundSocket): void {
+export function leavePortGroup({ fd, endpoint }: BoundSocket): void {
   const loopback = endpoint.address.includes(':') ? '::1' : '127.0.0.1';
   const peer = encodeSocketAddress({
     address: isWildcard(endpoint.address) ? loopback : endpoint.address,
     port: 1,
   });
   libc().connect(fd, peer, peer.length);
+}
+
+/**
+ * Brings a socket that has left back into the group that shares its port. The kernel has no way to do that with the socket
+ * itself, so a new one takes its descriptor: what is queued then is lost, and no thread may be receiving by the descriptor.
+ *
+ * @param waitMilliseconds as of `openUdpSocket`
+ * @throws PortInUseError, SocketError; then the descriptor is one that can neither receive nor send
+ */
+export function rejoinPortGroup({ fd, endpoint }: BoundSocket, waitMilliseconds: number): void {
+  // The old one must be gone first: next to it, an IPv6 socket would make a group of its own.
+  const stopgap = openDescriptor(endpoint, SOCK_DGRAM);
+  libc().dup2(stopgap, fd);
+  closeDescriptor(stopgap);
+  const fresh = openUdpSocket(endpoint, waitMilliseconds);
+  libc().dup2(fresh.fd, fd);
+  closeDescriptor(fresh.fd);
 }
 
 /** How many packets the kernel has dropped since the socket was opened, its queue being full. */

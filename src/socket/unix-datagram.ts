@@ -7,16 +7,16 @@ import { SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK } from './linux.ts';
 
 const AF_UNIX = 1;
 /** What fits into `struct sockaddr_un` behind the family, with the zero at its end. */
-const MOST_PATH_OCTETS = 107;
+const MAX_PATH_OCTETS = 107;
 
 /**
  * Opens a socket whose every `write` is one datagram to `path`. A write that would wait fails with EAGAIN.
  *
- * @returns its descriptor, to be closed by `closeDescriptor`; nothing where nobody listens, or the C library cannot be called
+ * @returns its descriptor, to be closed by `closeDescriptor`; nothing where no process listens, or the C library cannot be called
  */
 export function connectUnixDatagram(path: string): number | undefined {
   const octets = Buffer.from(path);
-  if (octets.length > MOST_PATH_OCTETS || batchesAvailable() !== true) return undefined;
+  if (octets.length > MAX_PATH_OCTETS || batchesAvailable() !== true) return undefined;
   const fd = libc().socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return undefined;
   const address = new Uint8Array(2 + octets.length + 1);

@@ -11,7 +11,7 @@ export type FileReading =
   | { readonly kind: 'unreadable'; readonly digest: string; readonly reason: string };
 
 /** No list that anybody keeps in one file comes near this. */
-const MOST_OCTETS = 64 * 2 ** 20;
+const MAX_OCTETS = 64 * 2 ** 20;
 /** How long a file may change without its times showing it: the coarsest clock of a file system in use. */
 const RACY_MILLISECONDS = 2_000;
 
@@ -30,7 +30,7 @@ export class FileReader {
       return unreadable(error);
     }
     if (!status.isFile()) return undefined;
-    if (status.size > MOST_OCTETS) return unreadable(`larger than ${MOST_OCTETS} octets`);
+    if (status.size > MAX_OCTETS) return unreadable(`larger than ${MAX_OCTETS} octets`);
     const { dev, ino, size, mtimeNs, ctimeNs } = status;
     const signature = [dev, ino, size, mtimeNs, ctimeNs].join();
     const known = this.#known.get(path);

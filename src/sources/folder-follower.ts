@@ -8,8 +8,8 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock, Timer } from '../ground/clock.ts';
-import type { Log } from '../ground/log.ts';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
 import { FileReader, type FileReading } from './file-reader.ts';
 
 /** What became of a file since the last report. */
@@ -47,7 +47,7 @@ const WAKE_MILLISECONDS = 20;
 const SETTLE_MILLISECONDS = 100;
 const PERIOD_MILLISECONDS = 5_000;
 /** Looks after which a folder that never comes to rest is taken as it is. */
-const MOST_UNSETTLED = 20;
+const MAX_UNSETTLED = 20;
 
 type Observation = ReadonlyMap<string, FileReading>;
 
@@ -129,7 +129,7 @@ export class FolderFollower {
   /** @returns milliseconds until the next look */
   #compare(now: Observation): number {
     if (this.#stopped) return this.#period;
-    const settled = isSame(now, this.#last) || this.#unsettled >= MOST_UNSETTLED;
+    const settled = isSame(now, this.#last) || this.#unsettled >= MAX_UNSETTLED;
     this.#last = now;
     if (isSame(now, this.#reported)) this.#unsettled = 0;
     else if (settled) this.#report(now);
@@ -197,7 +197,7 @@ export class FolderFollower {
   #complain(error: unknown): void {
     const { log } = this.#options;
     if (!(error instanceof FolderError))
-      log.error('change of folder not taken in', { reason: String(error) });
+      log.error('cannot apply change of folder', { reason: String(error) });
     else if (!this.#lost) log.error('folder lost, its last state stays', { reason: error.message });
     this.#lost = true;
   }

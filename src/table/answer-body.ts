@@ -1,10 +1,13 @@
 /**
  * Records in the form that the table keeps them for one question: the octets behind it, names shortened against it.
  */
-import { RecordDataError } from '../wire/data/codec.ts';
-import { typeOfData } from '../wire/data/record-data.ts';
+
 import { MessageWriter, type Section } from '../wire/message-writer.ts';
 import { toKey } from '../wire/name.ts';
+import { OPT_OCTETS } from '../wire/query-records.ts';
+import { RecordDataError } from '../wire/record-codec.ts';
+import { typeOfData } from '../wire/record-data.ts';
+import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
 import { type Question, type ResourceRecord, TYPE } from '../wire/types.ts';
 import type { AnswerBody, CachedAnswer, Rotation } from './types.ts';
 
@@ -13,22 +16,24 @@ export interface AnswerRecords {
   /** The whole response code; the lower four bits are kept. */
   readonly rcode: number;
   readonly authoritative: boolean;
+  /** Default: no. */
+  readonly authenticData?: boolean;
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
   readonly additionals: readonly ResourceRecord[];
 }
 
 /** The largest message, without the OPT record that a client may be owed. */
-const MOST_OCTETS = 65_535 - 11;
+const MAX_OCTETS = MAX_MESSAGE_OCTETS - OPT_OCTETS;
 
 const writer = new MessageWriter();
 
 /** @returns nothing for what does not fit into a message, or has no wire form */
 export function writeAnswerBody(
   question: Question,
-  { rcode, authoritative, answers, authorities, additionals }: AnswerRecords,
+  { rcode, authoritative, authenticData = false, answers, authorities, additionals }: AnswerRecords,
 ): Pick<CachedAnswer, 'body' | 'ttlOffsets'> | undefined {
-  writer.start(MOST_OCTETS);
+  writer.start(MAX_OCTETS);
   writer.question({ name: toKey(question.name), type: question.type, class: question.class });
   const start = writer.length;
   const ttlOffsets: number[] = [];
@@ -51,6 +56,7 @@ export function writeAnswerBody(
   const body: AnswerBody = {
     rcode: rcode & 15,
     authoritative,
+    authenticData,
     answerCount: answers.length,
     authorityCount: authorities.length,
     additionalCount: additionals.length,

@@ -65,6 +65,13 @@ export class Arena {
     return offset;
   }
 
+  /** Memory that was never used, and so is zero; it is kept for good. @throws TableFullError */
+  takeFresh(octets: number): number {
+    const offset = this.#extend(roundToClass(octets), UNIT);
+    this.#used += roundToClass(octets);
+    return offset;
+  }
+
   give(offset: number, octets: number): void {
     const size = roundToClass(octets);
     this.#keep(size, offset);

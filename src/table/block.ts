@@ -1,22 +1,39 @@
 /**
- * Name nodes, cached answers and zone terms as blocks of the table's memory (see layout.ts).
+ * Name nodes, cached answers and zone settings as blocks of the table's memory (see layout.ts).
  *
  * Blocks are first written into a buffer of the writer's own, so that an unchanged node is known before anything moves.
  */
+import { OctetWriter } from '../wire/octet-writer.ts';
+import { CLASS, TYPE } from '../wire/types.ts';
 import {
   BELOW_ASK_ANY,
   BELOW_COMPLETE,
   BODY,
+  BODY_AUTHENTIC,
   BODY_AUTHORITATIVE,
   CACHED,
   CACHED_FLAG,
   KIND,
+  NO_PUBLICATION,
   NODE,
+  OTHER_TYPES,
   padded,
-  TERMS,
-  TERMS_FLAG,
+  REDIRECT,
+  SOURCES,
+  shapeOf,
+  ZONE,
+  ZONE_FLAG,
 } from './layout.ts';
-import type { AnswerBody, Below, CachedAnswer, NameNode, ZoneTerms } from './types.ts';
+import type {
+  AnswerBody,
+  AnswerSources,
+  Below,
+  CachedAnswer,
+  CachedQuestion,
+  CachedRedirect,
+  NameNode,
+  ZoneSettings,
+} from './types.ts';
 
 /** A growing buffer in which one block at a time is made. */
 export class BlockBuffer {
@@ -42,7 +59,10 @@ function writeBody(buffer: BlockBuffer, start: number, body: AnswerBody): number
   const { words, octets } = buffer;
   const word = start >> 2;
   const { rotation } = body;
-  words[word] = body.rcode | (body.authoritative ? BODY_AUTHORITATIVE : 0);
+  words[word] =
+    body.rcode |
+    (body.authoritative ? BODY_AUTHORITATIVE : 0) |
+    (body.authenticData === true ? BODY_AUTHENTIC : 0);
   words[word + 1] = body.answerCount | (body.authorityCount << 16);
   words[word + 2] = body.additionalCount | ((rotation?.stride ?? 0) << 16);
   words[word + 3] = (rotation?.start ?? 0) | ((rotation?.count ?? 0) << 16);
@@ -56,8 +76,14 @@ function encodeBelow(below: Below): number {
   return below.labels === 0 ? BELOW_ASK_ANY : Math.min(below.labels, BELOW_ASK_ANY - 1);
 }
 
-/** @param hash the finished hash of the node's name */
-export function encodeNode(buffer: BlockBuffer, node: NameNode, hash: number): void {
+const OTHER_TYPES_CODE = {
+  nodata: OTHER_TYPES.NODATA,
+  ask: OTHER_TYPES.ASK,
+  next: OTHER_TYPES.NEXT,
+} as const;
+
+/** @param hash the finished hash of the node's name in its publication */
+export function encodeNode(buffer: BlockBuffer, node: NameNode, publication: number, hash: number): void {
   const nameStart = NODE.TYPES + node.answers.size * 8;
   let bodyStart = nameStart + padded(node.name.length);
   let total = bodyStart;
@@ -65,13 +91,11 @@ export function encodeNode(buffer: BlockBuffer, node: NameNode, hash: number): v
   buffer.begin(total);
   const { words, octets } = buffer;
   words[NODE.HASH >> 2] = hash;
-  words[NODE.SHAPE >> 2] =
-    node.name.length |
-    (KIND.NODE << 8) |
-    (encodeBelow(node.below) << 16) |
-    ((node.otherTypes === 'ask' ? 1 : 0) << 24);
-  words[NODE.ZONE >> 2] = node.zone | (node.metricsId << 8) | (node.answers.size << 16);
+  words[NODE.SHAPE >> 2] = shapeOf(node.name.length, KIND.NODE, publication);
+  words[NODE.MEANING >> 2] =
+    encodeBelow(node.below) | (OTHER_TYPES_CODE[node.otherTypes] << 8) | (node.outcome << 16);
   words[NODE.SIZE >> 2] = buffer.length;
+  words[NODE.ZONE >> 2] = node.zone | (node.answers.size << 16);
   octets.set(node.name, nameStart);
   let entry = NODE.TYPES >> 2;
   for (const [type, body] of node.answers) {
@@ -86,27 +110,90 @@ export function cachedFlags(dnssecOk: boolean, checkingDisabled: boolean): numbe
   return (dnssecOk ? CACHED_FLAG.DNSSEC_OK : 0) | (checkingDisabled ? CACHED_FLAG.CHECKING_DISABLED : 0);
 }
 
-/** @param hash the finished hash of the question; @param now seconds since the epoch */
-export function encodeCached(buffer: BlockBuffer, answer: CachedAnswer, hash: number, now: number): void {
+/** Where a cached answer belongs, and when it was stored. */
+export interface CachedPlace {
+  /** The finished hash of the question in its view. */
+  readonly hash: number;
+  /** The number of the view's cache. */
+  readonly cache: number;
+  /** Seconds of the monotonic clock that all threads share. */
+  readonly now: number;
+}
+
+export function encodeCached(buffer: BlockBuffer, answer: CachedAnswer, place: CachedPlace): void {
   const offsetsStart = CACHED.NAME + padded(answer.name.length);
-  const bodyStart = offsetsStart + padded(answer.ttlOffsets.length * 2);
-  buffer.begin(bodyStart + bodyLength(answer.body));
+  const bodyStart = beginCached(buffer, answer, place, {
+    offsets: answer.ttlOffsets.length,
+    octets: bodyLength(answer.body),
+  });
   const { words, octets } = buffer;
-  const flags =
-    cachedFlags(answer.dnssecOk, answer.checkingDisabled) |
-    (answer.recursionAvailable ? CACHED_FLAG.RECURSION_AVAILABLE : 0);
+  words[CACHED.FLAGS >> 2] =
+    (words[CACHED.FLAGS >> 2] ?? 0) |
+    (answer.recursionAvailable ? CACHED_FLAG.RECURSION_AVAILABLE : 0) |
+    (answer.ttlOffsets.length << 16);
+  words[CACHED.FRESH_UNTIL >> 2] = answer.freshUntil ?? place.now + answer.lifetime;
+  new Uint16Array(octets.buffer, offsetsStart, answer.ttlOffsets.length).set(answer.ttlOffsets);
+  writeBody(buffer, bodyStart, answer.body);
+}
+
+/** @param targetHash the unsalted hash of the target */
+export function encodeRedirect(
+  buffer: BlockBuffer,
+  redirect: CachedRedirect,
+  place: CachedPlace,
+  targetHash: number,
+): void {
+  const { target } = redirect;
+  const length = REDIRECT.NAME + padded(target.length);
+  const start = beginCached(buffer, redirect, place, { offsets: 0, octets: length });
+  const { words, octets } = buffer;
+  words[CACHED.FLAGS >> 2] = (words[CACHED.FLAGS >> 2] ?? 0) | CACHED_FLAG.REDIRECT;
+  words[(start + REDIRECT.HASH) >> 2] = targetHash;
+  words[(start + REDIRECT.LENGTH) >> 2] = target.length;
+  octets.set(target, start + REDIRECT.NAME);
+}
+
+/**
+ * Begins a cached answer with what all of them have.
+ *
+ * @param content the number of its TTL offsets, and the octets of its body
+ * @returns where the body begins
+ */
+function beginCached(
+  buffer: BlockBuffer,
+  answer: CachedQuestion & Pick<CachedAnswer, 'lifetime' | 'outcome' | 'sources'>,
+  { hash, cache, now }: CachedPlace,
+  content: { readonly offsets: number; readonly octets: number },
+): number {
+  const { sources } = answer;
+  const behindOffsets = CACHED.NAME + padded(answer.name.length) + padded(content.offsets * 2);
+  const bodyStart = behindOffsets + (sources === undefined ? 0 : SOURCES.OCTETS);
+  buffer.begin(bodyStart + content.octets);
+  const { words, octets } = buffer;
   words[CACHED.HASH >> 2] = hash;
-  words[CACHED.SHAPE >> 2] = answer.name.length | (KIND.CACHED << 8);
+  words[CACHED.SHAPE >> 2] = shapeOf(answer.name.length, KIND.CACHED, cache);
   words[CACHED.QUESTION >> 2] = answer.type | (answer.class << 16);
   words[CACHED.SIZE >> 2] = buffer.length;
   words[CACHED.STORED >> 2] = now;
   words[CACHED.EXPIRES >> 2] = now + answer.lifetime;
-  words[CACHED.FLAGS >> 2] = flags | (answer.metricsId << 8) | (answer.ttlOffsets.length << 16);
+  words[CACHED.FLAGS >> 2] =
+    cachedFlags(answer.dnssecOk, answer.checkingDisabled) |
+    (sources === undefined ? 0 : CACHED_FLAG.HAS_SOURCES);
   words[CACHED.BODY >> 2] = bodyStart;
-  words[CACHED.FRESH_UNTIL >> 2] = answer.freshUntil ?? now + answer.lifetime;
+  words[CACHED.OUTCOME >> 2] = answer.outcome;
   octets.set(answer.name, CACHED.NAME);
-  new Uint16Array(octets.buffer, offsetsStart, answer.ttlOffsets.length).set(answer.ttlOffsets);
-  writeBody(buffer, bodyStart, answer.body);
+  if (sources !== undefined) writeSources(words, behindOffsets >> 2, sources);
+  return bodyStart;
+}
+
+function writeSources(words: Uint32Array, at: number, { plan, publications }: AnswerSources): void {
+  const [first, second] = publications;
+  const none = { id: NO_PUBLICATION, epoch: 0 };
+  words[at] = plan;
+  words[at + 1] = (first ?? none).id;
+  words[at + 2] = (first ?? none).epoch;
+  words[at + 3] = (second ?? none).id;
+  words[at + 4] = (second ?? none).epoch;
 }
 
 /** Where the given name of record data ends in the apex: the labels before it, or undefined when it does not. */
@@ -124,45 +211,58 @@ function nameEnd(octets: Uint8Array, start: number): number {
   return at + 1;
 }
 
+const writer = new OctetWriter();
+
 /** The SOA record of a zone's negative answers, with gaps where pointers to the apex are to be filled in. */
-function compressSoa(terms: ZoneTerms): {
+function compressSoa(settings: ZoneSettings): {
   readonly record: Uint8Array;
   readonly pointers: readonly number[];
 } {
-  const { soaData, apex, negativeTtl } = terms;
+  const { soaData, apex, negativeTtl } = settings;
   const mailboxStart = nameEnd(soaData, 0);
   const numbersStart = nameEnd(soaData, mailboxStart);
-  const record: number[] = [0xc0, 0, 0, 6, 0, 1];
-  record.push(...new Uint8Array(new Uint32Array([negativeTtl]).buffer).reverse(), 0, 0);
-  const pointers = [0];
-  const dataStart = record.length;
+  writer.rewind(0, 0);
+  const pointers: number[] = [];
+  const writePointer = (): void => {
+    pointers.push(writer.position);
+    writer.uint16(0xc000);
+  };
+  writePointer();
+  writer.uint16(TYPE.SOA);
+  writer.uint16(CLASS.IN);
+  writer.uint32(negativeTtl);
+  const lengthAt = writer.position;
+  writer.uint16(0);
   for (const name of [soaData.subarray(0, mailboxStart), soaData.subarray(mailboxStart, numbersStart)]) {
     const before = labelsBefore(name, apex);
-    record.push(...(before ?? name));
-    if (before === undefined) continue;
-    pointers.push(record.length);
-    record.push(0xc0, 0);
+    writer.bytes(before ?? name);
+    if (before !== undefined) writePointer();
   }
-  record.push(...soaData.subarray(numbersStart));
-  record[dataStart - 1] = (record.length - dataStart) & 0xff;
-  record[dataStart - 2] = (record.length - dataStart) >> 8;
-  return { record: Uint8Array.from(record), pointers };
+  writer.bytes(soaData.subarray(numbersStart));
+  const end = writer.position;
+  writer.position = lengthAt;
+  writer.uint16(end - lengthAt - 2);
+  return { record: writer.octets.slice(0, end), pointers };
 }
 
-export function encodeTerms(buffer: BlockBuffer, terms: ZoneTerms): void {
-  const { record, pointers } = compressSoa(terms);
-  const recordStart = TERMS.POINTERS + padded(pointers.length * 2);
+export function encodeSettings(buffer: BlockBuffer, settings: ZoneSettings): void {
+  const { record, pointers } = compressSoa(settings);
+  const recordStart = ZONE.POINTERS + padded(pointers.length * 2);
   buffer.begin(recordStart + record.length);
   const { words, octets } = buffer;
-  words[TERMS.FLAGS >> 2] =
-    (terms.known ? TERMS_FLAG.KNOWN : 0) |
-    (terms.authoritativeNxdomain ? TERMS_FLAG.AUTHORITATIVE_NXDOMAIN : 0) |
-    (terms.recursionAvailable ? TERMS_FLAG.RECURSION_AVAILABLE : 0) |
-    (terms.askWildcards ? TERMS_FLAG.ASK_WILDCARDS : 0) |
-    (terms.cachesOpenTypes === true ? TERMS_FLAG.CACHES_OPEN_TYPES : 0);
-  words[TERMS.LENGTHS >> 2] = terms.apex.length | (record.length << 16);
-  words[TERMS.RECORD >> 2] = recordStart | (pointers.length << 16);
-  words[TERMS.SIZE >> 2] = buffer.length;
-  new Uint16Array(octets.buffer, TERMS.POINTERS, pointers.length).set(pointers);
+  words[ZONE.FLAGS >> 2] =
+    (settings.known ? ZONE_FLAG.KNOWN : 0) |
+    (settings.authoritativeNxdomain ? ZONE_FLAG.AUTHORITATIVE_NXDOMAIN : 0) |
+    (settings.recursionAvailable ? ZONE_FLAG.RECURSION_AVAILABLE : 0) |
+    (settings.askWildcards ? ZONE_FLAG.ASK_WILDCARDS : 0) |
+    (settings.cachesOpenTypes === true ? ZONE_FLAG.CACHES_OPEN_TYPES : 0) |
+    (settings.missing === 'next' ? ZONE_FLAG.MISSING_NEXT : 0) |
+    (settings.missing === 'ask' ? ZONE_FLAG.MISSING_ASK : 0) |
+    (settings.any === 'minimal' ? ZONE_FLAG.ANY_MINIMAL : 0) |
+    (settings.any === 'refused' ? ZONE_FLAG.ANY_REFUSED : 0);
+  words[ZONE.LENGTHS >> 2] = settings.apex.length | (record.length << 16);
+  words[ZONE.RECORD >> 2] = recordStart | (pointers.length << 16);
+  words[ZONE.SIZE >> 2] = buffer.length;
+  new Uint16Array(octets.buffer, ZONE.POINTERS, pointers.length).set(pointers);
   octets.set(record, recordStart);
 }

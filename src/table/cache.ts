@@ -1,21 +1,21 @@
 /**
- * Cached answers: a log that runs in a circle through a fixed budget of memory, evicting at its tail.
+ * Cached answers: which are stored, found, moved and evicted. They lie in a circular log (see cache-log.ts).
  *
- * A new answer is written at the head. When there is no room, entries at the tail go: a dead one at once, one that a
+ * A new answer is written at the head. When there is no space, entries at the tail go: a dead one at once, one that a
  * reader used since the last time round is moved to the head (its mark cleared), any other is evicted. So the bound holds
  * by construction, nothing fragments, and recency costs a reader one octet.
- *
- * What the tail has left is written over only when all readers are past it; until then a new answer is not cached.
  */
-import { type Arena, TableFullError } from './arena.ts';
-import { BlockBuffer, cachedFlags, encodeCached } from './block.ts';
+import { BlockBuffer, cachedFlags, encodeCached, encodeRedirect } from './block.ts';
+import { CacheLog } from './cache-log.ts';
 import { decodeCached } from './cached-entry.ts';
+import { isCurrent } from './derived.ts';
 import { finishQuestion, hashName } from './hash.ts';
-import { CACHED, CACHED_FLAG, KIND, UNIT } from './layout.ts';
-import type { TableViews } from './memory.ts';
-import type { Reclaimer } from './reclaim.ts';
+import { CACHED, CACHED_FLAG, KIND, shapeOf } from './layout.ts';
+import type { TableViews, WriterMemory } from './memory.ts';
+import { CACHED_KEY_FLAGS } from './question.ts';
 import type { Slots } from './slots.ts';
-import type { CachedAnswer, CachedEntry, CachedQuestion } from './types.ts';
+import type { CachedAnswer, CachedEntry, CachedQuestion, CachedRedirect, ViewId } from './types.ts';
+import type { ViewRecords } from './view-records.ts';
 
 export interface CacheLimits {
   readonly octets: number;
@@ -31,44 +31,45 @@ export interface CacheStatistics {
 }
 
 /** How many entries one new answer may move or evict: the bound on its cost. */
-const MOST_EVICTIONS = 64;
-const KEY_FLAGS = CACHED_FLAG.DNSSEC_OK | CACHED_FLAG.CHECKING_DISABLED;
+const MAX_EVICTIONS = 64;
+
+/** What the cache stands on. */
+export interface CacheParts {
+  readonly memory: WriterMemory;
+  readonly slots: Slots;
+  readonly views: Pick<ViewRecords, 'cacheOf' | 'withCache'>;
+  /** The keys of the hash. */
+  readonly keys: Int32Array;
+}
+
+/** Where the answer to a question is looked for. */
+interface CacheKey {
+  readonly hash: number;
+  readonly shape: number;
+  readonly flags: number;
+  /** The number of the view's cache. */
+  readonly cache: number;
+}
 
 export class AnswerCache {
   readonly #views: TableViews;
-  readonly #reclaimer: Reclaimer;
+  readonly #parts: CacheParts;
   readonly #slots: Slots;
-  readonly #seed: number;
   readonly #limits: CacheLimits;
   readonly #buffer = new BlockBuffer();
-  /** The log: [start, end). Head, tail and limit count octets ever written and never wrap; `#at` maps them into it. */
-  readonly #start: number;
-  readonly #size: number;
-  #head = 0;
-  #tail = 0;
-  /** How far readers are known to have left what the tail passed. */
-  #left = 0;
+  readonly #log: CacheLog;
   #cached = 0;
   #cachedOctets = 0;
   #insertions = 0;
   #evictions = 0;
   #refusals = 0;
 
-  constructor(
-    views: TableViews,
-    arena: Arena,
-    reclaimer: Reclaimer,
-    slots: Slots,
-    seed: number,
-    limits: CacheLimits,
-  ) {
-    this.#views = views;
-    this.#reclaimer = reclaimer;
-    this.#slots = slots;
-    this.#seed = seed;
+  constructor(parts: CacheParts, limits: CacheLimits) {
+    this.#views = parts.memory.views;
+    this.#parts = parts;
+    this.#slots = parts.slots;
     this.#limits = limits;
-    this.#size = limits.entries === 0 ? 0 : limits.octets & ~(UNIT - 1);
-    this.#start = this.#size === 0 ? 0 : arena.takePages(this.#size);
+    this.#log = new CacheLog(parts.memory, limits.entries === 0 ? 0 : limits.octets);
   }
 
   statistics(): CacheStatistics {
@@ -81,15 +82,19 @@ export class AnswerCache {
     };
   }
 
+  /** @param now milliseconds of the monotonic clock that all threads share */
+  put(answer: CachedAnswer, now: number, view: ViewId): boolean {
+    const key = this.#keyOf(answer, view);
+    encodeCached(this.#buffer, answer, { hash: key.hash, cache: key.cache, now: Math.floor(now / 1000) });
+    return this.#store(answer, key);
+  }
+
   /** @param now milliseconds since the epoch */
-  put(answer: CachedAnswer, now: number): boolean {
-    const flags = cachedFlags(answer.dnssecOk, answer.checkingDisabled);
-    const hash = finishQuestion(hashName(answer.name, this.#seed), answer.type, answer.class, flags);
-    encodeCached(this.#buffer, answer, hash, Math.floor(now / 1000));
-    const stored = this.#makeRoom(this.#buffer.length) && this.#publish(answer, hash, flags);
-    if (stored) this.#insertions++;
-    else this.#refusals++;
-    return stored;
+  putRedirect(redirect: CachedRedirect, now: number, view: ViewId): boolean {
+    const key = this.#keyOf(redirect, view);
+    const place = { hash: key.hash, cache: key.cache, now: Math.floor(now / 1000) };
+    encodeRedirect(this.#buffer, redirect, place, hashName(redirect.target, this.#parts.keys));
+    return this.#store(redirect, key);
   }
 
   dropWithin(name: Uint8Array): number {
@@ -104,48 +109,52 @@ export class AnswerCache {
   }
 
   /** The entry of a question, expired or not. */
-  read(question: CachedQuestion): CachedEntry | undefined {
-    const slot = this.#slotOfQuestion(question);
-    if (slot < 0) return undefined;
-    return decodeCached(this.#views, this.#slots.blockAt(slot), this.#slots.hasRecency(slot));
+  read(question: CachedQuestion, view: ViewId): CachedEntry | undefined {
+    const slot = this.#findSlot(question, this.#keyOf(question, view));
+    return slot < 0 ? undefined : this.#decode(this.#slots.blockAt(slot), this.#slots.hasRecency(slot));
   }
 
-  has(question: CachedQuestion): boolean {
-    return this.#slotOfQuestion(question) >= 0;
+  has(question: CachedQuestion, view: ViewId): boolean {
+    return this.#findSlot(question, this.#keyOf(question, view)) >= 0;
   }
 
-  drop(question: CachedQuestion): boolean {
-    const slot = this.#slotOfQuestion(question);
+  drop(question: CachedQuestion, view: ViewId): boolean {
+    const slot = this.#findSlot(question, this.#keyOf(question, view));
     if (slot >= 0) this.#remove(this.#slots.blockAt(slot));
     return slot >= 0;
   }
 
-  #slotOfQuestion(question: CachedQuestion): number {
-    const { name, type, class: dnsClass } = question;
+  #keyOf({ name, type, class: dnsClass, ...question }: CachedQuestion, view: ViewId): CacheKey {
+    const { salt, cache } = this.#parts.views.cacheOf(view);
     const flags = cachedFlags(question.dnssecOk, question.checkingDisabled);
-    return this.#findSlot(question, finishQuestion(hashName(name, this.#seed), type, dnsClass, flags), flags);
+    const { keys } = this.#parts;
+    const hash = finishQuestion(hashName(name, keys) ^ salt, keys, type, dnsClass, flags);
+    return { hash, shape: shapeOf(name.length, KIND.CACHED, cache), flags, cache };
   }
 
-  /** @param from a position of the log, or 0 */
+  /** @returns nothing for redirects, answers that are outdated, and those of a view that is removed or has a new cache */
+  #decode(block: number, used: boolean): CachedEntry | undefined {
+    const isRedirect = ((this.#views.words[(block + CACHED.FLAGS) >> 2] ?? 0) & CACHED_FLAG.REDIRECT) !== 0;
+    if (isRedirect || !isCurrent(this.#views, block)) return undefined;
+    const view = this.#parts.views.withCache((this.#views.words[(block + CACHED.SHAPE) >> 2] ?? 0) >>> 16);
+    return view === undefined ? undefined : decodeCached(this.#views, block, view, used);
+  }
+
+  /** @param from where the last call ended, or 0 */
   scan(
     from: number,
-    most: number,
+    max: number,
     isDue: (stored: number, expires: number) => boolean,
   ): { found: CachedEntry[]; next: number } {
     const { words } = this.#views;
     const found: CachedEntry[] = [];
-    let position = Math.max(from, this.#tail);
-    for (let looked = 0; looked < most && position < this.#head; looked++) {
-      const block = this.#at(position);
-      const size = this.#sizeOf(block);
-      position += size === 0 ? this.#size - (position % this.#size) : alignUnit(size);
-      if (size === 0) continue;
-      if (!isDue(words[(block + CACHED.STORED) >> 2] ?? 0, words[(block + CACHED.EXPIRES) >> 2] ?? 0))
-        continue;
+    const next = this.#log.visit(from, max, (block) => {
+      if (!isDue(words[(block + CACHED.STORED) >> 2] ?? 0, words[(block + CACHED.EXPIRES) >> 2] ?? 0)) return;
       const slot = this.#slotOf(block);
-      if (slot >= 0 && this.#slots.hasRecency(slot)) found.push(decodeCached(this.#views, block, true));
-    }
-    return { found, next: position < this.#head ? position : 0 };
+      const entry = slot >= 0 && this.#slots.hasRecency(slot) ? this.#decode(block, true) : undefined;
+      if (entry !== undefined) found.push(entry);
+    });
+    return { found, next };
   }
 
   /** All entries, each with whether a reader used it since eviction last passed it. */
@@ -153,109 +162,67 @@ export class AnswerCache {
     for (const block of this.#slots.blocks()) {
       if (!this.#isCached(block)) continue;
       const slot = this.#slotOf(block);
-      if (slot >= 0) yield decodeCached(this.#views, block, this.#slots.hasRecency(slot));
+      const entry = slot < 0 ? undefined : this.#decode(block, this.#slots.hasRecency(slot));
+      if (entry !== undefined) yield entry;
     }
   }
 
-  #findSlot(question: CachedQuestion, hash: number, flags: number): number {
-    const { words } = this.#views;
-    const asked = (question.type | (question.class << 16)) >>> 0;
+  #findSlot(question: CachedQuestion, { hash, shape, flags }: CacheKey): number {
+    const { atoms } = this.#views;
+    const asked = question.type | (question.class << 16);
     return this.#slots.find(
       hash,
       (candidate) =>
-        this.#isCached(candidate) &&
-        words[(candidate + CACHED.QUESTION) >> 2] === asked &&
-        ((words[(candidate + CACHED.FLAGS) >> 2] ?? 0) & KEY_FLAGS) === flags &&
-        this.#hasName(candidate, question.name),
+        atoms[(candidate + CACHED.SHAPE) >> 2] === shape &&
+        atoms[(candidate + CACHED.QUESTION) >> 2] === asked &&
+        ((atoms[(candidate + CACHED.FLAGS) >> 2] ?? 0) & CACHED_KEY_FLAGS) === flags &&
+        this.#endsWith(candidate, question.name, 0),
     );
   }
 
-  #publish(answer: CachedAnswer, hash: number, flags: number): boolean {
-    const slot = this.#findSlot(answer, hash, flags);
-    if (slot < 0 && this.#cached >= this.#limits.entries) this.#evictOne();
-    const block = this.#append();
+  /** Stores what is in the buffer. */
+  #store(question: CachedQuestion, key: CacheKey): boolean {
+    const stored = this.#publish(question, key);
+    if (stored) this.#insertions++;
+    else this.#refusals++;
+    return stored;
+  }
+
+  #publish(question: CachedQuestion, key: CacheKey): boolean {
+    const { length } = this.#buffer;
+    for (let turn = 0; this.#log.isFullFor(length) && turn < MAX_EVICTIONS; turn++) this.#passOldest(turn);
+    if (this.#cached >= this.#limits.entries && this.#findSlot(question, key) < 0) this.#evictOne();
+    this.#log.release();
+    const block = this.#log.append(this.#buffer.octets.subarray(0, length));
+    if (block === 0) return false;
+    const slot = this.#findSlot(question, key);
     if (slot >= 0) {
       this.#cachedOctets -= this.#sizeOf(this.#slots.blockAt(slot));
       this.#slots.replace(slot, block);
       // Whether the new one is used is another question.
       this.#slots.takeRecency(slot);
-    } else if (this.#insert(hash, block)) this.#cached++;
+    } else if (this.#slots.insert(key.hash, block)) this.#cached++;
     else return false;
-    this.#cachedOctets += this.#buffer.length;
+    this.#cachedOctets += length;
     return true;
   }
 
-  /** A full table refuses to cache. */
-  #insert(hash: number, block: number): boolean {
-    try {
-      return this.#slots.insert(hash, block, false);
-    } catch (error) {
-      if (error instanceof TableFullError) return false;
-      throw error;
-    }
-  }
-
-  /** Copies the buffer to the head, for which there must be room. */
-  #append(): number {
-    this.#skipEnd(this.#buffer.length);
-    const block = this.#at(this.#head);
-    this.#views.octets.set(this.#buffer.octets.subarray(0, this.#buffer.length), block);
-    this.#head += alignUnit(this.#buffer.length);
-    return block;
-  }
-
-  /** Evicts at the tail until `length` octets fit at the head and no reader looks at them. */
-  #makeRoom(length: number): boolean {
-    const wished = alignUnit(length);
-    if (wished * 4 > this.#size) return false;
-    // Some room is kept ready, so that readers have time to leave what was evicted.
-    const ready = Math.max(2 * wished, this.#size >> 4);
-    for (let turn = 0; this.#roomAfterTail() < ready && turn < MOST_EVICTIONS; turn++) this.#passTail(turn);
-    this.#letReadersLeave();
-    return this.#needed(wished) <= this.#size - (this.#head - this.#left);
-  }
-
-  #roomAfterTail(): number {
-    return this.#size - (this.#head - this.#tail);
-  }
-
-  #needed(length: number): number {
-    const rest = this.#size - (this.#head % this.#size);
-    return rest < length ? rest + length : length;
-  }
-
-  #letReadersLeave(): void {
-    const tail = this.#tail;
-    if (tail > this.#left) {
-      this.#reclaimer.retire(() => {
-        this.#left = Math.max(this.#left, tail);
-      });
-    }
-    this.#reclaimer.collect();
-  }
-
-  /** Moves the tail past one entry, which dies, moves to the head, or is dead already. */
-  #passTail(turn: number): void {
-    if (this.#tail >= this.#head) return;
-    const block = this.#at(this.#tail);
-    const size = this.#sizeOf(block);
-    if (size === 0) {
-      this.#tail += this.#size - (this.#tail % this.#size);
-      return;
-    }
+  /** Lets go of the entry at the tail: it is dead already, moves to the head, or dies. */
+  #passOldest(turn: number): void {
+    const block = this.#log.oldest();
+    if (block === 0) return;
     const slot = this.#slotOf(block);
-    if (slot >= 0) {
-      const fits = this.#needed(alignUnit(size)) <= this.#size - (this.#head - this.#left);
-      if (this.#slots.takeRecency(slot) && turn < MOST_EVICTIONS / 2 && fits)
-        this.#moveToHead(slot, block, size);
-      else this.#evict(slot, size);
-    }
-    this.#tail += alignUnit(size);
+    if (
+      slot >= 0 &&
+      !(this.#slots.takeRecency(slot) && turn < MAX_EVICTIONS / 2 && this.#moveToHead(slot, block))
+    )
+      this.#evict(slot, this.#sizeOf(block));
+    this.#log.passOldest();
   }
 
   #evictOne(): void {
     const before = this.#cached;
-    for (let turn = 0; this.#cached === before && turn < MOST_EVICTIONS; turn++) this.#passTail(turn);
+    for (let turn = 0; this.#cached === before && turn < MAX_EVICTIONS; turn++) this.#passOldest(turn);
   }
 
   #evict(slot: number, size: number): void {
@@ -265,12 +232,10 @@ export class AnswerCache {
     this.#evictions++;
   }
 
-  #moveToHead(slot: number, block: number, size: number): void {
-    this.#skipEnd(size);
-    const target = this.#at(this.#head);
-    this.#views.octets.copyWithin(target, block, block + size);
-    this.#head += alignUnit(size);
-    this.#slots.replace(slot, target);
+  #moveToHead(slot: number, block: number): boolean {
+    const target = this.#log.append(this.#views.octets.subarray(block, block + this.#sizeOf(block)));
+    if (target !== 0) this.#slots.replace(slot, target);
+    return target !== 0;
   }
 
   #remove(block: number): void {
@@ -281,20 +246,17 @@ export class AnswerCache {
     this.#cachedOctets -= this.#sizeOf(block);
   }
 
-  /** Leaves the rest of the log's end unused when an entry of this length does not fit there. */
-  #skipEnd(length: number): void {
-    const at = this.#head % this.#size;
-    if (this.#size - at >= alignUnit(length)) return;
-    this.#views.words[(this.#start + at + CACHED.SIZE) >> 2] = 0;
-    this.#head += this.#size - at;
-  }
-
-  #at(position: number): number {
-    return this.#start + (position % this.#size);
-  }
-
   #sizeOf(block: number): number {
     return this.#views.words[(block + CACHED.SIZE) >> 2] ?? 0;
+  }
+
+  /** Evicts a cached answer that lies where an entry of this hash could. @returns whether there was one */
+  evictNear(hash: number): boolean {
+    const block = this.#slots.near(hash).find((each) => this.#isCached(each));
+    if (block === undefined) return false;
+    this.#remove(block);
+    this.#evictions++;
+    return true;
   }
 
   #slotOf(block: number): number {
@@ -307,10 +269,6 @@ export class AnswerCache {
 
   #nameLength(block: number): number {
     return (this.#views.words[(block + CACHED.SHAPE) >> 2] ?? 0) & 0xff;
-  }
-
-  #hasName(block: number, name: Uint8Array): boolean {
-    return this.#nameLength(block) === name.length && this.#endsWith(block, name, 0);
   }
 
   #isWithin(block: number, name: Uint8Array): boolean {
@@ -326,8 +284,4 @@ export class AnswerCache {
     const start = block + CACHED.NAME + from;
     return name.every((octet, index) => this.#views.octets[start + index] === octet);
   }
-}
-
-function alignUnit(octets: number): number {
-  return (octets + UNIT - 1) & ~(UNIT - 1);
 }

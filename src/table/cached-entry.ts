@@ -2,9 +2,9 @@
  * Cached answers read back from the table's memory, by the writer: for stale answers, prefetching and dumps.
  */
 import type { WireName } from '../wire/types.ts';
-import { BODY, BODY_AUTHORITATIVE, CACHED, CACHED_FLAG, padded } from './layout.ts';
+import { BODY, BODY_AUTHENTIC, BODY_AUTHORITATIVE, CACHED, CACHED_FLAG, padded } from './layout.ts';
 import type { TableViews } from './memory.ts';
-import type { AnswerBody, CachedEntry } from './types.ts';
+import type { AnswerBody, CachedEntry, ViewId } from './types.ts';
 
 function decodeBody({ octets, words }: TableViews, start: number): AnswerBody {
   const at = (field: number): number => words[(start + field) >> 2] ?? 0;
@@ -15,6 +15,7 @@ function decodeBody({ octets, words }: TableViews, start: number): AnswerBody {
   return {
     rcode: flags & 0x0f,
     authoritative: (flags & BODY_AUTHORITATIVE) !== 0,
+    authenticData: (flags & BODY_AUTHENTIC) !== 0,
     answerCount: at(BODY.ANSWERS) & 0xffff,
     authorityCount: at(BODY.ANSWERS) >>> 16,
     additionalCount: additionals & 0xffff,
@@ -27,7 +28,7 @@ function decodeBody({ octets, words }: TableViews, start: number): AnswerBody {
 }
 
 /** @param block where the entry lies; its memory is copied */
-export function decodeCached(views: TableViews, block: number, used: boolean): CachedEntry {
+export function decodeCached(views: TableViews, block: number, view: ViewId, used: boolean): CachedEntry {
   const { octets, words } = views;
   const at = (field: number): number => words[(block + field) >> 2] ?? 0;
   const nameLength = at(CACHED.SHAPE) & 0xff;
@@ -41,13 +42,14 @@ export function decodeCached(views: TableViews, block: number, used: boolean): C
     dnssecOk: (flags & CACHED_FLAG.DNSSEC_OK) !== 0,
     checkingDisabled: (flags & CACHED_FLAG.CHECKING_DISABLED) !== 0,
     recursionAvailable: (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0,
-    metricsId: (flags >> 8) & 0xff,
+    outcome: at(CACHED.OUTCOME),
     body: decodeBody(views, block + at(CACHED.BODY)),
     ttlOffsets: [...new Uint16Array(octets.buffer, offsets, flags >>> 16)],
     stored: at(CACHED.STORED),
     expires: at(CACHED.EXPIRES),
     lifetime: at(CACHED.EXPIRES) - at(CACHED.STORED),
     freshUntil: at(CACHED.FRESH_UNTIL),
+    view,
     used,
   };
 }

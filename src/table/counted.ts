@@ -1,8 +1,8 @@
 /**
- * What answers are counted by, and in which groups: `layout.ts` says where.
+ * What answers are counted by: types, sizes, durations. `layout.ts` says where.
  */
 import { TYPE } from '../wire/types.ts';
-import { METRICS_IDS, TYPE_BUCKETS } from './layout.ts';
+import { TYPE_BUCKETS } from './layout.ts';
 
 /** The types counted by themselves, in the order of their buckets. */
 export const COUNTED_TYPES: readonly number[] = [
@@ -41,6 +41,3 @@ export const USUAL_OCTETS = 512;
 
 /** Of a header's second word. */
 export const TRUNCATED = 0x0200;
-/** Questions for PTR have groups of their own. */
-export const POINTERS = METRICS_IDS;
-export const GROUPS = METRICS_IDS * 2;

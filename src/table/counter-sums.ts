@@ -6,13 +6,11 @@ import {
   BUCKET_OF_TYPE,
   COUNTED_TYPES,
   DURATION_BOUNDS,
-  GROUPS,
   OTHER_TYPES,
-  POINTERS,
   SIZE_BOUNDS,
   USUAL_OCTETS,
 } from './counted.ts';
-import { COUNTERS, countersOf, METRICS_IDS, RCODE_BUCKETS, TYPE_BUCKETS } from './layout.ts';
+import { COUNTERS, HEADER, RCODE_BUCKETS, TYPE_BUCKETS, UNIT_SHIFT } from './layout.ts';
 
 export interface AnswerCount {
   /** Undefined: every type that is not counted by itself. */
@@ -21,9 +19,9 @@ export interface AnswerCount {
   readonly count: number;
 }
 
-/** Answers that stand for the same kind of thing, those to questions for PTR apart from all others. */
+/** Answers of the same outcome, those to questions for PTR apart from all others. */
 export interface AnswerGroup {
-  readonly metricsId: number;
+  readonly outcome: number;
   readonly pointers: boolean;
   readonly count: number;
   readonly truncated: number;
@@ -40,103 +38,129 @@ export interface AnswerGroup {
 /** Answers since the table was made. */
 export interface QueryCounts {
   readonly byTypeAndRcode: readonly AnswerCount[];
-  readonly byMetricsId: ReadonlyMap<number, number>;
-  /** Those that there are. */
+  readonly byOutcome: ReadonlyMap<number, number>;
+  /** Those with answers; questions for PTR behind all others. */
   readonly groups: readonly AnswerGroup[];
 }
 
 const POINTERS_BUCKET = BUCKET_OF_TYPE[TYPE.PTR] ?? OTHER_TYPES;
-/** In the number of a counter of answers: metrics id, whether truncated, type, rcode. */
+/** In the number of a counter of answers: whether truncated, type, rcode. */
 const TRUNCATED_BIT = 1 << 8;
 /** The buckets of sizes that are not counted: empty answers, which there are none of, and what remains. */
 const USUAL_SIZES = SIZE_BOUNDS.indexOf(USUAL_OCTETS) + 1;
-
-interface Answers {
-  truncated: number;
-  readonly byRcode: number[];
-}
 
 /** All answers, whatever they were. */
 export function countAnswered({ byTypeAndRcode }: Pick<QueryCounts, 'byTypeAndRcode'>): number {
   return byTypeAndRcode.reduce((total, { count }) => total + count, 0);
 }
 
-/** Sums the counters of all readers. Ask more often than a reader can count to 2^32: every hour is plenty. */
-export class CounterSums {
-  readonly #readers: readonly Uint32Array[];
+/** The counts of one outcome, from all readers. */
+class OutcomeSums {
+  readonly outcome: number;
+  /** One page per reader. */
+  readonly #pages: readonly Uint32Array[];
   readonly #seen: readonly Uint32Array[];
   readonly #fractions: readonly Float64Array[];
-  readonly #sums = new Float64Array(COUNTERS.OCTETS);
+  readonly sums = new Float64Array(COUNTERS.OCTETS);
 
-  constructor(memory: SharedArrayBuffer, readers: number) {
-    const each = Array.from({ length: readers }, (_, reader) => countersOf(reader) * 4);
-    this.#readers = each.map((base) => new Uint32Array(memory, base, COUNTERS.OCTETS));
-    this.#fractions = each.map((base) => new Float64Array(memory, base + COUNTERS.OCTETS * 4, GROUPS * 2));
-    this.#seen = each.map(() => new Uint32Array(COUNTERS.OCTETS));
-  }
-
-  read(): QueryCounts {
-    this.#addGrowth();
-    const byTypeAndRcode = new Float64Array(TYPE_BUCKETS * RCODE_BUCKETS);
-    const byMetricsId = new Map<number, number>();
-    const groups = new Map<number, Answers>();
-    for (let word = 0; word < COUNTERS.OCTETS - COUNTERS.ANSWERS; word++) {
-      const count = this.#sums[COUNTERS.ANSWERS + word] ?? 0;
-      if (count === 0) continue;
-      byTypeAndRcode[word & 0xff] = (byTypeAndRcode[word & 0xff] ?? 0) + count;
-      const metricsId = word >> 9;
-      byMetricsId.set(metricsId, (byMetricsId.get(metricsId) ?? 0) + count);
-      const group = ((word >> 4) & 15) === POINTERS_BUCKET ? metricsId | POINTERS : metricsId;
-      const answers = groups.get(group) ?? {
-        truncated: 0,
-        byRcode: new Array<number>(RCODE_BUCKETS).fill(0),
-      };
-      groups.set(group, answers);
-      if ((word & TRUNCATED_BIT) !== 0) answers.truncated += count;
-      else answers.byRcode[word & 15] = (answers.byRcode[word & 15] ?? 0) + count;
-    }
-    const inOrder = [...groups].sort(([one], [other]) => one - other);
-    return {
-      byTypeAndRcode: listTypes(byTypeAndRcode),
-      byMetricsId,
-      groups: inOrder.map(([group, answers]) => this.#readGroup(group, answers)),
-    };
-  }
-
-  #readGroup(group: number, { truncated, byRcode }: Answers): AnswerGroup {
-    const count = sum(byRcode) + truncated;
-    const large = this.#row(COUNTERS.SIZES + group * 32, SIZE_BOUNDS.length).slice(USUAL_SIZES);
-    const late = this.#row(COUNTERS.DURATIONS + group * 16, DURATION_BOUNDS.length + 1).slice(1);
-    return {
-      metricsId: group & (METRICS_IDS - 1),
-      pointers: group >= POINTERS,
-      ...{ count, truncated, byRcode },
-      sizes: [0, Math.max(0, count - sum(large)), ...large],
-      durations: [Math.max(0, count - sum(late)), ...late],
-      octets: this.#fraction(group),
-      milliseconds: this.#fraction(GROUPS + group),
-    };
-  }
-
-  #row(from: number, length: number): readonly number[] {
-    return Array.from(this.#sums.subarray(from, from + length));
-  }
-
-  #fraction(index: number): number {
-    return this.#fractions.reduce((total, fractions) => total + (fractions[index] ?? 0), 0);
+  /** @param first the octet of the first reader's page */
+  constructor(memory: SharedArrayBuffer, outcome: number, first: number, readers: number) {
+    this.outcome = outcome;
+    const pages = Array.from({ length: readers }, (_, reader) => first + reader * COUNTERS.WORDS * 4);
+    this.#pages = pages.map((page) => new Uint32Array(memory, page, COUNTERS.OCTETS));
+    this.#seen = pages.map(() => new Uint32Array(COUNTERS.OCTETS));
+    this.#fractions = pages.map((page) => new Float64Array(memory, page + COUNTERS.OCTETS * 4, 4));
   }
 
   /** Word by word from the first, so that no time is seen of an answer that is not. */
-  #addGrowth(): void {
-    for (const [reader, words] of this.#readers.entries()) {
+  addGrowth(): void {
+    for (const [reader, words] of this.#pages.entries()) {
       const seen = this.#seen[reader] ?? words;
       for (let word = 0; word < words.length; word++) {
         const now = words[word] ?? 0;
         const before = seen[word] ?? 0;
         if (now === before) continue;
-        this.#sums[word] = (this.#sums[word] ?? 0) + ((now - before) >>> 0);
+        this.sums[word] = (this.sums[word] ?? 0) + ((now - before) >>> 0);
         seen[word] = now;
       }
+    }
+  }
+
+  /** Answers to questions for PTR, or to all others. */
+  group(pointers: boolean): AnswerGroup {
+    const half = pointers ? 1 : 0;
+    const byRcode = new Array<number>(RCODE_BUCKETS).fill(0);
+    let truncated = 0;
+    for (let word = 0; word < COUNTERS.OCTETS - COUNTERS.ANSWERS; word++) {
+      if ((((word >> 4) & 15) === POINTERS_BUCKET) !== pointers) continue;
+      const count = this.sums[COUNTERS.ANSWERS + word] ?? 0;
+      if ((word & TRUNCATED_BIT) !== 0) truncated += count;
+      else byRcode[word & 15] = (byRcode[word & 15] ?? 0) + count;
+    }
+    const count = sum(byRcode) + truncated;
+    const large = this.#row(COUNTERS.SIZES + half * 32, SIZE_BOUNDS.length).slice(USUAL_SIZES);
+    const late = this.#row(COUNTERS.DURATIONS + half * 16, DURATION_BOUNDS.length + 1).slice(1);
+    return {
+      outcome: this.outcome,
+      pointers,
+      count,
+      truncated,
+      byRcode,
+      sizes: [0, Math.max(0, count - sum(large)), ...large],
+      durations: [Math.max(0, count - sum(late)), ...late],
+      octets: this.#fraction(half),
+      milliseconds: this.#fraction(2 + half),
+    };
+  }
+
+  #row(from: number, length: number): readonly number[] {
+    return Array.from(this.sums.subarray(from, from + length));
+  }
+
+  #fraction(index: number): number {
+    return this.#fractions.reduce((total, fractions) => total + (fractions[index] ?? 0), 0);
+  }
+}
+
+/** Sums the counters of all readers. Ask more often than a reader can count to 2^32: every hour is plenty. */
+export class CounterSums {
+  readonly #memory: SharedArrayBuffer;
+  readonly #words: Uint32Array;
+  readonly #readers: number;
+  /** By outcome; nothing for those without counters. */
+  readonly #outcomes: (OutcomeSums | undefined)[] = [];
+
+  constructor(memory: SharedArrayBuffer, readers: number) {
+    this.#memory = memory;
+    this.#words = new Uint32Array(memory);
+    this.#readers = readers;
+  }
+
+  read(): QueryCounts {
+    this.#findOutcomes();
+    const byTypeAndRcode = new Float64Array(TYPE_BUCKETS * RCODE_BUCKETS);
+    const outcomes = this.#outcomes.filter((outcome) => outcome !== undefined);
+    for (const outcome of outcomes) {
+      outcome.addGrowth();
+      for (let word = 0; word < COUNTERS.OCTETS - COUNTERS.ANSWERS; word++) {
+        const count = outcome.sums[COUNTERS.ANSWERS + word] ?? 0;
+        byTypeAndRcode[word & 0xff] = (byTypeAndRcode[word & 0xff] ?? 0) + count;
+      }
+    }
+    const groups = [false, true].flatMap((pointers) => outcomes.map((outcome) => outcome.group(pointers)));
+    const counted = groups.filter(({ count }) => count > 0);
+    const byOutcome = new Map<number, number>();
+    for (const { outcome, count } of counted) byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + count);
+    return { byTypeAndRcode: listTypes(byTypeAndRcode), byOutcome, groups: counted };
+  }
+
+  /** Outcomes that have counters by now. */
+  #findOutcomes(): void {
+    const directory = (this.#words[HEADER.COUNTERS] ?? 0) << (UNIT_SHIFT - 2);
+    const end = this.#words[HEADER.OUTCOMES] ?? 0;
+    for (let outcome = 0; outcome < end; outcome++) {
+      const page = (this.#words[directory + outcome] ?? 0) << UNIT_SHIFT;
+      if (page !== 0) this.#outcomes[outcome] ??= new OutcomeSums(this.#memory, outcome, page, this.#readers);
     }
   }
 }

@@ -1,41 +1,40 @@
 /**
- * What readers count while they answer: answers by what they stand for, type and response code, their sizes, and the time
- * that they took.
+ * What readers count while they answer: answers by outcome, type and response code, their sizes, and the time that they
+ * took.
  *
- * Each reader adds to words of its own in the table's memory. An answer costs one increment and one addition; sizes and
- * times that are out of the usual are counted besides. Time is measured per batch: one that took no millisecond adds
- * nothing.
+ * Each reader adds to pages of its own in the table's memory, one per outcome. An answer costs one increment and one
+ * addition; sizes and times that are out of the usual are counted besides. Time is measured per batch: one that took no
+ * millisecond adds nothing.
  */
 import { TYPE } from '../wire/types.ts';
 import {
   BUCKET_OF_TYPE,
   DURATION_BOUNDS,
-  GROUPS,
   OTHER_TYPES,
-  POINTERS,
   SIZE_BOUNDS,
   TRUNCATED,
   USUAL_OCTETS,
 } from './counted.ts';
-import { COUNTERS, countersOf } from './layout.ts';
+import { COUNTERS, HEADER, UNIT_SHIFT } from './layout.ts';
 
 /** No clock is believed that says a batch took longer: it was set. */
-const LONGEST_BATCH_MILLISECONDS = 60_000;
+const MAX_BATCH_MILLISECONDS = 60_000;
 const BATCH = 64;
 
 export class Counters {
   readonly #words: Uint32Array;
-  readonly #octets: Float64Array;
-  readonly #milliseconds: Float64Array;
-  /** The groups of the answers of this batch. */
-  readonly #batch = new Uint8Array(BATCH);
+  readonly #fractions: Float64Array;
+  /** Octets from the page of the first reader to that of this one. */
+  readonly #shift: number;
+  /** The pages of the answers of this batch, as words, and whether they are for questions for PTR. */
+  readonly #batch = new Int32Array(BATCH);
+  readonly #pointers = new Uint8Array(BATCH);
   #answered = 0;
 
   constructor(memory: ArrayBufferLike, reader: number) {
-    const base = countersOf(reader) * 4;
-    this.#words = new Uint32Array(memory, base, COUNTERS.WORDS);
-    this.#octets = new Float64Array(memory, base + COUNTERS.OCTETS * 4, GROUPS);
-    this.#milliseconds = new Float64Array(memory, base + COUNTERS.MILLISECONDS * 4, GROUPS);
+    this.#words = new Uint32Array(memory);
+    this.#fractions = new Float64Array(memory);
+    this.#shift = reader * COUNTERS.WORDS;
   }
 
   /**
@@ -43,23 +42,27 @@ export class Counters {
    *
    * @param type of the question
    * @param flags the second word of its header
-   * @param metricsId 0 to 15
+   * @param outcome one that the writer has made counters for
    * @param octets its length, 1 to 65,535
    */
-  count(type: number, flags: number, metricsId: number, octets: number): void {
+  count(type: number, flags: number, outcome: number, octets: number): void {
     const words = this.#words;
+    const directory = (words[HEADER.COUNTERS] ?? 0) << (UNIT_SHIFT - 2);
+    const page = ((words[directory + outcome] ?? 0) << (UNIT_SHIFT - 2)) + this.#shift;
     const bucket = type < 256 ? (BUCKET_OF_TYPE[type] ?? OTHER_TYPES) : OTHER_TYPES;
-    const answer =
-      COUNTERS.ANSWERS + ((metricsId << 9) | ((flags & TRUNCATED) >> 1) | (bucket << 4) | (flags & 15));
+    const answer = page + COUNTERS.ANSWERS + (((flags & TRUNCATED) >> 1) | (bucket << 4) | (flags & 15));
     words[answer] = (words[answer] ?? 0) + 1;
-    const group = type === TYPE.PTR ? metricsId | POINTERS : metricsId;
-    this.#octets[group] = (this.#octets[group] ?? 0) + octets;
-    this.#batch[this.#answered++ & (BATCH - 1)] = group;
-    if (octets > USUAL_OCTETS) this.#countSize(group, octets);
+    const pointer = type === TYPE.PTR ? 1 : 0;
+    const sum = ((page + COUNTERS.OCTETS) >> 1) + pointer;
+    this.#fractions[sum] = (this.#fractions[sum] ?? 0) + octets;
+    const place = this.#answered++ & (BATCH - 1);
+    this.#batch[place] = page;
+    this.#pointers[place] = pointer;
+    if (octets > USUAL_OCTETS) this.#countSize(page, pointer, octets);
   }
 
-  #countSize(group: number, octets: number): void {
-    const word = COUNTERS.SIZES + group * 32 + SIZE_BOUNDS.findIndex((most) => octets <= most);
+  #countSize(page: number, pointer: number, octets: number): void {
+    const word = page + COUNTERS.SIZES + pointer * 32 + SIZE_BOUNDS.findIndex((bound) => octets <= bound);
     this.#words[word] = (this.#words[word] ?? 0) + 1;
   }
 
@@ -69,17 +72,19 @@ export class Counters {
 
   /** Counts what each answer of the batch has waited. @param milliseconds from its packets' coming to its answers' going */
   endBatch(milliseconds: number): void {
-    if (milliseconds <= 0 || milliseconds > LONGEST_BATCH_MILLISECONDS) return;
+    if (milliseconds <= 0 || milliseconds > MAX_BATCH_MILLISECONDS) return;
     const answered = Math.min(this.#answered, BATCH);
-    for (let index = 0; index < answered; index++) this.#countTime(this.#batch[index] ?? 0, milliseconds);
+    for (let index = 0; index < answered; index++)
+      this.#countTime(this.#batch[index] ?? 0, this.#pointers[index] ?? 0, milliseconds);
   }
 
   /** Durations of up to the first bound are not counted: they are what remains. */
-  #countTime(group: number, milliseconds: number): void {
-    this.#milliseconds[group] = (this.#milliseconds[group] ?? 0) + milliseconds;
-    const bound = DURATION_BOUNDS.findIndex((most) => milliseconds <= most);
+  #countTime(page: number, pointer: number, milliseconds: number): void {
+    const sum = ((page + COUNTERS.MILLISECONDS) >> 1) + pointer;
+    this.#fractions[sum] = (this.#fractions[sum] ?? 0) + milliseconds;
+    const bound = DURATION_BOUNDS.findIndex((each) => milliseconds <= each);
     if (bound === 0) return;
-    const word = COUNTERS.DURATIONS + group * 16 + (bound < 0 ? DURATION_BOUNDS.length : bound);
+    const word = page + COUNTERS.DURATIONS + pointer * 16 + (bound < 0 ? DURATION_BOUNDS.length : bound);
     this.#words[word] = (this.#words[word] ?? 0) + 1;
   }
 }

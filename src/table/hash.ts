@@ -1,18 +1,32 @@
 /**
- * The seeded hash of names: word by word over the lower-case name in wire form, zeros behind its end.
+ * The keyed hash of names: word by word over the lower-case name in wire form, zeros behind its end.
  *
- * Every step multiplies and folds the high half back, so that a collision depends on the seed, which is drawn per
- * process: who may choose names cannot choose collisions.
+ * Multilinear hashing with half the multiplications (Lemire and Kaser, "Strongly universal string hashing is fast"): each
+ * word has random keys of its own, and its halves are added to two of them and multiplied. Two sums with keys of their
+ * own give 16 bits each. Which names collide depends on the keys alone, which are drawn for each process: names that
+ * collide cannot be chosen without them.
  */
-const MULTIPLIER = 0x9e3779b1 | 0;
 
-/** Takes one word (four octets, the first one lowest) into a running hash. */
-export function mixWord(hash: number, word: number): number {
-  const mixed = Math.imul(hash ^ word, MULTIPLIER);
-  return mixed ^ (mixed >>> 15);
+/** Words of a name of the maximum length, 255 octets. */
+const MAX_WORDS = 64;
+/** Keys for each word of a name. */
+export const KEYS_PER_WORD = 4;
+/** All keys: those of names, and four for what else a question has. */
+export const HASH_KEYS = (MAX_WORDS + 1) * KEYS_PER_WORD;
+const QUESTION_KEYS = MAX_WORDS * KEYS_PER_WORD;
+
+/** What one word adds to a sum. @param key the index of its two keys; @param word four octets, the first one lowest */
+export function addWord(sum: number, keys: Int32Array, key: number, word: number): number {
+  const low = (keys[key] ?? 0) + (word & 0xffff);
+  return (sum + Math.imul(low, (keys[key + 1] ?? 0) + (word >>> 16))) | 0;
 }
 
-/** Spreads a running hash over all its bits; the result is what is stored and probed for. */
+/** The hash that two sums give: the upper half of each. */
+export function joinSums(one: number, other: number): number {
+  return (one & 0xffff0000) | (other >>> 16);
+}
+
+/** Spreads a hash over all its bits; the result is what is stored and probed for. One to one, so that nothing collides. */
 export function finishHash(hash: number): number {
   let mixed = hash ^ (hash >>> 16);
   mixed = Math.imul(mixed, 0x7feb352d);
@@ -21,23 +35,34 @@ export function finishHash(hash: number): number {
   return (mixed ^ (mixed >>> 16)) | 0;
 }
 
-/** The running hash of a name turned into the finished hash of a question. */
-export function finishQuestion(running: number, type: number, dnsClass: number, flags: number): number {
-  return finishHash(mixWord(mixWord(running, type | (dnsClass << 16)), flags + 1));
+/** The hash of a name, mixed with the salt of a view, turned into the finished hash of a question. */
+export function finishQuestion(
+  hash: number,
+  keys: Int32Array,
+  type: number,
+  dnsClass: number,
+  flags: number,
+): number {
+  const word = type | (dnsClass << 16);
+  const one = addWord(0, keys, QUESTION_KEYS, word);
+  const other = addWord(0, keys, QUESTION_KEYS + 2, word);
+  return finishHash(hash ^ joinSums(one, other) ^ flags);
 }
 
-/** The running hash of a lower-case name in wire form. */
-export function hashName(name: Uint8Array, seed: number): number {
-  let hash = seed;
-  for (let at = 0; at < name.length; at += 4) {
+/** The unsalted hash of a lower-case name in wire form. */
+export function hashName(name: Uint8Array, keys: Int32Array): number {
+  let one = 0;
+  let other = 0;
+  for (let at = 0, key = 0; at < name.length; at += 4, key += KEYS_PER_WORD) {
     const word =
       (name[at] ?? 0) |
       ((name[at + 1] ?? 0) << 8) |
       ((name[at + 2] ?? 0) << 16) |
       ((name[at + 3] ?? 0) << 24);
-    hash = mixWord(hash, word);
+    one = addWord(one, keys, key, word);
+    other = addWord(other, keys, key + 2, word);
   }
-  return hash;
+  return joinSums(one, other);
 }
 
 /** The number of labels of a name in wire form, the root's not counted. */
@@ -49,7 +74,7 @@ export function countLabels(name: Uint8Array): number {
 
 /**
  * Turns the ASCII capitals among four octets into small letters, all four at once (RFC 4343). The length octets of
- * labels are at most 63 and pass unchanged, so a name need not be taken apart for this.
+ * labels are at most 63 and pass unchanged, so the labels of a name need not be found for this.
  */
 export function foldWord(word: number): number {
   const low = word & 0x7f7f7f7f;

@@ -3,12 +3,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressNode, cachedAddress, node, query, terms } from '../../test/support/table-answers.ts';
 import { TableReader } from './reader.ts';
+import { addressNode, cachedAddress, node, query, settings } from './testing/table-answers.ts';
 import { TableWriter } from './writer.ts';
 
 const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20 });
-const zone = table.defineZone(terms('cluster.local'));
+const zone = table.defineZone(settings('cluster.local'));
 const reader = new TableReader(table.memory, 0);
 table.put(node('cluster.local', zone));
 table.put(node('pod.cluster.local', zone, { below: { kind: 'ask', labels: 0 } }));
@@ -23,7 +23,7 @@ const POISON = 0xa5;
 function answerAmidPoison(bytes: Uint8Array): { verdict: number; untouched: boolean } {
   const around = new Uint8Array(START + CAPACITY + 64).fill(POISON);
   around.set(bytes, START);
-  const verdict = reader.answer(around, START, bytes.length, CAPACITY, 1232);
+  const verdict = reader.answer(around, START, bytes.length, CAPACITY, 'udp');
   const before = around.subarray(0, START);
   const behind = around.subarray(START + Math.max(bytes.length, verdict, 0));
   return { verdict, untouched: [...before, ...behind].every((octet) => octet === POISON) };
@@ -74,7 +74,7 @@ describe('hostile packets', () => {
       fc.property(bytes, (packet) => {
         const copy = new Uint8Array(CAPACITY);
         copy.set(packet);
-        const size = reader.answer(copy, 0, packet.length, CAPACITY, 1232);
+        const size = reader.answer(copy, 0, packet.length, CAPACITY, 'udp');
         if (packet.length < 12 || (packet[2] ?? 0) & 0x80) expect(size).toBe(0);
         else expect([copy[0], copy[1]]).toEqual([packet[0], packet[1]]);
       }),

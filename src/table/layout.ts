@@ -7,28 +7,38 @@
  * Header, in 32-bit words:
  *
  *     0   the index: its place in pages of 4 KiB << 5 | log2 of its slots; replaced whole with one store
- *     1   the seed of all hashes
- *     2   the most labels of any name node
- *     3   the longest TTL that clients are told of a cached answer
- *     16  per zone: the place of its terms (0: no such zone)
- *     128 per reader, 16 words apart: its epoch, odd while it reads
+ *     3   the maximum TTL of cached answers in responses
+ *     4   the place of the directory of views: per view the place of its record
+ *     5   the place of the directory of zones: per zone the place of its settings
+ *     6   the place of the directory of counters: per outcome the place of its counters, one page per reader
+ *     7   the place of the directory of publications: per publication the place of its record
+ *     8   one more than the highest outcome with counters
+ *     9   the epoch of the plan
+ *     16  the keys of all hashes
+ *     512 per reader, 16 words apart: its epoch, odd while it reads
  *
- * Behind the header, per reader, its counters. The index is `slots` words (0 empty, -1 removed, else a place) and then
- * as many octets of recency. A reader sets a recency octet when it uses a cached answer; eviction clears it.
+ * A directory is words by number, 0 where there is nothing. One that grows is replaced whole with one store.
+ *
+ * The index is `slots` words (0 empty, -1 removed, else a place) and then as many octets of recency. A reader sets a
+ * recency octet when it uses a cached answer; eviction clears it.
  *
  * A name node:                                      A cached answer:
  *
  *     0   hash                                          0   hash
- *     4   name length | kind << 8 | below << 16         4   name length | kind << 8
- *         | asks for other types << 24
- *     8   zone | metrics id << 8 | types << 16          8   type | class << 16
+ *     4   name length | kind << 8                       4   name length | kind << 8
+ *         | publication << 16                               | number of the view's cache << 16
+ *     8   below | other types << 8 | outcome << 16      8   type | class << 16
  *     12  octets of the whole block                     12  octets of the whole block
- *     16  per type: type, octets from the block's       16  second of storing
- *         start to its body                             20  second of expiry
- *     ..  the name, padded with zeros to a word         24  flags | metrics id << 8 | number of TTLs << 16
- *     ..  the bodies                                    28  the body's octets from the block's start
- *                                                       32  second at which its TTL ended, or will
- *                                                       36  the name, padded; the TTLs' offsets (16 bits); the body
+ *     16  zone | types << 16                            16  second of storing
+ *     20  per type: type, octets from the block's       20  second of expiry
+ *         start to its body                             24  flags | number of TTLs << 16
+ *     ..  the name, padded with zeros to a word         28  the body's octets from the block's start
+ *     ..  the bodies                                    32  second at which its TTL ended, or will
+ *                                                       36  outcome
+ *                                                       40  the name, padded; the TTLs' offsets (16 bits); the body
+ *
+ * Before the body of a derived answer stand its sources: the epoch of the plan, and twice a publication (-1: none) with
+ * its epoch. In place of a body a redirect has the unsalted hash of its target, the length of its name, and the name.
  *
  * A body:
  *
@@ -38,54 +48,93 @@
  *     12  start of the rotation | its count << 16
  *     16  octets of the records, which follow
  *
- * The terms of a zone:
+ * The settings of a zone:
  *
  *     0   flags
  *     4   apex length | length of the SOA record << 16
  *     8   octets from the block's start to the record | pointers to mend << 16
  *     12  octets of the whole block
  *     16  offsets (16 bits) inside the record of compression pointers to the apex; then the record
+ *
+ * A publication, which stays where it is:
+ *
+ *     0   the salt of its nodes
+ *     4   its number
+ *     8   nodes
+ *     12  the maximum of labels of its nodes
+ *     16  the place of its scope, which is replaced with one store
+ *     20  its epoch
+ *
+ * The scope of a publication says for which names a closest encloser is looked for:
+ *
+ *     0   flags | labels of the suffixes << 16
+ *     4   seven words, a set of bits: suffixes of this many labels that zones have (see `scopeBit`)
+ *
+ * The record of a view:
+ *
+ *     0   the salt of its cached answers
+ *     4   the number of its cache | flags << 16
+ *     8   number of publications
+ *     12  octets of the whole block
+ *     16  octets from the block's start to its ask rules, 0 for none
+ *     20  outcomes of refused questions: of class CHAOS | of all others << 16
+ *     24  the places of its publications, in the order of look-up; then the ask rules
+ *
+ * Ask rules (offsets are octets from their start):
+ *
+ *     0   log2 of the slots | minimum of labels << 8 | maximum of labels << 16
+ *     4   per slot: the hash of a name, the offset of its entry (0: empty)
+ *     ..  entries: name length | rules << 8; the name, padded; per rule: flags | types << 8 | EDNS options << 20, then
+ *         types and options (16 bits each), padded
  */
-export const HEADER = { INDEX: 0, SEED: 1, MOST_LABELS: 2, MOST_TTL: 3, ZONES: 16, EPOCHS: 128 } as const;
+export const HEADER = {
+  INDEX: 0,
+  MAX_TTL: 3,
+  VIEWS: 4,
+  ZONES: 5,
+  COUNTERS: 6,
+  PUBLICATIONS: 7,
+  OUTCOMES: 8,
+  PLAN_EPOCH: 9,
+  KEYS: 16,
+  EPOCHS: 512,
+} as const;
 
-export const MOST_ZONES = 64;
-export const MOST_READERS = 32;
+export const MAX_READERS = 32;
 /** Words from one reader's epoch to the next: a cache line, so that readers do not slow each other down. */
 export const EPOCH_STRIDE = 16;
 
 /** Types that are counted by themselves; the last bucket is every other type. */
 export const TYPE_BUCKETS = 16;
 export const RCODE_BUCKETS = 16;
-export const METRICS_IDS = 16;
+/** Outcomes that are there from the start. */
+export const FIRST_OUTCOMES = 16;
 /**
- * The counters of a reader, in words. A group is a metrics id, for questions for PTR those of the upper half:
+ * The counters of one outcome and reader, in words. Questions for PTR are counted apart from all others, in the upper
+ * half of each part but the answers:
  *
- *     durations     group, bucket (16)
- *     sizes         group, bucket (32)
- *     answers       metrics id, whether truncated, type, rcode
- *     octets        group: 64 bits, a floating point number
+ *     durations     bucket (16)
+ *     sizes         bucket (32)
+ *     answers       whether truncated, type, rcode
+ *     octets        64 bits, a floating point number
  *     milliseconds  likewise
  */
 export const COUNTERS = {
   DURATIONS: 0,
-  SIZES: 512,
-  ANSWERS: 1536,
-  OCTETS: 9728,
-  MILLISECONDS: 9792,
-  WORDS: 10_240,
+  SIZES: 32,
+  ANSWERS: 96,
+  OCTETS: 608,
+  MILLISECONDS: 612,
+  WORDS: 624,
 } as const;
 
-const HEADER_OCTETS = 4096;
-const COUNTERS_START = HEADER_OCTETS;
-export const ARENA_START = COUNTERS_START + MOST_READERS * COUNTERS.WORDS * 4;
+export const ARENA_START = 4096;
 
-/** The word at which a reader's counters begin. */
-export const countersOf = (reader: number): number => (COUNTERS_START >> 2) + reader * COUNTERS.WORDS;
 /** The word of a reader's epoch. */
 export const epochOf = (reader: number): number => HEADER.EPOCHS + reader * EPOCH_STRIDE;
 
-/** The longest TTL there is (RFC 2181 section 8): no bound. */
-export const LONGEST_TTL = 2 ** 31 - 1;
+/** The maximum TTL (RFC 2181 section 8): no bound. */
+export const MAX_TTL = 2 ** 31 - 1;
 
 export const UNIT = 16;
 export const UNIT_SHIFT = 4;
@@ -100,8 +149,13 @@ export const PROBES = 64;
 export const KIND = { NODE: 1, CACHED: 2 } as const;
 export const BELOW_COMPLETE = 0;
 export const BELOW_ASK_ANY = 255;
+export const OTHER_TYPES = { NODATA: 0, ASK: 1, NEXT: 2 } as const;
 
-export const NODE = { HASH: 0, SHAPE: 4, ZONE: 8, SIZE: 12, TYPES: 16 } as const;
+/** The second word of an entry, the same for no two owners of a name: a publication, or the cache of a view. */
+export const shapeOf = (nameLength: number, kind: number, owner: number): number =>
+  nameLength | (kind << 8) | (owner << 16);
+
+export const NODE = { HASH: 0, SHAPE: 4, MEANING: 8, SIZE: 12, ZONE: 16, TYPES: 20 } as const;
 export const CACHED = {
   HASH: 0,
   SHAPE: 4,
@@ -112,19 +166,89 @@ export const CACHED = {
   FLAGS: 24,
   BODY: 28,
   FRESH_UNTIL: 32,
-  NAME: 36,
+  OUTCOME: 36,
+  NAME: 40,
 } as const;
-export const CACHED_FLAG = { DNSSEC_OK: 1, CHECKING_DISABLED: 2, RECURSION_AVAILABLE: 4 } as const;
+export const CACHED_FLAG = {
+  DNSSEC_OK: 1,
+  CHECKING_DISABLED: 2,
+  RECURSION_AVAILABLE: 4,
+  HAS_SOURCES: 8,
+  REDIRECT: 16,
+} as const;
+/** From the body of a cached answer back to its sources, and what stands there. */
+export const SOURCES = {
+  PLAN: 0,
+  FIRST: 4,
+  FIRST_EPOCH: 8,
+  SECOND: 12,
+  SECOND_EPOCH: 16,
+  OCTETS: 20,
+} as const;
+/** In place of a publication's number: none. */
+export const NO_PUBLICATION = -1;
+export const REDIRECT = { HASH: 0, LENGTH: 4, NAME: 8 } as const;
 export const BODY = { RCODE: 0, ANSWERS: 4, ADDITIONALS: 8, ROTATION: 12, LENGTH: 16, RECORDS: 20 } as const;
 export const BODY_AUTHORITATIVE = 16;
-export const TERMS = { FLAGS: 0, LENGTHS: 4, RECORD: 8, SIZE: 12, POINTERS: 16 } as const;
-export const TERMS_FLAG = {
+export const BODY_AUTHENTIC = 32;
+export const ZONE = { FLAGS: 0, LENGTHS: 4, RECORD: 8, SIZE: 12, POINTERS: 16 } as const;
+export const ZONE_FLAG = {
   KNOWN: 1,
   AUTHORITATIVE_NXDOMAIN: 2,
   RECURSION_AVAILABLE: 4,
   ASK_WILDCARDS: 8,
   CACHES_OPEN_TYPES: 16,
+  MISSING_NEXT: 32,
+  MISSING_ASK: 64,
+  ANY_MINIMAL: 128,
+  ANY_REFUSED: 256,
 } as const;
+
+export const PUBLICATION = {
+  SALT: 0,
+  ID: 4,
+  NODES: 8,
+  MAX_LABELS: 12,
+  SCOPE: 16,
+  EPOCH: 20,
+  OCTETS: 32,
+} as const;
+export const SCOPE = { FLAGS: 0, BITS: 4, OCTETS: 32 } as const;
+/**
+ * DENIES: a missing name may be denied, so its closest encloser must be known. ASKS: it may be left to the chain, which
+ * matters only while another publication could be looked at.
+ */
+export const SCOPE_FLAG = { DENIES: 1, ASKS: 2 } as const;
+
+/**
+ * The bit of a scope for a suffix of names: cheap, and wrong at times in one direction only, so that a closest encloser
+ * is looked for in vain.
+ *
+ * @param word the first four octets of the suffix, in lower case
+ * @param length its octets
+ * @returns 0 to 223
+ */
+export function scopeBit(word: number, length: number): number {
+  return ((Math.imul(word ^ length, 0x9e3779b1) >>> 16) * 224) >>> 16;
+}
+
+export const VIEW = {
+  SALT: 0,
+  CACHE: 4,
+  COUNT: 8,
+  SIZE: 12,
+  RULES: 16,
+  REFUSALS: 20,
+  PUBLICATIONS: 24,
+} as const;
+export const VIEW_FLAG = {
+  RECURSION_AVAILABLE: 1 << 16,
+  ROTATES: 2 << 16,
+  REFUSES_OTHERS: 4 << 16,
+  ASKS_CHAOS: 8 << 16,
+} as const;
+export const RULES = { SHAPE: 0, SLOTS: 4 } as const;
+export const RULE_FLAG = { EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8 } as const;
 
 /** Rounds up to whole words. */
 export const padded = (octets: number): number => (octets + 3) & ~3;

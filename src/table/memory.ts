@@ -1,6 +1,10 @@
 /**
- * The views through which one thread sees the table's memory.
+ * The table's memory: how much of it there is, and the views through which one thread sees it.
  */
+import type { Arena } from './arena.ts';
+import type { BlockBuffer } from './block.ts';
+import type { Reclaimer } from './reclaim.ts';
+
 export interface TableViews {
   readonly octets: Uint8Array;
   readonly words: Uint32Array;
@@ -12,8 +16,42 @@ export function viewTable(memory: SharedArrayBuffer): TableViews {
   return { octets: new Uint8Array(memory), words: new Uint32Array(memory), atoms: new Int32Array(memory) };
 }
 
-/** The least memory that is worth starting with. */
-const LEAST_RESERVATION = 64 * 2 ** 20;
+/** What the parts of the writer share: the memory, who hands it out, and who takes it back. */
+export class WriterMemory {
+  readonly views: TableViews;
+  readonly arena: Arena;
+  readonly reclaimer: Reclaimer;
+
+  constructor(views: TableViews, arena: Arena, reclaimer: Reclaimer) {
+    this.views = views;
+    this.arena = arena;
+    this.reclaimer = reclaimer;
+  }
+
+  /**
+   * Copies the block in a buffer into the table.
+   *
+   * @returns where it lies, as an octet
+   * @throws TableFullError
+   */
+  copy(buffer: BlockBuffer): number {
+    const block = this.arena.take(buffer.length);
+    this.views.octets.set(buffer.octets.subarray(0, buffer.length), block);
+    return block;
+  }
+
+  /** Whether a block of the table begins with what is in the buffer. */
+  holds(block: number, buffer: BlockBuffer): boolean {
+    const { words } = this.views;
+    for (let word = 0, end = buffer.length >> 2; word < end; word++) {
+      if (words[(block >> 2) + word] !== buffer.words[word]) return false;
+    }
+    return true;
+  }
+}
+
+/** The minimum reservation to start with. */
+const MIN_RESERVATION = 64 * 2 ** 20;
 
 /**
  * Reserves address space for a table. Pages that were never touched cost nothing, so the reservation is large; where the
@@ -27,7 +65,7 @@ export function reserveTable(octets: number): SharedArrayBuffer {
     try {
       return new SharedArrayBuffer(size);
     } catch (error) {
-      if (size / 2 < LEAST_RESERVATION) throw error;
+      if (size / 2 < MIN_RESERVATION) throw error;
     }
   }
 }

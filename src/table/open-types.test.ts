@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { addressNode, cachedAddress, node, query, terms, wire } from '../../test/support/table-answers.ts';
 import { TableReader } from './reader.ts';
+import { addressNode, cachedAddress, node, query, settings, wire } from './testing/table-answers.ts';
 import { VERDICT } from './types.ts';
 import { TableWriter } from './writer.ts';
 
@@ -9,7 +9,7 @@ const NOW = 1_800_000_000_000;
 /** A node that leaves all types but A to others, if any; and a cached answer of them for the same name. */
 function readerOf(cachesOpenTypes: boolean, hasAddress: boolean): TableReader {
   const table = new TableWriter({ reservation: 2 ** 26, readers: 1 });
-  const zone = table.defineZone({ ...terms('.'), cachesOpenTypes });
+  const zone = table.defineZone({ ...settings('.'), cachesOpenTypes });
   const open = {
     ...(hasAddress ? addressNode('web.', zone, ['10.0.0.1']) : node('web.', zone)),
     otherTypes: 'ask',
@@ -23,7 +23,7 @@ function readerOf(cachesOpenTypes: boolean, hasAddress: boolean): TableReader {
 
 function tell(reader: TableReader): string | number {
   const { packet, length } = query('web.', 'A');
-  const end = reader.answer(packet, 0, length, packet.length, 1232);
+  const end = reader.answer(packet, 0, length, packet.length, 'udp');
   return end === VERDICT.ASK ? end : packet.subarray(end - 4, end).join('.');
 }
 

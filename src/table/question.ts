@@ -1,49 +1,64 @@
 /**
  * Reads the question and the OPT record of a query where it lies.
  *
- * One object per reader, filled anew for every packet: the hot path allocates nothing. Whatever is not the plain shape
- * (one question, nothing else but perhaps OPT) is left to the handler chain.
+ * One object per reader, filled anew for every packet: the hot path allocates nothing. Records other than OPT (a TSIG, the
+ * SOA of an IXFR) are passed over; what is not well formed, or has octets behind its last record, is FORMERR.
  *
  * The name is copied in lower case, four octets at a time, and hashed on the way. Octets behind its end are zero.
  */
-import type { WireName } from '../wire/types.ts';
-import { finishHash, foldWord, mixWord } from './hash.ts';
+import { HEADER_OCTETS } from '../wire/header.ts';
+import { isDnssecOk, OPT_OCTETS, QueryRecords, udpSizeOf } from '../wire/query-records.ts';
+import { TYPE, type WireName } from '../wire/types.ts';
+import { addWord, finishQuestion, foldWord, HASH_KEYS, joinSums, KEYS_PER_WORD } from './hash.ts';
 import { CACHED_FLAG } from './layout.ts';
 
-export const PARSED = { PLAIN: 0, BROKEN: 1, UNUSUAL: 2 } as const;
+/** QUESTION: it can be answered. BROKEN: FORMERR. BAD_VERSION: EDNS above version 0 (RFC 6891 section 6.1.3). */
+export const PARSED = { QUESTION: 0, BROKEN: 1, BAD_VERSION: 2 } as const;
+
+/** What keeps answers to the same question apart. */
+export const CACHED_KEY_FLAGS = CACHED_FLAG.DNSSEC_OK | CACHED_FLAG.CHECKING_DISABLED;
 
 /** A name has at most 127 labels besides the root (RFC 1035 section 2.3.4). */
-const MOST_LABELS = 128;
-const MOST_NAME = 255;
-const HEADER_LENGTH = 12;
-const OPT_LENGTH = 11;
-const TYPE_OPT = 41;
+const MAX_LABELS = 128;
+const MAX_NAME = 255;
 /** Which octets of the last word belong to a name, by its length modulo 4. */
 const LAST_WORD = Int32Array.of(-1, 0xff, 0xffff, 0xffffff);
 
 export class QuestionReader {
-  readonly name = new Uint8Array(MOST_NAME + 9);
+  readonly name = new Uint8Array(MAX_NAME + 9);
   readonly nameWords = new Int32Array(this.name.buffer);
   readonly #nameView = new DataView(this.name.buffer);
-  readonly #seed: number;
+  readonly #keys: Int32Array;
+  readonly #records = new QueryRecords();
   nameLength = 0;
   /** Labels of the name, the root's not counted. */
   labels = 0;
   /** Where each label starts in `name`, from the left; the root's is the last. */
-  readonly labelStarts = new Uint8Array(MOST_LABELS);
-  /** The running hash of the whole name. */
-  running = 0;
+  readonly labelStarts = new Uint8Array(MAX_LABELS);
+  /** The unsalted hash of the whole name. */
+  hash = 0;
   type = 0;
   dnsClass = 0;
   /** The first octet behind the question. */
   end = 0;
   hasOpt = false;
+  /** The UDP size that the client offers; 0 without OPT. */
   udpSize = 0;
   dnssecOk = false;
   checkingDisabled = false;
+  /** The memory of the query, and where the options of its OPT record lie there. */
+  packet: Uint8Array = new Uint8Array();
+  optionsStart = 0;
+  optionsEnd = 0;
 
-  constructor(seed: number) {
-    this.#seed = seed;
+  /** @param keys those of the hash, where it is needed */
+  constructor(keys = new Int32Array(HASH_KEYS)) {
+    this.#keys = keys;
+  }
+
+  /** The four octets of the name from this one on, the first one lowest; zeros behind its end. */
+  wordAt(at: number): number {
+    return this.#nameView.getInt32(at, true);
   }
 
   /** The name, in memory that the next question is read into. */
@@ -52,13 +67,26 @@ export class QuestionReader {
     return this.name.subarray(0, this.nameLength) as WireName;
   }
 
-  /** The finished hash of the name without its first `skipped` labels. */
+  /** The unsalted hash of the name without its first `skipped` labels. */
   hashWithout(skipped: number): number {
-    let hash = this.#seed;
-    for (let at = this.labelStarts[skipped] ?? 0; at < this.nameLength; at += 4) {
-      hash = mixWord(hash, this.#nameView.getInt32(at, true));
+    const keys = this.#keys;
+    let one = 0;
+    let other = 0;
+    for (
+      let at = this.labelStarts[skipped] ?? 0, key = 0;
+      at < this.nameLength;
+      at += 4, key += KEYS_PER_WORD
+    ) {
+      const word = this.#nameView.getInt32(at, true);
+      one = addWord(one, keys, key, word);
+      other = addWord(other, keys, key + 2, word);
     }
-    return finishHash(hash);
+    return joinSums(one, other);
+  }
+
+  /** The finished hash of the question. @param salt that of the view */
+  hashOfQuestion(salt: number): number {
+    return finishQuestion(this.hash ^ salt, this.#keys, this.type, this.dnsClass, this.cachedFlags());
   }
 
   /** What keeps answers to the same question apart: DO and CD. */
@@ -76,21 +104,22 @@ export class QuestionReader {
    */
   parse(packet: Uint8Array, view: DataView, start: number, length: number): number {
     const end = start + length;
-    const behindName = this.#measureName(packet, start + HEADER_LENGTH, end - 4);
+    const behindName = this.#measureName(packet, start + HEADER_OCTETS, end - 4);
     if (behindName === 0) return PARSED.BROKEN;
-    this.#copyName(view, start + HEADER_LENGTH);
+    this.#copyName(view, start + HEADER_OCTETS);
+    this.packet = packet;
     this.type = view.getUint16(behindName);
     this.dnsClass = view.getUint16(behindName + 2);
     this.end = behindName + 4;
     this.checkingDisabled = (view.getUint8(start + 3) & 0x10) !== 0;
-    return this.#readRest(view, start, end);
+    return this.#readRest(packet, view, start, end);
   }
 
   /** Finds the labels of the name. Returns where it ends, or 0. A question's name is never compressed. */
   #measureName(packet: Uint8Array, from: number, end: number): number {
     const { labelStarts } = this;
     let labels = 0;
-    for (let at = from; at < end && at - from < MOST_NAME; ) {
+    for (let at = from; at < end && at - from < MAX_NAME; ) {
       const length = packet[at] ?? 0;
       labelStarts[labels] = at - from;
       if (length === 0) {
@@ -109,34 +138,46 @@ export class QuestionReader {
   #copyName(view: DataView, from: number): void {
     const { nameWords, nameLength } = this;
     const last = (nameLength - 1) >> 2;
-    let hash = this.#seed;
+    const keys = this.#keys;
+    let one = 0;
+    let other = 0;
     for (let index = 0; index < last; index++) {
       const word = foldWord(view.getInt32(from + index * 4, true));
       nameWords[index] = word;
-      hash = mixWord(hash, word);
+      one = addWord(one, keys, index * KEYS_PER_WORD, word);
+      other = addWord(other, keys, index * KEYS_PER_WORD + 2, word);
     }
     const word = foldWord(view.getInt32(from + last * 4, true)) & (LAST_WORD[nameLength & 3] ?? 0);
     nameWords[last] = word;
     nameWords[last + 1] = 0;
-    this.running = mixWord(hash, word);
+    one = addWord(one, keys, last * KEYS_PER_WORD, word);
+    this.hash = joinSums(one, addWord(other, keys, last * KEYS_PER_WORD + 2, word));
   }
 
-  #readRest(view: DataView, start: number, end: number): number {
+  #readRest(packet: Uint8Array, view: DataView, start: number, end: number): number {
     this.hasOpt = false;
+    this.udpSize = 0;
     this.dnssecOk = false;
-    const opt = this.end;
-    // Answers and authorities of a query, as one number.
-    if (view.getInt32(start + 6) !== 0) return PARSED.UNUSUAL;
+    const at = this.end;
     const additionals = view.getUint16(start + 10);
-    if (additionals === 0) return opt === end ? PARSED.PLAIN : PARSED.UNUSUAL;
-    if (additionals !== 1 || opt + OPT_LENGTH > end) return PARSED.UNUSUAL;
-    // Root owner, type OPT, version 0, and nothing behind it.
-    const isOpt =
-      view.getUint8(opt) === 0 && view.getUint16(opt + 1) === TYPE_OPT && view.getUint8(opt + 6) === 0;
-    if (!isOpt || opt + OPT_LENGTH + view.getUint16(opt + 9) !== end) return PARSED.UNUSUAL;
+    // Answers and authorities of a query, as one number.
+    if (view.getInt32(start + 6) === 0 && additionals <= 1) {
+      if (additionals === 0) return at === end ? PARSED.QUESTION : PARSED.BROKEN;
+      // Nearly all others: OPT with a root owner, and nothing behind it.
+      if (at + OPT_OCTETS <= end && view.getUint8(at) === 0 && view.getUint16(at + 1) === TYPE.OPT)
+        return at + OPT_OCTETS + view.getUint16(at + 9) === end ? this.#readOpt(packet, at) : PARSED.BROKEN;
+    }
+    const others = view.getUint16(start + 6) + view.getUint16(start + 8);
+    if (!this.#records.read(packet, at, end, others, additionals)) return PARSED.BROKEN;
+    return this.#records.opt === 0 ? PARSED.QUESTION : this.#readOpt(packet, this.#records.opt);
+  }
+
+  #readOpt(packet: Uint8Array, opt: number): number {
     this.hasOpt = true;
-    this.udpSize = view.getUint16(opt + 3);
-    this.dnssecOk = (view.getUint8(opt + 7) & 0x80) !== 0;
-    return PARSED.PLAIN;
+    this.optionsStart = opt + OPT_OCTETS;
+    this.optionsEnd = opt + OPT_OCTETS + (((packet[opt + 9] ?? 0) << 8) | (packet[opt + 10] ?? 0));
+    this.udpSize = udpSizeOf(packet, opt);
+    this.dnssecOk = isDnssecOk(packet, opt);
+    return packet[opt + 6] === 0 ? PARSED.QUESTION : PARSED.BAD_VERSION;
   }
 }

@@ -1,17 +1,18 @@
 import { decode, type Packet } from 'dns-packet';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Transport } from '../wire/response-size.ts';
+import { TableReader } from './reader.ts';
+
 import {
   addressBody,
   addressNode,
   cachedAddress,
   node,
   query,
-  terms,
+  settings,
   wire,
-} from '../../test/support/table-answers.ts';
-import { TableReader } from './reader.ts';
-import { TCP_LIMIT } from './response.ts';
-import { type NameNode, VERDICT, type ZoneId } from './types.ts';
+} from './testing/table-answers.ts';
+import { DEFAULT_VIEW, type NameNode, VERDICT, type ZoneId } from './types.ts';
 import { TableWriter } from './writer.ts';
 
 let table: TableWriter;
@@ -24,14 +25,19 @@ const OPT = (udpPayloadSize: number, flags = 0): Partial<Packet> => ({
   ],
 });
 
-function verdict(name: string, type: string, changes: Partial<Packet> = {}, limit = 1232): number {
+function verdict(
+  name: string,
+  type: string,
+  changes: Partial<Packet> = {},
+  transport: Transport = 'udp',
+): number {
   const { packet, length } = query(name, type, changes);
-  return reader.answer(packet, 0, length, packet.length, limit);
+  return reader.answer(packet, 0, length, packet.length, transport);
 }
 
-function ask(name: string, type: string, changes: Partial<Packet> = {}, limit = 1232) {
+function ask(name: string, type: string, changes: Partial<Packet> = {}, transport: Transport = 'udp') {
   const { packet, length } = query(name, type, changes);
-  const size = reader.answer(packet, 0, length, packet.length, limit);
+  const size = reader.answer(packet, 0, length, packet.length, transport);
   expect(size).toBeGreaterThan(0);
   const decoded = decode(Buffer.from(packet.subarray(0, size)));
   // dns-packet adds these fields to what its types say.
@@ -46,7 +52,7 @@ beforeEach(() => {
   table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, cacheOctets: 64 * 1024 });
   reader = new TableReader(table.memory, 0);
   reader.setTime(1_000_000);
-  zone = table.defineZone(terms('cluster.local'));
+  zone = table.defineZone(settings('cluster.local'));
   put(node('cluster.local', zone), node('svc.cluster.local', zone), node('shop.svc.cluster.local', zone));
 });
 
@@ -107,31 +113,92 @@ describe('a name node', () => {
 
   it('gives known answers and SERVFAIL for all else while the zone is not known', () => {
     put(addressNode('cart.shop.svc.cluster.local', zone, ['10.96.0.1']));
-    table.changeZone(zone, terms('cluster.local', { known: false, recursionAvailable: true }));
+    table.changeZone(zone, settings('cluster.local', { known: false, recursionAvailable: true }));
     expect(ask('cart.shop.svc.cluster.local', 'A').rcode).toBe('NOERROR');
     expect(ask('cart.shop.svc.cluster.local', 'AAAA')).toMatchObject({ rcode: 'SERVFAIL', authorities: [] });
     expect(ask('other.shop.svc.cluster.local', 'A').rcode).toBe('SERVFAIL');
-    table.changeZone(zone, terms('cluster.local'));
+    table.changeZone(zone, settings('cluster.local'));
     expect(ask('other.shop.svc.cluster.local', 'A').rcode).toBe('NXDOMAIN');
   });
 
   it('sends missing names with a label * to the chain where the zone has wildcards', () => {
     expect(ask('*.shop.svc.cluster.local', 'A').rcode).toBe('NXDOMAIN');
-    table.changeZone(zone, terms('cluster.local', { askWildcards: true, authoritativeNxdomain: false }));
+    table.changeZone(zone, settings('cluster.local', { askWildcards: true, authoritativeNxdomain: false }));
     expect(verdict('*.shop.svc.cluster.local', 'A')).toBe(VERDICT.ASK);
     expect(verdict('x.*.svc.cluster.local', 'A')).toBe(VERDICT.ASK);
     expect(ask('**.shop.svc.cluster.local', 'A')).toMatchObject({ rcode: 'NXDOMAIN', flag_aa: false });
   });
 
-  it('leaves meta types, other classes and unusual queries to the chain', () => {
+  const inClass = (dnsClass: 'CH' | 'HS', type = 'A'): Partial<Packet> => ({
+    questions: [{ name: 'cluster.local', type: type as 'A', class: dnsClass }],
+  });
+
+  it('leaves meta types and other classes to the chain, unless the view has them refused', () => {
     expect(verdict('cluster.local', 'ANY')).toBe(VERDICT.ASK);
     expect(verdict('cluster.local', 'AXFR')).toBe(VERDICT.ASK);
-    expect(
-      verdict('cluster.local', 'A', { questions: [{ name: 'cluster.local', type: 'A', class: 'CH' }] }),
-    ).toBe(VERDICT.ASK);
-    expect(verdict('cluster.local', 'A', { additionals: [{ type: 'A', name: 'x', data: '1.2.3.4' }] })).toBe(
-      VERDICT.ASK,
-    );
+    expect(verdict('cluster.local', 'A', inClass('CH'))).toBe(VERDICT.ASK);
+    const view = { ...table.viewSettings(DEFAULT_VIEW), recursionAvailable: true };
+    table.changeView(DEFAULT_VIEW, { ...view, otherQuestions: 'refused-but-chaos' });
+    expect(ask('cluster.local', 'AXFR', OPT(4096))).toMatchObject({
+      rcode: 'REFUSED',
+      flags: 0x180 | 5,
+      questions: [{ name: 'cluster.local', type: 'AXFR' }],
+      additionals: [{ type: 'OPT' }],
+    });
+    expect(ask('cluster.local', 'TKEY').rcode).toBe('NOTIMP');
+    expect(ask('cluster.local', 'A', inClass('HS')).rcode).toBe('REFUSED');
+    expect(verdict('cluster.local', 'TXT', inClass('CH', 'TXT'))).toBe(VERDICT.ASK);
+    table.changeView(DEFAULT_VIEW, { ...view, otherQuestions: 'refused' });
+    expect(ask('cluster.local', 'TXT', inClass('CH', 'TXT')).rcode).toBe('REFUSED');
+  });
+
+  it('answers ANY as its zone says', () => {
+    put(addressNode('cart.shop.svc.cluster.local', zone, ['10.96.0.1']));
+    table.changeZone(zone, settings('cluster.local', { any: 'minimal' }));
+    expect(ask('cart.shop.svc.cluster.local', 'ANY', OPT(4096))).toMatchObject({
+      flag_aa: true,
+      answers: [
+        { type: 'HINFO', name: 'cart.shop.svc.cluster.local', ttl: 8482, data: { cpu: 'RFC8482', os: '' } },
+      ],
+      additionals: [{ type: 'OPT' }],
+    });
+    expect(ask('absent.shop.svc.cluster.local', 'ANY').rcode).toBe('NXDOMAIN');
+    table.changeZone(zone, settings('cluster.local', { any: 'refused' }));
+    for (const name of ['cart.shop.svc.cluster.local', 'absent.shop.svc.cluster.local'])
+      expect(ask(name, 'ANY')).toMatchObject({ rcode: 'REFUSED', answers: [] });
+    expect(verdict('example.com', 'ANY')).toBe(VERDICT.ASK);
+  });
+
+  it('passes over records that are not OPT', () => {
+    put(addressNode('cart.shop.svc.cluster.local', zone, ['10.96.0.1']));
+    const additionals: Packet['additionals'] = [{ type: 'A', name: 'x', data: '1.2.3.4' }];
+    expect(ask('cart.shop.svc.cluster.local', 'A', { additionals })).toMatchObject({
+      answers: [{ data: '10.96.0.1' }],
+      additionals: [],
+    });
+    const withOpt = [...additionals, ...(OPT(4096, 0x8000).additionals ?? [])];
+    expect(ask('cart.shop.svc.cluster.local', 'A', { additionals: withOpt })).toMatchObject({
+      answers: [{ data: '10.96.0.1' }],
+      additionals: [{ type: 'OPT', udpPayloadSize: 1232, flags: 0x8000 }],
+    });
+  });
+
+  it('says FORMERR for octets behind the last record and BADVERS for another EDNS, each with OPT', () => {
+    const { packet, length } = query('cluster.local', 'A', OPT(4096));
+    const behind = reader.answer(packet, 0, length + 1, packet.length, 'udp');
+    expect(decode(Buffer.from(packet.subarray(0, behind)))).toMatchObject({
+      rcode: 'FORMERR',
+      questions: [{ name: 'cluster.local' }],
+      additionals: [{ type: 'OPT', udpPayloadSize: 1232 }],
+    });
+    const other = query('cluster.local', 'A', OPT(4096));
+    // The version, behind owner, type, class and the extended response code.
+    other.packet[other.length - 11 + 6] = 1;
+    const refused = reader.answer(other.packet, 0, other.length, other.packet.length, 'udp');
+    expect(decode(Buffer.from(other.packet.subarray(0, refused)))).toMatchObject({
+      rcode: 'NOERROR',
+      additionals: [{ type: 'OPT', extendedRcode: 1, ednsVersion: 0 }],
+    });
   });
 });
 
@@ -209,7 +276,7 @@ describe('the shape of responses', () => {
     expect(ask('many.shop.svc.cluster.local', 'A', OPT(100)).answers?.length).toBeGreaterThan(25);
     expect(ask('many.shop.svc.cluster.local', 'A', OPT(4096)).size).toBeGreaterThan(1200);
     expect(ask('many.shop.svc.cluster.local', 'A', OPT(4096)).size).toBeLessThanOrEqual(1232);
-    const whole = ask('many.shop.svc.cluster.local', 'A', {}, TCP_LIMIT);
+    const whole = ask('many.shop.svc.cluster.local', 'A', {}, 'tcp');
     expect(whole).toMatchObject({ flag_tc: false });
     expect(new Set(data(whole))).toEqual(new Set(addresses));
   });
@@ -219,7 +286,7 @@ describe('the shape of responses', () => {
     const split = { ...body, answerCount: 2, additionalCount: 28, rotation: undefined };
     put(node('srv.shop.svc.cluster.local', zone, { answers: new Map([[33, split]]) }));
     const { packet, length } = query('srv.shop.svc.cluster.local', 'SRV');
-    const size = reader.answer(packet, 0, length, packet.length, 1232);
+    const size = reader.answer(packet, 0, length, packet.length, 'udp');
     expect(size).toBeLessThanOrEqual(512);
     expect((packet[2] ?? 0) & 2).toBe(0);
     expect([packet[7], packet[11]]).toEqual([2, Math.floor((512 - length) / 16) - 2]);
@@ -230,7 +297,7 @@ describe('the shape of responses', () => {
     put(addressNode('huge.shop.svc.cluster.local', zone, most));
     const seen = new Set<unknown>();
     for (let turn = 0; turn < 40; turn++) {
-      const answer = ask('huge.shop.svc.cluster.local', 'A', {}, TCP_LIMIT);
+      const answer = ask('huge.shop.svc.cluster.local', 'A', {}, 'tcp');
       expect(answer).toMatchObject({ flag_tc: false });
       expect(answer.size).toBeLessThanOrEqual(65_535);
       for (const each of data(answer)) seen.add(each);
@@ -332,7 +399,14 @@ describe('cached answers', () => {
     const answer = cachedAddress('www.example.com', '192.0.2.1', 60);
     table.cache(answer, now);
     const expires = now / 1000 + 60;
-    const entry = { ...answer, stored: now / 1000, expires, freshUntil: expires, used: false };
+    const entry = {
+      ...answer,
+      view: DEFAULT_VIEW,
+      stored: now / 1000,
+      expires,
+      freshUntil: expires,
+      used: false,
+    };
     expect(table.readCached(answer)).toEqual(entry);
     expect(table.readCached({ ...answer, dnssecOk: true })).toBeUndefined();
     expect(verdict('www.example.com', 'A')).toBeGreaterThan(0);

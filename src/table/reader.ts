@@ -1,40 +1,47 @@
 /**
  * Answers queries from the table where they lie. One per reader thread, and one on the main thread for TCP.
  *
- * The order of a look-up: the name's node; else a cached answer; else the closest enclosing node says whether the name
- * can exist. Nothing here allocates on the way of a hit, waits, or throws, whatever the packet holds.
+ * The order of a look-up is that of the client's view: its ask rules; its publications one after the other, in each of
+ * them the name's node, else its closest encloser; then the cached answers. Nothing here waits or throws,
+ * whatever the packet holds, and a hit allocates nothing.
  */
 import { ACCEPT, accept, writeErrorResponse } from '../wire/acceptance.ts';
-import { CLASS, RCODE } from '../wire/types.ts';
+import { codeOfMetaType } from '../wire/meta-types.ts';
+import { DEFAULT_UDP_SIZE, maxResponseOctets, type Transport } from '../wire/response-size.ts';
+import { CLASS, RCODE, TYPE } from '../wire/types.ts';
+import { ASKED, matchAskRules } from './ask-rules.ts';
 import { Counters } from './counters.ts';
-import { finishHash, finishQuestion } from './hash.ts';
+import { findAddresses, findRedirected, isCurrent } from './derived.ts';
+import { EntryFinder } from './entry-finder.ts';
+import { finishHash, HASH_KEYS } from './hash.ts';
 import {
   BELOW_ASK_ANY,
   BELOW_COMPLETE,
   CACHED,
   CACHED_FLAG,
-  EMPTY,
   epochOf,
   HEADER,
   KIND,
-  LONGEST_TTL,
+  MAX_TTL,
   NODE,
-  PAGE_SHIFT,
-  PROBES,
+  OTHER_TYPES,
+  PUBLICATION,
   padded,
-  REMOVED,
-  TERMS,
-  TERMS_FLAG,
+  shapeOf,
   UNIT_SHIFT,
+  VIEW,
+  VIEW_FLAG,
+  ZONE,
+  ZONE_FLAG,
 } from './layout.ts';
 import { type TableViews, viewTable } from './memory.ts';
 import { PARSED, QuestionReader } from './question.ts';
-import { ResponseWriter, TCP_LIMIT } from './response.ts';
-import { VERDICT } from './types.ts';
+import { ResponseWriter } from './response.ts';
+import { isInScope } from './scope.ts';
+import { DEFAULT_VIEW, VERDICT, type ViewId } from './types.ts';
 
-const UDP_WITHOUT_EDNS = 512;
 /** Header, root, type and class. */
-const LEAST_QUERY = 17;
+const MIN_QUERY = 17;
 /** QR and the opcode in the third octet. */
 const NOT_A_QUERY = 0xf8;
 /** QDCOUNT 1 and ANCOUNT 0, as one number. */
@@ -42,36 +49,47 @@ const ONE_QUESTION = 0x00010000;
 /** From here on types are questions about the server or the zone, not records (RFC 6895 section 3.1). */
 const FIRST_META_TYPE = 249;
 const LAST_META_TYPE = 255;
-const TYPE_OPT = 41;
 const TYPE_OTHER = 0;
+/** A look-up goes on with the next publication: neither a length nor a verdict. */
+const NEXT = -2;
 
 export class TableReader {
   readonly #views: TableViews;
+  readonly #atoms: Int32Array;
+  readonly #words: Uint32Array;
   readonly #epoch: number;
-  readonly #mostTtl: number;
+  readonly #maxTtl: number;
   readonly #boundsTtls: boolean;
   readonly #question: QuestionReader;
+  readonly #finder: EntryFinder;
   readonly #response: ResponseWriter;
   readonly #counters: Counters;
+  /** The server's own maximum for UDP, which its OPT records carry. */
+  readonly #udpSize: number;
   #second = 0;
-  /** The memory of the packet at hand, which for a reader thread is always the same. */
+  /** The memory of the current packet, which for a reader thread is always the same. */
   #packet: Uint8Array = new Uint8Array();
   #view: DataView = new DataView(new ArrayBuffer(0));
-  /** The slot of the entry that `#find` found, for its recency octet. */
-  #recencyAt = 0;
-  /** What the answer at hand stands for. */
-  #metricsId = 0;
+  /** The outcome of the answer at hand. */
+  #outcome = 0;
+  /** The record of the view that is asked, as a word, and its flags. */
+  #record = 0;
+  #flags = 0;
 
   /**
    * @param reader this reader's number, below the table's number of readers (the main thread may use any of its own)
-   * @param udpSize what OPT records tell clients of our own limit
+   * @param udpSize the server's own maximum for responses over UDP, which OPT records carry; 512 to 4096
    */
-  constructor(memory: SharedArrayBuffer, reader: number, udpSize = 1232) {
+  constructor(memory: SharedArrayBuffer, reader: number, udpSize = DEFAULT_UDP_SIZE) {
     this.#views = viewTable(memory);
-    this.#question = new QuestionReader(Atomics.load(this.#views.atoms, HEADER.SEED));
+    this.#atoms = this.#views.atoms;
+    this.#words = this.#views.words;
+    this.#question = new QuestionReader(this.#atoms.slice(HEADER.KEYS, HEADER.KEYS + HASH_KEYS));
     this.#epoch = epochOf(reader);
-    this.#mostTtl = this.#views.words[HEADER.MOST_TTL] ?? 0;
-    this.#boundsTtls = this.#mostTtl < LONGEST_TTL;
+    this.#udpSize = udpSize;
+    this.#maxTtl = this.#views.words[HEADER.MAX_TTL] ?? 0;
+    this.#boundsTtls = this.#maxTtl < MAX_TTL;
+    this.#finder = new EntryFinder(this.#views, this.#question);
     this.#response = new ResponseWriter(this.#views, this.#question, udpSize);
     this.#counters = new Counters(memory, reader);
   }
@@ -88,7 +106,7 @@ export class TableReader {
     this.#counters.endBatch(milliseconds);
   }
 
-  /** The time that cached answers are judged by: milliseconds since the epoch. Once per batch is enough. */
+  /** The time that cached answers are judged by: milliseconds of the monotonic clock that all threads share. Once per batch is enough. */
   setTime(milliseconds: number): void {
     this.#second = Math.floor(milliseconds / 1000);
   }
@@ -97,29 +115,66 @@ export class TableReader {
    * Answers the query at `start` by writing the response over it.
    *
    * @param capacity octets of `packet` from `start` on that may be written
-   * @param limit the server's own maximum for UDP, or `TCP_LIMIT`
+   * @param transport how the query came, which bounds the response
+   * @param view what the client sees
    * @returns the response's length, or a `VERDICT`
    */
-  answer(packet: Uint8Array, start: number, length: number, capacity: number, limit: number): number {
+  answer(
+    packet: Uint8Array,
+    start: number,
+    length: number,
+    capacity: number,
+    transport: Transport,
+    view: ViewId = DEFAULT_VIEW,
+  ): number {
     if (packet !== this.#packet) this.#bind(packet);
     if (!this.#isPlain(start, length)) return this.#reject(packet, start, length);
     const question = this.#question;
     const parsed = question.parse(packet, this.#view, start, length);
-    if (parsed === PARSED.BROKEN) return this.#reject(packet, start, length);
+    if (parsed !== PARSED.QUESTION) return this.#refuse(packet, start, length, parsed);
     const { type, dnsClass } = question;
-    if (parsed === PARSED.UNUSUAL || dnsClass !== CLASS.IN || type === TYPE_OPT) return VERDICT.ASK;
-    if (type >= FIRST_META_TYPE && type <= LAST_META_TYPE) return VERDICT.ASK;
-    const answered = this.#lookUp(start, Math.min(capacity, this.#largest(limit)));
-    if (answered > 0) this.#counters.count(type, this.#view.getUint16(start + 2), this.#metricsId, answered);
+    this.#useView(view);
+    this.#response.isLongest = transport !== 'udp';
+    const max = Math.min(capacity, maxResponseOctets(transport, question.udpSize, this.#udpSize));
+    const isOfRecords =
+      dnsClass === CLASS.IN && (type < FIRST_META_TYPE || type === TYPE.ANY || type > LAST_META_TYPE);
+    const answered =
+      isOfRecords && type !== TYPE.OPT ? this.#lookUp(start, max) : this.#refuseOther(start, type, dnsClass);
+    if (answered > 0) this.#counters.count(type, this.#view.getUint16(start + 2), this.#outcome, answered);
     return answered;
   }
 
-  #lookUp(start: number, most: number): number {
-    const node = this.#find(finishHash(this.#question.running), 0, KIND.NODE);
-    if (node !== 0) return this.#answerFromNode(start, most, node);
-    const cached = this.#findCached();
-    if (cached !== 0) return this.#answerFromCache(start, most, cached);
-    return this.#answerMissing(start, most);
+  #useView(view: ViewId): void {
+    const atoms = this.#atoms;
+    const directory = (atoms[HEADER.VIEWS] ?? 0) << (UNIT_SHIFT - 2);
+    this.#record = (atoms[directory + view] ?? 0) << (UNIT_SHIFT - 2);
+    this.#flags = atoms[this.#record + (VIEW.CACHE >> 2)] ?? 0;
+    this.#response.rotates = (this.#flags & VIEW_FLAG.ROTATES) !== 0;
+  }
+
+  #lookUp(start: number, max: number): number {
+    const atoms = this.#atoms;
+    const record = this.#record;
+    const rules = atoms[record + (VIEW.RULES >> 2)] ?? 0;
+    if (rules !== 0) {
+      const asked = matchAskRules(this.#views, (record << 2) + rules, this.#question);
+      if (asked === ASKED.CACHED) return this.#answerCachedOrAsk(start, max);
+      if (asked === ASKED.ALWAYS) return VERDICT.ASK;
+    }
+    const { hash, nameLength } = this.#question;
+    const count = atoms[record + (VIEW.COUNT >> 2)] ?? 0;
+    for (let index = 0; index < count; index++) {
+      const publication = (atoms[record + (VIEW.PUBLICATIONS >> 2) + index] ?? 0) << (UNIT_SHIFT - 2);
+      if (atoms[publication + (PUBLICATION.NODES >> 2)] === 0) continue;
+      const salt = atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0;
+      const id = atoms[publication + (PUBLICATION.ID >> 2)] ?? 0;
+      const node = this.#finder.find(finishHash(hash ^ salt), 0, shapeOf(nameLength, KIND.NODE, id));
+      if (node === 0 && !isInScope(atoms, publication, this.#question, index + 1 === count)) continue;
+      const answered =
+        node === 0 ? this.#answerMissing(publication, start, max) : this.#answerFromNode(start, max, node);
+      if (answered !== NEXT) return answered;
+    }
+    return this.#answerCachedOrAsk(start, max);
   }
 
   #bind(packet: Uint8Array): void {
@@ -130,7 +185,7 @@ export class TableReader {
 
   /** Whether a packet can be a query of one question: the header alone, in as few looks as possible. */
   #isPlain(start: number, length: number): boolean {
-    if (length < LEAST_QUERY) return false;
+    if (length < MIN_QUERY) return false;
     return (
       (this.#view.getUint8(start + 2) & NOT_A_QUERY) === 0 && this.#view.getInt32(start + 4) === ONE_QUESTION
     );
@@ -139,68 +194,112 @@ export class TableReader {
   #reject(packet: Uint8Array, start: number, length: number): number {
     const accepted = accept(packet, start, length);
     if (accepted === ACCEPT.DROP) return VERDICT.DROP;
-    const rcode = accepted === ACCEPT.NOTIMP ? RCODE.NOTIMP : RCODE.FORMERR;
-    const answered = writeErrorResponse(packet, start, length, rcode);
-    // Not even a question: type "other", and it stands for nothing.
-    this.#counters.count(TYPE_OTHER, rcode, 0, answered);
+    return this.#writeError(packet, start, length, accepted === ACCEPT.NOTIMP ? RCODE.NOTIMP : RCODE.FORMERR);
+  }
+
+  /** @param parsed why the query cannot be answered, of `PARSED` */
+  #refuse(packet: Uint8Array, start: number, length: number, parsed: number): number {
+    const rcode = parsed === PARSED.BAD_VERSION ? RCODE.BADVERS : RCODE.FORMERR;
+    return this.#writeError(packet, start, length, rcode);
+  }
+
+  #writeError(packet: Uint8Array, start: number, length: number, rcode: number): number {
+    const answered = writeErrorResponse(packet, start, length, rcode, this.#udpSize);
+    // Not a question that could be answered: type "other", and no outcome.
+    this.#counters.count(TYPE_OTHER, rcode & 15, 0, answered);
     return answered;
   }
 
-  #largest(limit: number): number {
-    if (limit === TCP_LIMIT) return TCP_LIMIT;
-    if (!this.#question.hasOpt) return UDP_WITHOUT_EDNS;
-    return Math.max(UDP_WITHOUT_EDNS, Math.min(this.#question.udpSize, limit));
+  /** Answers a question that is not about records of class IN: with an error code, where the view has it so. */
+  #refuseOther(start: number, type: number, dnsClass: number): number {
+    const flags = this.#flags;
+    if ((flags & VIEW_FLAG.REFUSES_OTHERS) === 0) return VERDICT.ASK;
+    if (dnsClass === CLASS.CH && (flags & VIEW_FLAG.ASKS_CHAOS) !== 0) return VERDICT.ASK;
+    const outcomes = this.#words[this.#record + (VIEW.REFUSALS >> 2)] ?? 0;
+    this.#outcome = dnsClass === CLASS.CH ? outcomes & 0xffff : outcomes >>> 16;
+    const code = dnsClass === CLASS.IN ? (codeOfMetaType(type) ?? RCODE.REFUSED) : RCODE.REFUSED;
+    return this.#response.writeCode(start, code, (flags & VIEW_FLAG.RECURSION_AVAILABLE) !== 0);
   }
 
-  #termsOf(node: number): number {
-    const zone = (this.#views.words[(node + NODE.ZONE) >> 2] ?? 0) & 0xff;
-    return Atomics.load(this.#views.atoms, HEADER.ZONES + zone) << UNIT_SHIFT;
+  #settingsOf(node: number): number {
+    const atoms = this.#atoms;
+    const words = this.#words;
+    const directory = (atoms[HEADER.ZONES] ?? 0) << (UNIT_SHIFT - 2);
+    const zone = (words[(node + NODE.ZONE) >> 2] ?? 0) & 0xffff;
+    return (atoms[directory + zone] ?? 0) << UNIT_SHIFT;
   }
 
-  #answerFromNode(start: number, most: number, node: number): number {
-    const { words } = this.#views;
+  /** @param flags those of a zone */
+  #offersRecursion(flags: number): boolean {
+    return (
+      (flags & ZONE_FLAG.RECURSION_AVAILABLE) !== 0 || (this.#flags & VIEW_FLAG.RECURSION_AVAILABLE) !== 0
+    );
+  }
+
+  #answerFromNode(start: number, max: number, node: number): number {
+    const words = this.#words;
     const { type } = this.#question;
-    const shape = words[(node + NODE.SHAPE) >> 2] ?? 0;
-    const zone = words[(node + NODE.ZONE) >> 2] ?? 0;
-    const terms = this.#termsOf(node);
-    const flags = words[(terms + TERMS.FLAGS) >> 2] ?? 0;
-    const recursion = (flags & TERMS_FLAG.RECURSION_AVAILABLE) !== 0;
-    this.#metricsId = (zone >> 8) & 0x0f;
+    const meaning = words[(node + NODE.MEANING) >> 2] ?? 0;
+    const settings = this.#settingsOf(node);
+    const flags = words[(settings + ZONE.FLAGS) >> 2] ?? 0;
+    this.#outcome = meaning >>> 16;
     let entry = (node + NODE.TYPES) >> 2;
-    for (let left = zone >>> 16; left > 0; left--, entry += 2) {
+    for (let left = (words[(node + NODE.ZONE) >> 2] ?? 0) >>> 16; left > 0; left--, entry += 2) {
       if (words[entry] !== type) continue;
       const body = node + (words[entry + 1] ?? 0);
-      return this.#response.writeBody(start, most, body, recursion);
+      return this.#response.writeBody(start, max, body, this.#offersRecursion(flags));
     }
-    if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#response.writeCode(start, RCODE.SERVFAIL, recursion);
-    if (shape >>> 24 !== 0) return this.#answerOpenType(start, most, flags);
-    return this.#response.writeNegative(start, most, terms, RCODE.NOERROR);
-  }
-
-  #answerOpenType(start: number, most: number, flags: number): number {
-    const cached = (flags & TERMS_FLAG.CACHES_OPEN_TYPES) === 0 ? 0 : this.#findCached();
-    return cached === 0 ? VERDICT.ASK : this.#answerFromCache(start, most, cached);
+    if (type === TYPE.ANY && (flags & ZONE_FLAG.ANY_MINIMAL) === 0) return this.#refuseAny(start, flags);
+    if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start, flags);
+    const otherTypes = (meaning >>> 8) & 0xff;
+    if (otherTypes === OTHER_TYPES.NEXT) return NEXT;
+    if (otherTypes === OTHER_TYPES.NODATA && type === TYPE.ANY)
+      return this.#response.writeMinimalAny(start, this.#offersRecursion(flags));
+    if (otherTypes === OTHER_TYPES.NODATA)
+      return this.#response.writeNegative(start, max, settings, RCODE.NOERROR, this.#offersRecursion(flags));
+    return (flags & ZONE_FLAG.CACHES_OPEN_TYPES) === 0 ? VERDICT.ASK : this.#answerCachedOrAsk(start, max);
   }
 
   /** The closest encloser decides: the first node on the way up to the root (RFC 4592 section 3.3.1). */
-  #answerMissing(start: number, most: number): number {
-    const { words, atoms } = this.#views;
+  #answerMissing(publication: number, start: number, max: number): number {
+    const atoms = this.#atoms;
+    const words = this.#words;
     const question = this.#question;
-    const mostLabels = Atomics.load(atoms, HEADER.MOST_LABELS);
-    for (let skipped = Math.max(1, question.labels - mostLabels); skipped <= question.labels; skipped++) {
-      const node = this.#find(question.hashWithout(skipped), skipped, KIND.NODE);
+    const maxLabels = atoms[publication + (PUBLICATION.MAX_LABELS >> 2)] ?? 0;
+    const salt = atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0;
+    const id = atoms[publication + (PUBLICATION.ID >> 2)] ?? 0;
+    for (let skipped = Math.max(1, question.labels - maxLabels); skipped <= question.labels; skipped++) {
+      const length = question.nameLength - (question.labelStarts[skipped] ?? 0);
+      const hash = finishHash(question.hashWithout(skipped) ^ salt);
+      const node = this.#finder.find(hash, skipped, shapeOf(length, KIND.NODE, id));
       if (node === 0) continue;
-      const terms = this.#termsOf(node);
-      const flags = words[(terms + TERMS.FLAGS) >> 2] ?? 0;
-      const recursion = (flags & TERMS_FLAG.RECURSION_AVAILABLE) !== 0;
-      this.#metricsId = ((words[(node + NODE.ZONE) >> 2] ?? 0) >> 8) & 0x0f;
-      if ((flags & TERMS_FLAG.KNOWN) === 0) return this.#response.writeCode(start, RCODE.SERVFAIL, recursion);
-      if ((flags & TERMS_FLAG.ASK_WILDCARDS) !== 0 && this.#hasWildcard(skipped)) return VERDICT.ASK;
-      const below = ((words[(node + NODE.SHAPE) >> 2] ?? 0) >> 16) & 0xff;
-      if (below !== BELOW_COMPLETE && (below === BELOW_ASK_ANY || below === skipped)) return VERDICT.ASK;
-      return this.#response.writeNegative(start, most, terms, RCODE.NXDOMAIN);
+      const settings = this.#settingsOf(node);
+      const flags = words[(settings + ZONE.FLAGS) >> 2] ?? 0;
+      const meaning = words[(node + NODE.MEANING) >> 2] ?? 0;
+      this.#outcome = meaning >>> 16;
+      if (question.type === TYPE.ANY && (flags & ZONE_FLAG.ANY_MINIMAL) === 0)
+        return this.#refuseAny(start, flags);
+      if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start, flags);
+      if (asks(meaning & 0xff, skipped) || (flags & ZONE_FLAG.MISSING_ASK) !== 0)
+        return this.#answerCachedOrAsk(start, max);
+      if ((flags & ZONE_FLAG.ASK_WILDCARDS) !== 0 && this.#hasWildcard(skipped))
+        return this.#answerCachedOrAsk(start, max);
+      if ((flags & ZONE_FLAG.MISSING_NEXT) !== 0) return NEXT;
+      const recursion = this.#offersRecursion(flags);
+      return this.#response.writeNegative(start, max, settings, RCODE.NXDOMAIN, recursion);
     }
-    return VERDICT.ASK;
+    return NEXT;
+  }
+
+  /** A question for ANY in a zone that does not answer it minimally. @param flags those of the zone */
+  #refuseAny(start: number, flags: number): number {
+    if ((flags & ZONE_FLAG.ANY_REFUSED) === 0) return VERDICT.ASK;
+    return this.#response.writeCode(start, RCODE.REFUSED, this.#offersRecursion(flags));
+  }
+
+  /** The objects that a zone is made from are not listed yet. @param flags those of the zone */
+  #fail(start: number, flags: number): number {
+    return this.#response.writeCode(start, RCODE.SERVFAIL, this.#offersRecursion(flags));
   }
 
   #hasWildcard(skipped: number): boolean {
@@ -212,20 +311,35 @@ export class TableReader {
     return false;
   }
 
-  #answerFromCache(start: number, most: number, entry: number): number {
-    const { words, octets } = this.#views;
+  #answerCachedOrAsk(start: number, max: number): number {
+    const cached = this.#findCached();
+    return cached === 0 ? VERDICT.ASK : this.#answerFromCache(start, max, cached);
+  }
+
+  #answerFromCache(start: number, max: number, entry: number): number {
+    const words = this.#words;
+    const { octets } = this.#views;
     const flags = words[(entry + CACHED.FLAGS) >> 2] ?? 0;
     const body = entry + (words[(entry + CACHED.BODY) >> 2] ?? 0);
-    this.#metricsId = (flags >> 8) & 0x0f;
-    if (octets[this.#recencyAt] === 0) octets[this.#recencyAt] = 1;
+    this.#outcome = words[(entry + CACHED.OUTCOME) >> 2] ?? 0;
+    if (octets[this.#finder.recencyAt] === 0) octets[this.#finder.recencyAt] = 1;
+    if ((flags & CACHED_FLAG.REDIRECT) !== 0) return this.#answerRedirect(start, max, entry);
     const recursion = (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0;
     const age = this.#second - (words[(entry + CACHED.STORED) >> 2] ?? 0);
-    const length = this.#response.writeBody(start, most, body, recursion);
+    const length = this.#response.writeBody(start, max, body, recursion);
     if (age > 0 || this.#boundsTtls) this.#countDown(entry, flags >>> 16, age);
     return length;
   }
 
-  /** Takes the age of an entry off every TTL that was sent, and tells no longer one than clients may be told. */
+  #answerRedirect(start: number, max: number, redirect: number): number {
+    const node = findRedirected(this.#views, this.#record, redirect);
+    const body = node === 0 ? 0 : findAddresses(this.#views, node, this.#question.type);
+    if (body === 0) return VERDICT.ASK;
+    const flags = this.#words[(this.#settingsOf(node) + ZONE.FLAGS) >> 2] ?? 0;
+    return this.#response.writeBody(start, max, body, this.#offersRecursion(flags));
+  }
+
+  /** Takes the age of an entry off every TTL that was sent, and bounds it. */
   #countDown(entry: number, count: number, age: number): void {
     const { octets } = this.#views;
     const offsets = entry + CACHED.NAME + padded(this.#question.nameLength);
@@ -234,69 +348,26 @@ export class TableReader {
       const at = this.#question.end + ((octets[where] ?? 0) | ((octets[where + 1] ?? 0) << 8));
       if (at + 4 > this.#response.recordsEnd) return;
       const left = Math.max(0, this.#view.getUint32(at) - Math.max(0, age));
-      this.#view.setUint32(at, Math.min(left, this.#mostTtl));
+      this.#view.setUint32(at, Math.min(left, this.#maxTtl));
     }
   }
 
   #findCached(): number {
-    const { words } = this.#views;
+    const atoms = this.#atoms;
+    const words = this.#words;
     const question = this.#question;
-    const flags = question.cachedFlags();
-    const hash = finishQuestion(question.running, question.type, question.dnsClass, flags);
-    const entry = this.#find(hash, 0, KIND.CACHED);
-    if (entry === 0 || (words[(entry + CACHED.EXPIRES) >> 2] ?? 0) <= this.#second) return 0;
-    return entry;
-  }
-
-  /** The block of this kind and hash whose name is the question's without its first labels, or 0. */
-  #find(hash: number, skipped: number, kind: number): number {
-    const { atoms, words } = this.#views;
-    const index = Atomics.load(atoms, HEADER.INDEX);
-    const base = (index >>> 5) << (PAGE_SHIFT - 2);
-    const mask = (1 << (index & 31)) - 1;
-    for (let probe = 0; probe < PROBES; probe++) {
-      const slot = (hash + probe) & mask;
-      const place = Atomics.load(atoms, base + slot);
-      if (place === EMPTY) return 0;
-      if (place === REMOVED) continue;
-      const block = place << UNIT_SHIFT;
-      if (atoms[block >> 2] !== hash || (((words[(block + NODE.SHAPE) >> 2] ?? 0) >> 8) & 0xff) !== kind)
-        continue;
-      if (!this.#matches(block, skipped, kind)) continue;
-      this.#recencyAt = ((base + mask + 1) << 2) + slot;
-      return block;
-    }
-    return 0;
-  }
-
-  #matches(block: number, skipped: number, kind: number): boolean {
-    const { words, octets } = this.#views;
-    const question = this.#question;
-    const from = question.labelStarts[skipped] ?? 0;
-    const length = question.nameLength - from;
-    if (((words[(block + NODE.SHAPE) >> 2] ?? 0) & 0xff) !== length) return false;
-    let start = block + CACHED.NAME;
-    if (kind === KIND.NODE) start = block + NODE.TYPES + ((words[(block + NODE.ZONE) >> 2] ?? 0) >>> 16) * 8;
-    else if (!this.#isSameQuestion(block)) return false;
-    if (from > 0) {
-      for (let at = 0; at < length; at++) if (octets[start + at] !== question.name[from + at]) return false;
-      return true;
-    }
-    const word = start >> 2;
-    for (let at = 0, end = padded(length) >> 2; at < end; at++) {
-      if (words[word + at] !== question.nameWords[at]) return false;
-    }
-    return true;
-  }
-
-  #isSameQuestion(entry: number): boolean {
-    const { words } = this.#views;
-    const { type, dnsClass } = this.#question;
-    const kept =
-      (words[(entry + CACHED.FLAGS) >> 2] ?? 0) & (CACHED_FLAG.DNSSEC_OK | CACHED_FLAG.CHECKING_DISABLED);
-    return (
-      words[(entry + CACHED.QUESTION) >> 2] === (type | (dnsClass << 16)) >>> 0 &&
-      kept === this.#question.cachedFlags()
+    const salt = atoms[this.#record + (VIEW.SALT >> 2)] ?? 0;
+    const entry = this.#finder.find(
+      question.hashOfQuestion(salt),
+      0,
+      shapeOf(question.nameLength, KIND.CACHED, this.#flags & 0xffff),
     );
+    if (entry === 0 || (words[(entry + CACHED.EXPIRES) >> 2] ?? 0) <= this.#second) return 0;
+    return isCurrent(this.#views, entry) ? entry : 0;
   }
+}
+
+/** Whether names so many labels below a node are left to the chain. @param below as it is stored */
+function asks(below: number, labels: number): boolean {
+  return below !== BELOW_COMPLETE && (below === BELOW_ASK_ANY || below === labels);
 }

@@ -4,22 +4,21 @@
  * A body that fits is copied in one go, its rotating records from a random start. One that does not is cut at a record
  * boundary; TC is set only when answer records had to go (RFC 2181 section 9).
  */
-import { RCODE } from '../wire/types.ts';
-import { BODY, BODY_AUTHORITATIVE, TERMS, TERMS_FLAG } from './layout.ts';
+import { HEADER_OCTETS } from '../wire/header.ts';
+import { MINIMAL_ANY_OCTETS } from '../wire/minimal-any.ts';
+import { OPT_OCTETS } from '../wire/query-records.ts';
+import { RCODE, TYPE } from '../wire/types.ts';
+import { BODY, BODY_AUTHENTIC, BODY_AUTHORITATIVE, ZONE, ZONE_FLAG } from './layout.ts';
 import type { TableViews } from './memory.ts';
 import type { QuestionReader } from './question.ts';
 
-/** The largest message there is: one for TCP, where the client's UDP size does not count. */
-export const TCP_LIMIT = 65_535;
-const HEADER_LENGTH = 12;
-const OPT_LENGTH = 11;
-const TYPE_OPT = 41;
 /** Bits of the header's second word; of the query's, RD and CD are kept. */
 const FLAG = {
   RESPONSE: 0x8000,
   AUTHORITATIVE: 0x0400,
   TRUNCATED: 0x0200,
   RECURSION_AVAILABLE: 0x80,
+  AUTHENTIC_DATA: 0x20,
   KEPT: 0x0110,
 } as const;
 
@@ -27,7 +26,7 @@ export class ResponseWriter {
   readonly #octets: Uint8Array;
   readonly #words: Uint32Array;
   readonly #question: QuestionReader;
-  /** The UDP size that our OPT records tell clients. */
+  /** The UDP size of our OPT records. */
   readonly #udpSize: number;
   #packet: Uint8Array = new Uint8Array();
   #view: DataView = new DataView(new ArrayBuffer(0));
@@ -37,6 +36,10 @@ export class ResponseWriter {
   #random = (Math.floor(Math.random() * 0x7fffffff) | 1) >>> 0;
   /** Where the records of the last response ended in its packet, before OPT. */
   recordsEnd = 0;
+  /** Whether the client cannot ask for a longer response than this one: it came over TCP. */
+  isLongest = false;
+  /** Whether address sets start anywhere; if not, as they are stored. */
+  rotates = true;
 
   constructor(views: TableViews, question: QuestionReader, udpSize: number) {
     this.#octets = views.octets;
@@ -55,42 +58,57 @@ export class ResponseWriter {
    * Answers with a stored body.
    *
    * @param body its octet in the table
-   * @param most octets the whole response may have
+   * @param max octets of the whole response
    * @returns the response's length
    */
-  writeBody(start: number, most: number, body: number, recursionAvailable: boolean): number {
+  writeBody(start: number, max: number, body: number, recursionAvailable: boolean): number {
     const words = this.#words;
     const word = body >> 2;
     const flags = words[word] ?? 0;
     const length = words[word + (BODY.LENGTH >> 2)] ?? 0;
     const counts = words[word + (BODY.ANSWERS >> 2)] ?? 0;
     const from = this.#question.end;
-    if (length > this.#room(start, most)) return this.#writeCut(start, most, body, recursionAvailable);
+    if (length > this.#freeOctets(start, max)) return this.#writeCut(start, max, body, recursionAvailable);
     this.#writeHeader(start, flags, recursionAvailable);
     this.#view.setUint16(start + 6, counts & 0xffff);
     this.#view.setUint16(start + 8, counts >>> 16);
     const additionals = words[word + (BODY.ADDITIONALS >> 2)] ?? 0;
     const rotation = words[word + (BODY.ROTATION >> 2)] ?? 0;
-    if (rotation >>> 16 > 1)
+    if (this.rotates && rotation >>> 16 > 1)
       this.#copyRotated(from, body + BODY.RECORDS, length, additionals >>> 16, rotation);
     else this.#copy(from, body + BODY.RECORDS, length);
     return this.#finish(start, from + length, additionals & 0xffff);
   }
 
-  /** Answers NODATA or NXDOMAIN with the zone's SOA (RFC 2308 section 2). @param terms their octet in the table */
-  writeNegative(start: number, most: number, terms: number, rcode: number): number {
+  /** Answers NODATA or NXDOMAIN with the zone's SOA (RFC 2308 section 2). @param settings their octet in the table */
+  writeNegative(
+    start: number,
+    max: number,
+    settings: number,
+    rcode: number,
+    recursionAvailable: boolean,
+  ): number {
     const words = this.#words;
-    const flags = words[(terms + TERMS.FLAGS) >> 2] ?? 0;
-    const length = (words[(terms + TERMS.LENGTHS) >> 2] ?? 0) >>> 16;
+    const flags = words[(settings + ZONE.FLAGS) >> 2] ?? 0;
+    const length = (words[(settings + ZONE.LENGTHS) >> 2] ?? 0) >>> 16;
     const from = this.#question.end;
-    const authoritative = rcode === RCODE.NOERROR || (flags & TERMS_FLAG.AUTHORITATIVE_NXDOMAIN) !== 0;
-    const recursionAvailable = (flags & TERMS_FLAG.RECURSION_AVAILABLE) !== 0;
+    const authoritative = rcode === RCODE.NOERROR || (flags & ZONE_FLAG.AUTHORITATIVE_NXDOMAIN) !== 0;
     this.#writeHeader(start, rcode | (authoritative ? BODY_AUTHORITATIVE : 0), recursionAvailable);
     this.#view.setInt32(start + 6, 0);
-    if (length > this.#room(start, most)) return this.#finish(start, from, 0);
+    if (length > this.#freeOctets(start, max)) return this.#finish(start, from, 0);
     this.#view.setUint8(start + 9, 1);
-    this.#copySoa(from, terms, length);
+    this.#copySoa(from, settings, length);
     return this.#finish(start, from + length, 0);
+  }
+
+  /** Answers a question for ANY at a name that exists (RFC 8482 section 4.2). */
+  writeMinimalAny(start: number, recursionAvailable: boolean): number {
+    this.#writeHeader(start, BODY_AUTHORITATIVE, recursionAvailable);
+    this.#view.setInt32(start + 6, 0);
+    this.#view.setUint8(start + 7, 1);
+    const from = this.#question.end;
+    this.#packet.set(MINIMAL_ANY_OCTETS, from);
+    return this.#finish(start, from + MINIMAL_ANY_OCTETS.length, 0);
   }
 
   /** Answers with a bare response code. */
@@ -101,21 +119,21 @@ export class ResponseWriter {
   }
 
   /** The zone's SOA record, its pointers to the apex set for the question at hand. */
-  #copySoa(to: number, terms: number, length: number): void {
-    const apexLength = (this.#words[(terms + TERMS.LENGTHS) >> 2] ?? 0) & 0xffff;
-    const record = this.#words[(terms + TERMS.RECORD) >> 2] ?? 0;
-    this.#copy(to, terms + (record & 0xffff), length);
-    const pointer = HEADER_LENGTH + this.#question.nameLength - apexLength;
+  #copySoa(to: number, settings: number, length: number): void {
+    const apexLength = (this.#words[(settings + ZONE.LENGTHS) >> 2] ?? 0) & 0xffff;
+    const record = this.#words[(settings + ZONE.RECORD) >> 2] ?? 0;
+    this.#copy(to, settings + (record & 0xffff), length);
+    const pointer = HEADER_OCTETS + this.#question.nameLength - apexLength;
     for (let index = 0, count = record >>> 16; index < count; index++) {
-      const where = terms + TERMS.POINTERS + index * 2;
+      const where = settings + ZONE.POINTERS + index * 2;
       const at = to + ((this.#octets[where] ?? 0) | ((this.#octets[where + 1] ?? 0) << 8));
       this.#view.setUint16(at, 0xc000 | pointer);
     }
   }
 
   /** Octets left for records. */
-  #room(start: number, most: number): number {
-    return most - (this.#question.end - start) - (this.#question.hasOpt ? OPT_LENGTH : 0);
+  #freeOctets(start: number, max: number): number {
+    return max - (this.#question.end - start) - (this.#question.hasOpt ? OPT_OCTETS : 0);
   }
 
   #writeHeader(start: number, flags: number, recursionAvailable: boolean): void {
@@ -123,9 +141,11 @@ export class ResponseWriter {
     const asked = view.getUint16(start + 2);
     const authoritative = flags & BODY_AUTHORITATIVE ? FLAG.AUTHORITATIVE : 0;
     const recursion = recursionAvailable ? FLAG.RECURSION_AVAILABLE : 0;
+    const wantsAd = (asked & FLAG.AUTHENTIC_DATA) !== 0 || this.#question.dnssecOk;
+    const authentic = wantsAd && (flags & BODY_AUTHENTIC) !== 0 ? FLAG.AUTHENTIC_DATA : 0;
     view.setUint16(
       start + 2,
-      FLAG.RESPONSE | (asked & FLAG.KEPT) | authoritative | recursion | (flags & 0x0f),
+      FLAG.RESPONSE | (asked & FLAG.KEPT) | authoritative | authentic | recursion | (flags & 0x0f),
     );
   }
 
@@ -170,17 +190,17 @@ export class ResponseWriter {
     const view = this.#view;
     view.setUint16(start + 10, count);
     if (!hasOpt) return end - start;
-    view.setUint32(end, TYPE_OPT << 8);
+    view.setUint32(end, TYPE.OPT << 8);
     view.setUint32(end + 3, this.#udpSize << 16);
     view.setUint32(end + 7, dnssecOk ? 0x80000000 : 0);
-    return end + OPT_LENGTH - start;
+    return end + OPT_OCTETS - start;
   }
 
   /**
-   * The way of large answers: record by record while they fit, a rotating run from its random start. What follows a
+   * Writes a large answer: record by record while they fit, a rotating run from its random start. What follows a
    * record that had to go is left out too: it would seem to be the whole of its set.
    */
-  #writeCut(start: number, most: number, body: number, recursionAvailable: boolean): number {
+  #writeCut(start: number, max: number, body: number, recursionAvailable: boolean): number {
     const words = this.#words;
     const counts = words[(body + BODY.ANSWERS) >> 2] ?? 0;
     const additionals = words[(body + BODY.ADDITIONALS) >> 2] ?? 0;
@@ -189,17 +209,17 @@ export class ResponseWriter {
     cut.records = body + BODY.RECORDS;
     cut.runStart = cut.records + (rotation & 0xffff);
     cut.runLength = (rotation >>> 16) * (additionals >>> 16);
-    cut.shift = rotation >>> 16 > 1 ? this.#pick(rotation >>> 16) * (additionals >>> 16) : 0;
+    cut.shift = this.rotates && rotation >>> 16 > 1 ? this.#pick(rotation >>> 16) * (additionals >>> 16) : 0;
     cut.to = this.#question.end;
-    cut.stop = cut.to + this.#room(start, most);
+    cut.stop = cut.to + this.#freeOctets(start, max);
     const answers = this.#copyWhileFits(counts & 0xffff);
     const isWhole = answers === (counts & 0xffff);
     const authorities = isWhole ? this.#copyWhileFits(counts >>> 16) : 0;
     const rest = isWhole && authorities === counts >>> 16 ? this.#copyWhileFits(additionals & 0xffff) : 0;
     this.#writeHeader(start, words[body >> 2] ?? 0, recursionAvailable);
     // Over TCP there is nothing larger to ask for.
-    const truncated = !isWhole && most < TCP_LIMIT;
-    if (truncated) this.#view.setUint16(start + 2, this.#view.getUint16(start + 2) | FLAG.TRUNCATED);
+    if (!isWhole && !this.isLongest)
+      this.#view.setUint16(start + 2, this.#view.getUint16(start + 2) | FLAG.TRUNCATED);
     this.#view.setUint16(start + 6, answers);
     this.#view.setUint16(start + 8, authorities);
     return this.#finish(start, cut.to, rest);

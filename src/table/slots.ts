@@ -1,48 +1,161 @@
 /**
  * The index: open addressing with linear probing over atomic slots. The writer's side; readers only probe.
  *
- * A slot is swapped with one store, so a look-up finds the old entry or the new one, whole. Growth builds a new index
- * beside the old one and publishes it with one store; the old one is retired.
+ * A slot is swapped with one store, so a look-up finds the old entry or the new one, whole. An index that fills up is
+ * moved to a new one in steps: while they go on, readers use the old one, and what changes in slots that were moved
+ * changes in both. The new one is published with one store; the old one is retired.
  */
-import type { Arena } from './arena.ts';
+import { TableFullError } from './arena.ts';
 import { EMPTY, HEADER, PAGE_SHIFT, PROBES, REMOVED, UNIT_SHIFT } from './layout.ts';
-import type { TableViews } from './memory.ts';
-import type { Reclaimer } from './reclaim.ts';
+import type { TableViews, WriterMemory } from './memory.ts';
 
-const LEAST_LOG2 = 12;
+const MIN_LOG2 = 12;
+/** Slots that are moved with each insertion: an index is moved before the old one is much fuller than half. */
+const MOVED_AT_ONCE = 256;
+/** Insertions after which a full table is asked again for memory for an index. */
+const RETRY_AFTER = 1024;
+
+/** One array of slots with the recency octets behind it. */
+interface Index {
+  /** The first word of the slots. */
+  readonly base: number;
+  readonly log2: number;
+  /** Slots marked as removed. */
+  removed: number;
+}
 
 export class Slots {
   readonly #views: TableViews;
-  readonly #arena: Arena;
-  readonly #reclaimer: Reclaimer;
-  /** The first word of the slots. */
-  #base = 0;
-  /** One less than the number of slots. */
-  #mask = 0;
+  readonly #memory: WriterMemory;
+  #index: Index;
+  /** The index that entries are moved to, and the slot of the old one up to which they were. */
+  #next: Index | undefined;
+  #moved = 0;
   #live = 0;
-  #removed = 0;
+  /** Insertions to wait for before memory for an index is asked for again. */
+  #patience = 0;
 
-  constructor(views: TableViews, arena: Arena, reclaimer: Reclaimer) {
-    this.#views = views;
-    this.#arena = arena;
-    this.#reclaimer = reclaimer;
-    this.#publish(LEAST_LOG2);
-  }
-
-  get live(): number {
-    return this.#live;
+  constructor(memory: WriterMemory) {
+    this.#views = memory.views;
+    this.#memory = memory;
+    this.#index = this.#allocate(MIN_LOG2);
+    this.#publish(this.#index);
   }
 
   get capacity(): number {
-    return this.#mask + 1;
+    return 2 ** this.#index.log2;
   }
 
   /** The slot whose entry has this hash and satisfies `matches`, or -1. */
   find(hash: number, matches: (block: number) => boolean): number {
-    const mask = this.#mask;
+    return this.#find(this.#index, hash, matches);
+  }
+
+  /** The block in a slot. */
+  blockAt(slot: number): number {
+    const place = this.#views.atoms[this.#index.base + slot] ?? EMPTY;
+    return place > 0 ? place << UNIT_SHIFT : 0;
+  }
+
+  replace(slot: number, block: number): void {
+    const twin = this.#twinOf(slot);
+    this.#store(this.#index, slot, block >> UNIT_SHIFT);
+    if (this.#next !== undefined && twin >= 0) this.#store(this.#next, twin, block >> UNIT_SHIFT);
+  }
+
+  /**
+   * Puts an entry that is not there. It may find no slot near its hash, and says so: then the table is full, or what lies
+   * there collides with it, for which the index does not grow.
+   */
+  insert(hash: number, block: number): boolean {
+    this.#growIfNeeded();
+    this.step(MOVED_AT_ONCE);
+    const slot = this.#freeSlot(this.#index, hash);
+    if (slot < 0) return false;
+    if (this.#next !== undefined && slot < this.#moved && !this.#put(this.#next, hash, block, 0))
+      return false;
+    this.#fill(this.#index, slot, block, 0);
+    this.#live++;
+    return true;
+  }
+
+  remove(slot: number): void {
+    const twin = this.#twinOf(slot);
+    this.#clear(this.#index, slot);
+    if (this.#next !== undefined && twin >= 0) this.#clear(this.#next, twin);
+    this.#live--;
+  }
+
+  /** The blocks that lie where an entry of this hash could. */
+  near(hash: number): readonly number[] {
+    const mask = this.capacity - 1;
+    return Array.from({ length: PROBES }, (_, probe) => this.blockAt((hash + probe) & mask)).filter(
+      (block) => block > 0,
+    );
+  }
+
+  /** Moves on to a new index, if one is needed: so many slots. */
+  step(slots: number): void {
+    const next = this.#next;
+    if (next === undefined) return;
+    const end = Math.min(this.#moved + slots, this.capacity);
+    for (let slot = this.#moved; slot < end; slot++) {
+      const block = this.blockAt(slot);
+      if (block === 0) continue;
+      const hash = this.#views.atoms[block >> 2] ?? 0;
+      // What is popular stays so.
+      if (!this.#put(next, hash, block, this.hasRecency(slot) ? 1 : 0)) {
+        this.#abandon(next);
+        return;
+      }
+    }
+    this.#moved = end;
+    if (end === this.capacity) this.#publish(next);
+  }
+
+  /** Whether a reader used the entry in this slot since the mark was last taken. */
+  hasRecency(slot: number): boolean {
+    return this.#views.octets[recencyOf(this.#index, slot)] === 1;
+  }
+
+  /** Whether a reader used the entry in this slot since it was last asked; clears the mark. */
+  takeRecency(slot: number): boolean {
+    const { octets } = this.#views;
+    const at = recencyOf(this.#index, slot);
+    const used = octets[at] === 1;
+    octets[at] = 0;
+    return used;
+  }
+
+  /**
+   * Slots with entries, in parts of so many slots. Between two parts entries may come and go: those that stay are met at
+   * least once.
+   */
+  *stretches(length: number): Generator<readonly number[]> {
+    for (let from = 0, index = this.#index; from < this.capacity; from += length) {
+      if (index !== this.#index) {
+        index = this.#index;
+        from = 0;
+      }
+      const end = Math.min(from + length, this.capacity);
+      const slots = Array.from({ length: end - from }, (_, each) => from + each);
+      yield slots.filter((slot) => this.blockAt(slot) > 0);
+    }
+  }
+
+  /** The blocks of all entries. */
+  *blocks(): Generator<number> {
+    for (let slot = 0, end = this.capacity; slot < end; slot++) {
+      const block = this.blockAt(slot);
+      if (block > 0) yield block;
+    }
+  }
+
+  #find({ base, log2 }: Index, hash: number, matches: (block: number) => boolean): number {
+    const mask = 2 ** log2 - 1;
     for (let probe = 0; probe < PROBES; probe++) {
       const slot = (hash + probe) & mask;
-      const place = this.#views.atoms[this.#base + slot] ?? EMPTY;
+      const place = this.#views.atoms[base + slot] ?? EMPTY;
       if (place === EMPTY) return -1;
       if (place === REMOVED) continue;
       const block = place << UNIT_SHIFT;
@@ -51,76 +164,39 @@ export class Slots {
     return -1;
   }
 
-  /** The block in a slot. */
-  blockAt(slot: number): number {
-    return (this.#views.atoms[this.#base + slot] ?? EMPTY) << UNIT_SHIFT;
+  /** Where the entry of a slot lies in the index that entries are moved to, or -1. */
+  #twinOf(slot: number): number {
+    if (this.#next === undefined || slot >= this.#moved) return -1;
+    const block = this.blockAt(slot);
+    return this.#find(this.#next, this.#views.atoms[block >> 2] ?? 0, (candidate) => candidate === block);
   }
 
-  replace(slot: number, block: number): void {
-    Atomics.store(this.#views.atoms, this.#base + slot, block >> UNIT_SHIFT);
+  #put(index: Index, hash: number, block: number, recency: number): boolean {
+    const slot = this.#freeSlot(index, hash);
+    if (slot >= 0) this.#fill(index, slot, block, recency);
+    return slot >= 0;
   }
 
-  /** Puts an entry that is not there. With `mayGrow` false it may find no room, and says so. */
-  insert(hash: number, block: number, mayGrow: boolean): boolean {
-    if ((this.#live + this.#removed + 1) * 2 > this.capacity) this.#rebuild(1);
-    let slot = this.#freeSlot(hash);
-    for (let wish = 2; slot < 0; wish *= 2) {
-      if (!mayGrow) return false;
-      this.#rebuild(wish);
-      slot = this.#freeSlot(hash);
-    }
-    if (this.#views.atoms[this.#base + slot] === REMOVED) this.#removed--;
-    this.#live++;
-    this.#views.octets[this.#recencyOf(slot)] = 0;
-    this.replace(slot, block);
-    return true;
+  #fill(index: Index, slot: number, block: number, recency: number): void {
+    if (this.#views.atoms[index.base + slot] === REMOVED) index.removed--;
+    this.#views.octets[recencyOf(index, slot)] = recency;
+    this.#store(index, slot, block >> UNIT_SHIFT);
   }
 
-  remove(slot: number): void {
-    const next = (slot + 1) & this.#mask;
+  #clear(index: Index, slot: number): void {
+    const next = (slot + 1) & (2 ** index.log2 - 1);
     // No probe goes on past an empty slot, so a slot before one may be empty itself.
-    const mark = this.#views.atoms[this.#base + next] === EMPTY ? EMPTY : REMOVED;
-    Atomics.store(this.#views.atoms, this.#base + slot, mark);
-    this.#live--;
-    if (mark === REMOVED) this.#removed++;
+    const mark = this.#views.atoms[index.base + next] === EMPTY ? EMPTY : REMOVED;
+    this.#store(index, slot, mark);
+    if (mark === REMOVED) index.removed++;
   }
 
-  /** Whether a reader used the entry in this slot since the mark was last taken. */
-  hasRecency(slot: number): boolean {
-    return this.#views.octets[this.#recencyOf(slot)] === 1;
+  #store({ base }: Index, slot: number, place: number): void {
+    Atomics.store(this.#views.atoms, base + slot, place);
   }
 
-  /** Whether a reader used the entry in this slot since it was last asked; clears the mark. */
-  takeRecency(slot: number): boolean {
-    const { octets } = this.#views;
-    const at = this.#recencyOf(slot);
-    const used = octets[at] === 1;
-    octets[at] = 0;
-    return used;
-  }
-
-  /** The blocks of all entries. */
-  *blocks(): Generator<number> {
-    for (const [, block] of this.#entries()) yield block;
-  }
-
-  /** Slot and block of every entry. */
-  *#entries(): Generator<readonly [number, number]> {
-    const { atoms } = this.#views;
-    const base = this.#base;
-    if (base === 0) return;
-    for (let slot = 0, end = this.capacity; slot < end; slot++) {
-      const place = atoms[base + slot] ?? EMPTY;
-      if (place > 0) yield [slot, place << UNIT_SHIFT];
-    }
-  }
-
-  /** Where the mark of a slot lies. */
-  #recencyOf(slot: number): number {
-    return ((this.#base + this.capacity) << 2) + slot;
-  }
-
-  #freeSlot(hash: number, base = this.#base, mask = this.#mask): number {
+  #freeSlot({ base, log2 }: Index, hash: number): number {
+    const mask = 2 ** log2 - 1;
     for (let probe = 0; probe < PROBES; probe++) {
       const slot = (hash + probe) & mask;
       if ((this.#views.atoms[base + slot] ?? EMPTY) <= EMPTY) return slot;
@@ -128,43 +204,54 @@ export class Slots {
     return -1;
   }
 
-  /** A new index for at least `spread` times what is live, without the marks of removed entries. */
-  #rebuild(spread: number): void {
-    this.#publish(Math.ceil(Math.log2(this.#live * 4 * spread + 1)));
-  }
-
-  /** Moves all entries to a new index of at least 2^`wished` slots and publishes that. */
-  #publish(wished: number): void {
-    const old = { base: this.#base, octets: 5 * this.capacity };
-    const entries = [...this.#entries()];
-    let log2 = Math.max(LEAST_LOG2, wished);
-    let base = this.#layOut(log2, entries);
-    while (base === undefined) base = this.#layOut(++log2, entries);
-    this.#base = base;
-    this.#mask = 2 ** log2 - 1;
-    this.#live = entries.length;
-    this.#removed = 0;
-    Atomics.store(this.#views.atoms, HEADER.INDEX, ((base >> (PAGE_SHIFT - 2)) << 5) | log2);
-    if (old.base > 0) this.#reclaimer.retire(() => this.#arena.givePages(old.base << 2, old.octets));
-  }
-
-  /** A fresh index with these entries (slot and block), as its first word; undefined when one finds no slot within the bound. */
-  #layOut(log2: number, entries: readonly (readonly [number, number])[]): number | undefined {
-    const { atoms, octets } = this.#views;
-    const size = 5 * 2 ** log2;
-    const offset = this.#arena.takePages(size);
-    octets.fill(0, offset, offset + size);
-    const base = offset >> 2;
-    for (const [old, block] of entries) {
-      const slot = this.#freeSlot(atoms[block >> 2] ?? 0, base, 2 ** log2 - 1);
-      if (slot < 0) {
-        this.#arena.givePages(offset, size);
-        return undefined;
-      }
-      atoms[base + slot] = block >> UNIT_SHIFT;
-      // What is popular stays so.
-      octets[((base + 2 ** log2) << 2) + slot] = this.hasRecency(old) ? 1 : 0;
+  /** Begins to move to a new index when half of this one is filled: for four times what is live, without removed ones. */
+  #growIfNeeded(): void {
+    if (this.#next !== undefined || (this.#live + this.#index.removed + 1) * 2 <= this.capacity) return;
+    if (this.#patience > 0) {
+      this.#patience--;
+      return;
     }
-    return base;
+    try {
+      this.#next = this.#allocate(Math.max(MIN_LOG2, Math.ceil(Math.log2(this.#live * 4 + 1))));
+      this.#moved = 0;
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      // Half of the slots are still free.
+      this.#patience = RETRY_AFTER;
+    }
+  }
+
+  #allocate(log2: number): Index {
+    const octets = octetsOf(log2);
+    const { touched } = this.#memory.arena;
+    const offset = this.#memory.arena.takePages(octets);
+    // Fresh memory is zero, and to touch it all at once would take milliseconds.
+    if (offset < touched) this.#views.octets.fill(0, offset, offset + octets);
+    return { base: offset >> 2, log2, removed: 0 };
+  }
+
+  #publish(index: Index): void {
+    const old = this.#index;
+    this.#index = index;
+    this.#next = undefined;
+    const place = index.base >> (PAGE_SHIFT - 2);
+    Atomics.store(this.#views.atoms, HEADER.INDEX, (place << 5) | index.log2);
+    if (old !== index) this.#memory.reclaimer.retire(() => this.#give(old));
+  }
+
+  /** An index that an entry finds no slot in is no better than the one that there is. */
+  #abandon(index: Index): void {
+    this.#next = undefined;
+    this.#patience = RETRY_AFTER;
+    this.#give(index);
+  }
+
+  #give({ base, log2 }: Index): void {
+    this.#memory.arena.givePages(base << 2, octetsOf(log2));
   }
 }
+
+const octetsOf = (log2: number): number => 5 * 2 ** log2;
+
+/** The recency octet of a slot. */
+const recencyOf = ({ base, log2 }: Index, slot: number): number => ((base + 2 ** log2) << 2) + slot;

@@ -3,11 +3,21 @@
  *
  * The table knows names in wire form, numbers and bytes. It knows nothing of Kubernetes, sockets or record sets.
  */
-import type { Brand } from '../ground/brand.ts';
+import type { Brand } from '../base/brand.ts';
 import type { WireName } from '../wire/types.ts';
 
-/** The number of one of our zones inside the table, 1 to 63. */
+/** The number of what one source publishes: the cluster's zone, hosts files, a zone file. 16 bits. */
+export type PublicationId = Brand<number, 'PublicationId'>;
+
+/** The number of one of our zones inside the table, 16 bits. A zone belongs to one publication. */
 export type ZoneId = Brand<number, 'ZoneId'>;
+
+/** The number of what one client sees, 16 bits. */
+export type ViewId = Brand<number, 'ViewId'>;
+
+/** The publication and the view that every table has. */
+export const DEFAULT_PUBLICATION = 0 as PublicationId;
+export const DEFAULT_VIEW = 0 as ViewId;
 
 /** A run of records of one length inside an answer section, which a reader may start anywhere in (A and AAAA sets). */
 export interface Rotation {
@@ -26,6 +36,8 @@ export interface AnswerBody {
   /** The lower four bits of the response code (an OPT-borne extension is never stored). */
   readonly rcode: number;
   readonly authoritative: boolean;
+  /** Whether the records are validated (AD): told to clients that ask for it (RFC 6840 section 5.8). Default: no. */
+  readonly authenticData?: boolean;
   readonly answerCount: number;
   readonly authorityCount: number;
   readonly additionalCount: number;
@@ -36,7 +48,7 @@ export interface AnswerBody {
 /** What a missing name below this node means, if this node is its closest encloser (RFC 4592 section 3.3.1). */
 export type Below =
   | { readonly kind: 'complete' }
-  /** Ask the handler chain for names exactly `labels` below (1 to 255), or any number below for 0; else NXDOMAIN. */
+  /** Ask the handler chain for names exactly `labels` below (1 to 255), or any number below for 0; others are missing. */
   | { readonly kind: 'ask'; readonly labels: number };
 
 /** All answers of one owner name of our zones. Immutable; a change is a new node. */
@@ -45,16 +57,19 @@ export interface NameNode {
   readonly name: WireName;
   readonly zone: ZoneId;
   readonly below: Below;
-  /** What a type that is not among `answers` means. */
-  readonly otherTypes: 'nodata' | 'ask';
-  /** 0 to 15: which counters an answer adds to. */
-  readonly metricsId: number;
+  /**
+   * What a type that is not among `answers` means: there is none, the chain is asked, or the next publication of the view
+   * is looked at.
+   */
+  readonly otherTypes: 'nodata' | 'ask' | 'next';
+  /** The outcome, 16 bits: which counters an answer adds to. */
+  readonly outcome: number;
   readonly answers: ReadonlyMap<number, AnswerBody>;
 }
 
-/** How a zone says no, and whether it may say no at all. */
-export interface ZoneTerms {
-  /** The zone's apex, lower case. */
+/** How a zone denies names, and whether it may. */
+export interface ZoneSettings {
+  /** The zone's apex, lower case. All names of the zone's nodes lie within it. */
   readonly apex: WireName;
   /**
    * While false, only stored answers are given: NODATA, NXDOMAIN and questions for the chain are SERVFAIL, since the
@@ -70,9 +85,57 @@ export interface ZoneTerms {
   readonly recursionAvailable: boolean;
   /** Whether names with a label `*` go to the chain when they are missing. */
   readonly askWildcards: boolean;
-  /** Whether answers of others, for types that the zone's nodes leave open, are cached and told from there. */
+  /** Whether cached answers are given for types that the zone's nodes leave to the chain. */
   readonly cachesOpenTypes?: boolean;
+  /**
+   * What a name without a node means whose closest encloser belongs to this zone: NXDOMAIN, go on with the next
+   * publication, or ask the chain. Default: `deny`.
+   */
+  readonly missing?: 'deny' | 'next' | 'ask';
+  /**
+   * What a question for ANY gets at names within the zone: the chain's answer, one HINFO record where the name exists
+   * (RFC 8482 section 4.2), or REFUSED. Default: `ask`.
+   */
+  readonly any?: 'ask' | 'minimal' | 'refused';
 }
+
+/** Questions that go to the handler chain before any node is looked up. */
+export interface AskRule {
+  /** Suffixes include the name itself; `any` is every name. Lower case, uncompressed. */
+  readonly name: { readonly kind: 'exact' | 'suffix'; readonly name: WireName } | { readonly kind: 'any' };
+  readonly types: 'all' | ReadonlySet<number>;
+  /**
+   * If given, only queries with one of these EDNS options match, and a cached answer never stands for that of the chain.
+   * All other rules let the view's cached answers be given.
+   */
+  readonly ednsOptions?: ReadonlySet<number>;
+}
+
+/** What one client sees. */
+export interface ViewSettings {
+  /** In the order of look-up. */
+  readonly publications: readonly PublicationId[];
+  readonly askRules: readonly AskRule[];
+  /** Whether answers of all zones carry the RA bit; else those of zones that say so. */
+  readonly recursionAvailable: boolean;
+  /** Whether answers with several addresses start anywhere; if not, they are given as stored. */
+  readonly rotatesAddresses: boolean;
+  /**
+   * What questions for types that no record has, and of other classes than IN, get: the chain's answer, or an error code
+   * at once; `refused-but-chaos` leaves class CHAOS to the chain. Default: `ask`.
+   */
+  readonly otherQuestions?: 'ask' | 'refused' | 'refused-but-chaos';
+  /** The outcomes of those that are refused, 16 bits each. Default: 0. */
+  readonly refusalOutcomes?: { readonly chaos: number; readonly others: number };
+}
+
+/** Those of the view that every table has, until they are changed. */
+export const DEFAULT_VIEW_SETTINGS: ViewSettings = {
+  publications: [DEFAULT_PUBLICATION],
+  askRules: [],
+  recursionAvailable: false,
+  rotatesAddresses: true,
+};
 
 /** What a cached answer is found by. */
 export interface CachedQuestion {
@@ -84,22 +147,47 @@ export interface CachedQuestion {
   readonly checkingDisabled: boolean;
 }
 
+/**
+ * What a derived answer was made from, as it was when its query came to the handler chain. The answer is given only while
+ * nothing of it has changed.
+ */
+export interface AnswerSources {
+  /** The epoch of the plan. */
+  readonly plan: number;
+  /** At most two. */
+  readonly publications: readonly { readonly id: PublicationId; readonly epoch: number }[];
+}
+
+/** A question about one name that is answered with the addresses of another, under its own name. */
+export interface CachedRedirect extends CachedQuestion {
+  /** Lower case, uncompressed. It is looked up in the publications of the view. */
+  readonly target: WireName;
+  /** Seconds until it expires, from 1. */
+  readonly lifetime: number;
+  readonly sources: AnswerSources;
+  readonly outcome: number;
+}
+
 /** One answer that expires. */
 export interface CachedAnswer extends CachedQuestion {
+  /** Of a derived answer. Default: it stands for itself until it expires. */
+  readonly sources?: AnswerSources;
   readonly recursionAvailable: boolean;
   readonly body: AnswerBody;
   /** Offsets of the TTL fields inside `body.bytes`, counted down as time passes. */
   readonly ttlOffsets: readonly number[];
   /** Seconds until it expires, from 1. */
   readonly lifetime: number;
-  /** Of a stale answer (RFC 8767): when its TTL ended, in seconds since the epoch. Default: it ends with its lifetime. */
+  /** Of a stale answer (RFC 8767): when its TTL ended, in seconds of the same clock. Default: it ends with its lifetime. */
   readonly freshUntil?: number;
-  readonly metricsId: number;
+  readonly outcome: number;
 }
 
 /** A cached answer as it stands, expired or not. */
 export interface CachedEntry extends CachedAnswer {
-  /** Seconds since the epoch. */
+  /** Whose answer it is. */
+  readonly view: ViewId;
+  /** Seconds of the monotonic clock that all threads share. */
   readonly stored: number;
   readonly expires: number;
   readonly freshUntil: number;

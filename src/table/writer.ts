@@ -1,21 +1,38 @@
 /**
  * The one writer of the table. It lives on the main thread; everything it publishes is whole and visible at once.
  */
-
-import type { Brand } from '../ground/brand.ts';
+import type { Brand } from '../base/brand.ts';
 import type { WireName } from '../wire/types.ts';
-import { Arena } from './arena.ts';
-import { BlockBuffer, encodeNode, encodeTerms } from './block.ts';
+import { Arena, TableFullError } from './arena.ts';
+import { BlockBuffer, encodeNode } from './block.ts';
 import { AnswerCache } from './cache.ts';
-import { countLabels, finishHash, hashName } from './hash.ts';
-import { HiddenNodes } from './hidden-nodes.ts';
-import { HEADER, KIND, LONGEST_TTL, MOST_READERS, MOST_ZONES, NODE, TERMS, UNIT_SHIFT } from './layout.ts';
-import { reserveTable, type TableViews, viewTable } from './memory.ts';
+import { CounterPages } from './counter-pages.ts';
+import { countLabels, finishHash, HASH_KEYS, hashName } from './hash.ts';
+import { HEADER, KIND, MAX_READERS, MAX_TTL, NODE, shapeOf, UNIT_SHIFT } from './layout.ts';
+import { reserveTable, type TableViews, viewTable, WriterMemory } from './memory.ts';
+import { Publications } from './publications.ts';
 import { Reclaimer } from './reclaim.ts';
+import { createSequence, drawRandom } from './salts.ts';
 import { Slots } from './slots.ts';
-import type { CachedAnswer, CachedEntry, CachedQuestion, NameNode, ZoneId, ZoneTerms } from './types.ts';
+import {
+  type AnswerSources,
+  type CachedAnswer,
+  type CachedEntry,
+  type CachedQuestion,
+  type CachedRedirect,
+  DEFAULT_PUBLICATION,
+  DEFAULT_VIEW,
+  DEFAULT_VIEW_SETTINGS,
+  type NameNode,
+  type PublicationId,
+  type ViewId,
+  type ViewSettings,
+  type ZoneId,
+  type ZoneSettings,
+} from './types.ts';
+import { ViewRecords } from './view-records.ts';
 
-export { MOST_READERS };
+export { MAX_READERS };
 
 /** Names a published node: its place in memory. It stands until the node is replaced or removed. */
 export type NodeRef = Brand<number, 'NodeRef'>;
@@ -25,13 +42,13 @@ export interface TableOptions {
   readonly reservation?: number;
   /** Octets for cached answers. Default: 16 MiB. */
   readonly cacheOctets?: number;
-  /** Cached answers at most; 0 caches nothing. Default: no limit but the octets. */
+  /** The maximum of cached answers; 0 caches nothing. Default: no limit but the octets. */
   readonly cacheEntries?: number;
-  /** Seconds that clients are told at most of a cached answer; how long it is kept is another matter. Default: no bound. */
-  readonly mostTtl?: number | undefined;
+  /** The maximum TTL of cached answers in responses, in seconds; they may be kept for longer. Default: no bound. */
+  readonly maxTtl?: number | undefined;
   /** Reader threads that will look things up, 0 to 32. */
   readonly readers: number;
-  /** The seed of the hashes; drawn at random unless a test needs the same run twice. */
+  /** The seed of the hash keys and salts; they are drawn at random unless a test needs the same run twice. */
   readonly seed?: number;
 }
 
@@ -52,143 +69,188 @@ export interface TableStatistics {
 const DEFAULT_RESERVATION = 2 ** 30;
 const DEFAULT_CACHE_OCTETS = 16 * 2 ** 20;
 
+/** Slots that are looked through at a stretch for the nodes of a publication: a fraction of a millisecond. */
+const STRETCH = 4096;
+
 export class TableWriter {
   readonly memory: SharedArrayBuffer;
   readonly #views: TableViews;
-  readonly #arena: Arena;
-  readonly #reclaimer: Reclaimer;
+  readonly #memory: WriterMemory;
   readonly #slots: Slots;
+  readonly #publications: Publications;
+  readonly #viewRecords: ViewRecords;
+  readonly #counters: CounterPages;
   readonly #cache: AnswerCache;
   readonly #buffer = new BlockBuffer();
-  readonly #seed: number;
-  readonly #hidden = new HiddenNodes();
-  /** By zone. */
-  readonly #precedence: number[] = [];
-  #zones = 0;
+  /** The keys of the hash. */
+  readonly #keys: Int32Array;
   #nodes = 0;
   #nodeOctets = 0;
 
+  /** A table with one publication and one view that shows it: `DEFAULT_PUBLICATION`, `DEFAULT_VIEW`. */
   constructor(options: TableOptions) {
-    if (options.readers > MOST_READERS)
-      throw new RangeError(`too many readers: ${options.readers}; at most ${MOST_READERS}`);
+    if (options.readers > MAX_READERS)
+      throw new RangeError(`too many readers: ${options.readers}; at most ${MAX_READERS}`);
     this.memory = reserveTable(options.reservation ?? DEFAULT_RESERVATION);
     this.#views = viewTable(this.memory);
-    this.#arena = new Arena(this.memory.byteLength);
-    this.#reclaimer = new Reclaimer(this.#views.atoms, options.readers);
-    this.#slots = new Slots(this.#views, this.#arena, this.#reclaimer);
-    this.#seed = options.seed ?? crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
-    Atomics.store(this.#views.atoms, HEADER.SEED, this.#seed);
-    Atomics.store(this.#views.words, HEADER.MOST_TTL, options.mostTtl ?? LONGEST_TTL);
-    this.#cache = new AnswerCache(this.#views, this.#arena, this.#reclaimer, this.#slots, this.#seed, {
+    const arena = new Arena(this.memory.byteLength);
+    this.#memory = new WriterMemory(this.#views, arena, new Reclaimer(this.#views.atoms, options.readers));
+    this.#slots = new Slots(this.#memory);
+    const drawSalt = options.seed === undefined ? drawRandom : createSequence(options.seed);
+    this.#keys = Int32Array.from({ length: HASH_KEYS }, drawSalt);
+    this.#views.atoms.set(this.#keys, HEADER.KEYS);
+    Atomics.store(this.#views.words, HEADER.MAX_TTL, options.maxTtl ?? MAX_TTL);
+    const hashOf = (name: Uint8Array): number => hashName(name, this.#keys);
+    this.#counters = new CounterPages(this.#memory, options.readers);
+    this.#publications = new Publications(this.#memory, drawSalt);
+    this.#viewRecords = new ViewRecords(this.#memory, drawSalt, hashOf, (id) =>
+      this.#publications.recordOf(id),
+    );
+    const parts = { memory: this.#memory, slots: this.#slots, views: this.#viewRecords, keys: this.#keys };
+    this.#cache = new AnswerCache(parts, {
       octets: options.cacheOctets ?? DEFAULT_CACHE_OCTETS,
       entries: options.cacheEntries ?? Number.POSITIVE_INFINITY,
     });
+    this.definePublication();
+    this.defineView(DEFAULT_VIEW_SETTINGS);
   }
 
   /**
-   * Adds a zone. Its apex node is put like any other.
+   * Adds a publication: names of one source, which may be those of other publications too. A view must show it.
    *
-   * @param precedence of nodes of the same name, that of the zone with the highest is answered
+   * @throws RangeError when there are 65,536
    */
-  defineZone(terms: ZoneTerms, precedence = 0): ZoneId {
-    if (this.#zones + 1 >= MOST_ZONES) throw new RangeError(`too many zones: at most ${MOST_ZONES - 1}`);
-    this.#zones += 1;
-    // The only maker of zone ids.
-    const id = this.#zones as ZoneId;
-    this.#precedence[id] = precedence;
-    this.changeZone(id, terms);
-    return id;
-  }
-
-  /** Replaces a zone's terms (a new SOA, or known at last), visible to the next look-up. */
-  changeZone(id: ZoneId, terms: ZoneTerms): void {
-    encodeTerms(this.#buffer, terms);
-    const old = Atomics.load(this.#views.atoms, HEADER.ZONES + id) << UNIT_SHIFT;
-    const block = this.#copyBuffer();
-    Atomics.store(this.#views.atoms, HEADER.ZONES + id, block >> UNIT_SHIFT);
-    if (old !== 0) this.#retire(old, this.#views.words[(old + TERMS.SIZE) >> 2] ?? 0);
+  definePublication(): PublicationId {
+    return this.#publications.define();
   }
 
   /**
-   * Publishes a node, in place of the one of the same name if there is one. An equal node is left as it stands. A node that
-   * another zone's stands before is kept, and answered as soon as the other is removed.
+   * Removes a publication with its zones and all its nodes. Readers pass over it from the first step on; it is gone when
+   * the steps have come to their end, each of which takes a fraction of a millisecond.
+   *
+   * @throws RangeError while a view shows it
+   */
+  *dropPublication(id: PublicationId): Generator<void, void> {
+    const view = this.#viewRecords.withPublication(id);
+    if (view !== undefined) throw new RangeError(`publication ${id} is still shown by view ${view}`);
+    this.#publications.hide(id);
+    for (const slots of this.#slots.stretches(STRETCH)) {
+      for (const slot of slots) {
+        const block = this.#slots.blockAt(slot);
+        const owner = this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0;
+        if (owner >>> 8 === (KIND.NODE | (id << 8))) this.#removeAt(slot);
+      }
+      this.collect();
+      yield;
+    }
+    this.#publications.drop(id);
+  }
+
+  /** Adds a zone to a publication. Its apex node is put like any other. @throws RangeError when there are 65,535 zones */
+  defineZone(settings: ZoneSettings, publication: PublicationId = DEFAULT_PUBLICATION): ZoneId {
+    return this.#publications.defineZone(this.#buffer, settings, publication);
+  }
+
+  /** Replaces a zone's settings (a new SOA, or known at last), visible to the next look-up. */
+  changeZone(id: ZoneId, settings: ZoneSettings): void {
+    this.#publications.changeZone(this.#buffer, id, settings);
+  }
+
+  /** Removes a zone, the nodes of which were removed before. */
+  removeZone(id: ZoneId): void {
+    this.#publications.removeZone(id);
+  }
+
+  /** Adds a view. @throws RangeError when there are 65,536, or for a publication that there is not */
+  defineView(settings: ViewSettings): ViewId {
+    return this.#viewRecords.define(settings);
+  }
+
+  /**
+   * Replaces what a view shows, with one store.
+   *
+   * @param keepsCache whether the answers that are cached for the view are still right
+   * @throws TableFullError or RangeError and leaves the view as it was
+   */
+  changeView(id: ViewId, settings: ViewSettings, keepsCache = true): void {
+    this.#viewRecords.change(id, settings, keepsCache);
+  }
+
+  /** Removes a view that no reader is asked about any more. Its cached answers go as space is needed. */
+  removeView(id: ViewId): void {
+    this.#viewRecords.remove(id);
+  }
+
+  viewSettings(id: ViewId): ViewSettings {
+    return this.#viewRecords.settingsOf(id);
+  }
+
+  /**
+   * Publishes a node, in place of the one of the same name in its publication if there is one. An equal node is left as it
+   * stands.
    *
    * @throws TableFullError and leaves the table as it was
    */
   put(node: NameNode): NodeRef {
-    const hash = finishHash(hashName(node.name, this.#seed));
-    encodeNode(this.#buffer, node, hash);
-    const slot = this.#findNode(node.name, hash);
+    const publication = this.#publications.ofZone(node.zone);
+    const hash = this.#hashIn(publication, node.name);
+    encodeNode(this.#buffer, node, publication, hash);
+    const slot = this.#findNode(node.name, publication, hash);
     const standing = slot < 0 ? 0 : this.#slots.blockAt(slot);
-    if (slot >= 0 && this.#precedes(standing, node.zone)) return this.#hide(node.name);
-    if (slot >= 0 && this.#equalsBuffer(standing)) return refOf(standing);
-    const block = this.#copyBuffer();
+    if (slot >= 0 && this.#memory.holds(standing, this.#buffer)) return refOf(standing);
+    this.#counters.claim(node.outcome);
+    this.#publications.beforeNode(publication, countLabels(node.name), node.below);
+    const block = this.#memory.copy(this.#buffer);
     this.#nodeOctets += this.#buffer.length;
-    if (slot < 0) this.#insertNode(block, hash, countLabels(node.name));
+    if (slot < 0) this.#insertNode(block, hash);
     else {
       this.#slots.replace(slot, block);
-      if (this.#isBehind(standing, node.zone)) this.#hidden.add(node.name, this.#zoneOf(standing), standing);
-      else this.#forget(standing);
+      this.#forget(standing);
     }
     return refOf(block);
   }
 
-  /** Removes the node of this name and zone; without a zone, the one that is answered. @returns whether there was one */
+  /** Removes the node of this name in the publication of a zone. @returns whether there was one */
   remove(name: WireName, zone?: ZoneId): boolean {
-    const slot = this.#findNode(name, finishHash(hashName(name, this.#seed)));
-    if (slot < 0) return false;
-    const block = this.#slots.blockAt(slot);
-    if (zone !== undefined && this.#zoneOf(block) !== zone) {
-      const hidden = this.#hidden.take(name, zone);
-      if (hidden !== undefined) this.#forget(hidden);
-      return hidden !== undefined;
-    }
-    const next = this.#hidden.takeFirst(name, (other) => this.#precedenceOf(other));
-    if (next !== undefined) this.#slots.replace(slot, next);
-    else {
-      this.#slots.remove(slot);
-      this.#nodes--;
-    }
-    this.#forget(block);
-    return true;
+    const slot = this.#slotOf(name, zone);
+    if (slot >= 0) this.#removeAt(slot);
+    return slot >= 0;
   }
 
-  /** The reference of the node of this name and zone; without a zone, of the one that is answered. */
+  /** The reference of the node of this name in the publication of a zone. */
   find(name: WireName, zone?: ZoneId): NodeRef | undefined {
-    const slot = this.#findNode(name, finishHash(hashName(name, this.#seed)));
-    if (slot < 0) return undefined;
-    const block = this.#slots.blockAt(slot);
-    if (zone === undefined || this.#zoneOf(block) === zone) return refOf(block);
-    const hidden = this.#hidden.get(name, zone);
-    return hidden === undefined ? undefined : refOf(hidden);
+    const slot = this.#slotOf(name, zone);
+    return slot < 0 ? undefined : refOf(this.#slots.blockAt(slot));
   }
 
   /** The lower-case name of a node that stands. */
   nameOf(ref: NodeRef): WireName {
     const block = ref << UNIT_SHIFT;
     const start = block + this.#nameOffset(block);
+    const length = (this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0) & 0xff;
     // A copy of what was a WireName when it was put.
-    return this.#views.octets.slice(start, start + this.#nameLength(block)) as WireName;
+    return this.#views.octets.slice(start, start + length) as WireName;
   }
 
   /**
-   * Caches an answer that expires, in place of an older one for the same question.
+   * Caches an answer that expires, in place of an older one for the same question and view.
    *
-   * @param now milliseconds since the epoch
-   * @returns false when it was not cached: caching is off, or there is no room that readers have left yet
+   * @param now milliseconds of the monotonic clock that all threads share
+   * @returns false when it was not cached: caching is off, or readers have not left enough space yet
    */
-  cache(answer: CachedAnswer, now: number): boolean {
-    return this.#cache.put(answer, now);
+  cache(answer: CachedAnswer, now: number, view: ViewId = DEFAULT_VIEW): boolean {
+    this.#counters.claim(answer.outcome);
+    return this.#cache.put(answer, now, view);
   }
 
   /** The cached answer to a question, expired or not: for stale answers (RFC 8767). */
-  readCached(question: CachedQuestion): CachedEntry | undefined {
-    return this.#cache.read(question);
+  readCached(question: CachedQuestion, view: ViewId = DEFAULT_VIEW): CachedEntry | undefined {
+    return this.#cache.read(question, view);
   }
 
   /** Whether there is a cached answer to a question, expired or not. */
-  hasCached(question: CachedQuestion): boolean {
-    return this.#cache.has(question);
+  hasCached(question: CachedQuestion, view: ViewId = DEFAULT_VIEW): boolean {
+    return this.#cache.has(question, view);
   }
 
   /** All cached answers, expired or not, in no order. Take them without a pause: the table must not change meanwhile. */
@@ -200,36 +262,64 @@ export class TableWriter {
    * Looks through cached answers in the order in which they were stored, a part at a time.
    *
    * @param from where the last call ended, 0 at first
-   * @param most answers to look at
+   * @param max answers to look at
    * @param isDue says by the seconds of storing and expiry which ones are wanted
    * @returns those wanted that a reader used, and where to go on; 0 at the end
    */
   scanCached(
     from: number,
-    most: number,
+    max: number,
     isDue: (stored: number, expires: number) => boolean,
   ): { readonly found: readonly CachedEntry[]; readonly next: number } {
-    return this.#cache.scan(from, most, isDue);
+    return this.#cache.scan(from, max, isDue);
   }
 
   /** Drops the cached answer to a question. @returns whether there was one */
-  dropCached(question: CachedQuestion): boolean {
-    return this.#cache.drop(question);
+  dropCached(question: CachedQuestion, view: ViewId = DEFAULT_VIEW): boolean {
+    return this.#cache.drop(question, view);
   }
 
-  /** Drops the cached answers of this name and all names below it. @returns how many */
+  /** Drops the cached answers of this name and all names below it, those of all views. @returns how many */
   dropCachedWithin(name: WireName): number {
     return this.#cache.dropWithin(name);
   }
 
+  /**
+   * Answers a question with the addresses of another name, for as long as its sources are as they were. What readers cannot
+   * give so (other types, names without such addresses) goes to the chain.
+   *
+   * @param now milliseconds since the epoch
+   */
+  cacheRedirect(redirect: CachedRedirect, now: number, view: ViewId = DEFAULT_VIEW): boolean {
+    this.#counters.claim(redirect.outcome);
+    return this.#cache.putRedirect(redirect, now, view);
+  }
+
+  /** The plan and these publications (at most two) as they are: to be noted when a query comes to the chain. */
+  sourcesOf(publications: readonly PublicationId[]): AnswerSources {
+    const epochs = publications.map((id) => ({ id, epoch: this.#publications.epochOf(id) }));
+    return { plan: Atomics.load(this.#views.words, HEADER.PLAN_EPOCH), publications: epochs };
+  }
+
+  /** To be called when a change of a publication is whole: what was derived from it before is given no more. */
+  publicationChanged(id: PublicationId): void {
+    this.#publications.raiseEpoch(id);
+  }
+
+  /** To be called when another plan holds: what was derived under the one before is given no more. */
+  planChanged(): void {
+    Atomics.add(this.#views.atoms, HEADER.PLAN_EPOCH, 1);
+  }
+
   /** Frees what no reader can see any more. Call it after a group of changes. */
   collect(): void {
-    this.#reclaimer.collect();
+    this.#slots.step(STRETCH);
+    this.#memory.reclaimer.collect();
   }
 
   /** To be called when a reader's thread has ended, before another takes its number. */
   readerDied(reader: number): void {
-    this.#reclaimer.readerDied(reader);
+    this.#memory.reclaimer.readerDied(reader);
   }
 
   statistics(): TableStatistics {
@@ -238,62 +328,51 @@ export class TableWriter {
       nodeOctets: this.#nodeOctets,
       ...this.#cache.statistics(),
       indexSlots: this.#slots.capacity,
-      touchedOctets: this.#arena.touched,
-      awaitingReaders: this.#reclaimer.pending,
+      touchedOctets: this.#memory.arena.touched,
+      awaitingReaders: this.#memory.reclaimer.pending,
     };
   }
 
-  /** Keeps the node in the buffer behind the one of its name that is answered. */
-  #hide(name: WireName): NodeRef {
-    const zone = (this.#buffer.words[NODE.ZONE >> 2] ?? 0) & 0xff;
-    const before = this.#hidden.get(name, zone);
-    if (before !== undefined && this.#equalsBuffer(before)) return refOf(before);
-    const block = this.#copyBuffer();
-    this.#nodeOctets += this.#buffer.length;
-    this.#hidden.add(name, zone, block);
-    if (before !== undefined) this.#forget(before);
-    return refOf(block);
+  #hashIn(publication: PublicationId, name: Uint8Array): number {
+    return finishHash(hashName(name, this.#keys) ^ this.#publications.saltOf(publication));
   }
 
-  #zoneOf(block: number): number {
-    return (this.#views.words[(block + NODE.ZONE) >> 2] ?? 0) & 0xff;
+  #slotOf(name: WireName, zone: ZoneId | undefined): number {
+    const publication = zone === undefined ? DEFAULT_PUBLICATION : this.#publications.ofZone(zone);
+    return this.#findNode(name, publication, this.#hashIn(publication, name));
   }
 
-  #precedenceOf(zone: number): number {
-    return this.#precedence[zone] ?? 0;
+  #removeAt(slot: number): void {
+    const block = this.#slots.blockAt(slot);
+    this.#slots.remove(slot);
+    this.#countNodes(block, -1);
+    this.#forget(block);
   }
 
-  /** Whether a node that stands is to be answered before one of this zone. */
-  #precedes(block: number, zone: ZoneId): boolean {
-    return this.#precedenceOf(this.#zoneOf(block)) > this.#precedenceOf(zone);
-  }
-
-  #isBehind(block: number, zone: ZoneId): boolean {
-    return this.#precedenceOf(this.#zoneOf(block)) < this.#precedenceOf(zone);
-  }
-
-  #insertNode(block: number, hash: number, labels: number): void {
-    const { atoms } = this.#views;
-    if (labels > Atomics.load(atoms, HEADER.MOST_LABELS)) Atomics.store(atoms, HEADER.MOST_LABELS, labels);
-    try {
-      this.#slots.insert(hash, block, true);
-      this.#nodes++;
-    } catch (error) {
+  /** A node takes the slot of a cached answer where it finds no other. */
+  #insertNode(block: number, hash: number): void {
+    // Readers pass over a publication without nodes, so it is counted first.
+    this.#countNodes(block, 1);
+    while (!this.#slots.insert(hash, block)) {
+      if (this.#cache.evictNear(hash)) continue;
+      this.#countNodes(block, -1);
       this.#forget(block);
-      throw error;
+      throw new TableFullError(this.#buffer.length);
     }
   }
 
-  #findNode(name: WireName, hash: number): number {
-    return this.#slots.find(hash, (block) => this.#isNode(block) && this.#hasName(block, name));
+  #countNodes(block: number, more: number): void {
+    this.#nodes += more;
+    const owner = (this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0) >>> 16;
+    this.#publications.countNodes(owner as PublicationId, more);
   }
 
-  #isNode(block: number): boolean {
-    return (((this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0) >> 8) & 0xff) === KIND.NODE;
-  }
-
-  #nameLength(block: number): number {
-    return (this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0) & 0xff;
+  #findNode(name: WireName, publication: PublicationId, hash: number): number {
+    const shape = shapeOf(name.length, KIND.NODE, publication);
+    return this.#slots.find(
+      hash,
+      (block) => this.#views.atoms[(block + NODE.SHAPE) >> 2] === shape && this.#hasName(block, name),
+    );
   }
 
   #nameOffset(block: number): number {
@@ -301,36 +380,16 @@ export class TableWriter {
   }
 
   #hasName(block: number, name: Uint8Array): boolean {
-    if (this.#nameLength(block) !== name.length) return false;
     const start = block + this.#nameOffset(block);
     const { octets } = this.#views;
     for (let at = 0; at < name.length; at++) if (octets[start + at] !== name[at]) return false;
     return true;
   }
 
-  #equalsBuffer(block: number): boolean {
-    const { words } = this.#views;
-    const start = block >> 2;
-    for (let word = 0, end = this.#buffer.length >> 2; word < end; word++) {
-      if (words[start + word] !== this.#buffer.words[word]) return false;
-    }
-    return true;
-  }
-
-  #copyBuffer(): number {
-    const block = this.#arena.take(this.#buffer.length);
-    this.#views.octets.set(this.#buffer.octets.subarray(0, this.#buffer.length), block);
-    return block;
-  }
-
   #forget(block: number): void {
     const size = this.#views.words[(block + NODE.SIZE) >> 2] ?? 0;
     this.#nodeOctets -= size;
-    this.#retire(block, size);
-  }
-
-  #retire(block: number, size: number): void {
-    this.#reclaimer.retire(() => this.#arena.give(block, size));
+    this.#memory.reclaimer.retire(() => this.#memory.arena.give(block, size));
   }
 }
 

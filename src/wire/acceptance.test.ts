@@ -5,6 +5,7 @@ import { RCODE } from './types.ts';
 const HEADER = '1234 0110 0001 0000 0000 0001';
 const QUESTION = '03576562 076578616d706c65 00 0001 0001';
 const OPT = '00 0029 04d0 00000000 0000';
+const RECORD = 'c00c 0001 0001 00000000 0004 7f000001';
 
 const packet = (...parts: string[]) =>
   Uint8Array.from(Buffer.from(parts.join('').replaceAll(' ', ''), 'hex'));
@@ -50,20 +51,41 @@ describe('accept', () => {
 describe('writeErrorResponse', () => {
   it('keeps id, opcode, RD, CD and the question with its capitals', () => {
     const memory = packet('ff', HEADER, QUESTION, OPT, 'ff');
-    const length = writeErrorResponse(memory, 1, memory.length - 2, RCODE.REFUSED);
-    expect(memory.subarray(1, 1 + length)).toEqual(packet('1234 8115 0001 0000 0000 0000', QUESTION));
+    const length = writeErrorResponse(memory, 1, memory.length - 2, RCODE.REFUSED, 1232);
+    expect(memory.subarray(1, 1 + length)).toEqual(packet('1234 8115 0001 0000 0000 0001', QUESTION, OPT));
     expect([memory.at(0), memory.at(-1)]).toEqual([0xff, 0xff]);
   });
 
   it('leaves out a question that is not sound', () => {
     const memory = packet('1234 2810 0001 0005 0006 0007', 'c00c 0001 0001');
-    const length = writeErrorResponse(memory, 0, memory.length, RCODE.NOTIMP);
+    const length = writeErrorResponse(memory, 0, memory.length, RCODE.NOTIMP, 1232);
     expect(memory.subarray(0, length)).toEqual(packet('1234 a814 0000 0000 0000 0000'));
+  });
+
+  it.each([
+    ['behind the question', [HEADER, QUESTION], '0001', QUESTION],
+    ['behind two questions', ['1234 0110 0002 0000 0000 0001', QUESTION, QUESTION], '0000', ''],
+    ['without a question', ['1234 0110 0000 0000 0000 0001'], '0000', ''],
+    ['behind a compressed question', [HEADER, 'c00c 0001 0001'], '0000', ''],
+    [
+      'behind other records',
+      ['1234 0110 0001 0001 0001 0002', QUESTION, RECORD, RECORD, RECORD],
+      '0001',
+      QUESTION,
+    ],
+  ])('keeps OPT %s, its DO bit and nothing else of it', (_, parts, questions, question) => {
+    // Its own size, DO, and a COOKIE of eight octets (RFC 7873).
+    const memory = packet(...parts, '00 0029 0fa0 00008000 000c', '000a 0008 0102030405060708', 'ff');
+    const length = writeErrorResponse(memory, 0, memory.length, RCODE.BADVERS, 1232);
+    const opt = '00 0029 04d0 01008000 0000';
+    expect(memory.subarray(0, length)).toEqual(
+      packet('1234 8110', questions, '0000 0000 0001', question, opt),
+    );
   });
 
   it('leaves out questions where there are several', () => {
     const memory = packet('1234 0100 0002 0000 0000 0000', QUESTION, QUESTION);
-    const length = writeErrorResponse(memory, 0, memory.length, RCODE.FORMERR);
+    const length = writeErrorResponse(memory, 0, memory.length, RCODE.FORMERR, 1232);
     expect(memory.subarray(0, length)).toEqual(packet('1234 8101 0000 0000 0000 0000'));
   });
 });

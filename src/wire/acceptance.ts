@@ -5,6 +5,7 @@
  */
 import { HEADER_OCTETS } from './header.ts';
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS } from './label.ts';
+import { isDnssecOk, QueryRecords, writeOpt } from './query-records.ts';
 
 export const ACCEPT = {
   /** One question, and nothing odd about it. */
@@ -61,20 +62,34 @@ export function questionEnd(packet: Uint8Array, start: number, length: number): 
   return -1;
 }
 
+const records = new QueryRecords();
+
 /**
- * Turns a query into a response without records, in place: id, opcode, RD and CD stay, and the question if it is sound.
- * The packet must have at least 12 octets.
+ * Turns a query into a response without records, in place: id, opcode, RD and CD stay, the question if it is sound, and
+ * OPT if there is one to be found (RFC 6891 section 6.1.1). The packet must have at least 12 octets.
  *
- * @param rcode 0 to 15.
+ * @param rcode The whole one; above 15 only for queries with OPT.
+ * @param udpSize What our OPT records say that we take over UDP.
  * @returns The length of the response in octets, never more than that of the query.
  */
-export function writeErrorResponse(packet: Uint8Array, start: number, length: number, rcode: number): number {
+export function writeErrorResponse(
+  packet: Uint8Array,
+  start: number,
+  length: number,
+  rcode: number,
+  udpSize: number,
+): number {
   const hasOneQuestion = packet[start + 4] === 0 && packet[start + 5] === 1;
   const end = hasOneQuestion ? questionEnd(packet, start, length) : -1;
+  records.search(packet, start, length);
+  const { opt } = records;
+  const dnssecOk = opt !== 0 && isDnssecOk(packet, opt);
   packet[start + 2] = QR | ((packet[start + 2] ?? 0) & (OPCODE | RD));
   packet[start + 3] = ((packet[start + 3] ?? 0) & CD) | (rcode & 15);
   packet.fill(0, start + 4, start + HEADER_OCTETS);
-  if (end < 0) return HEADER_OCTETS;
-  packet[start + 5] = 1;
-  return end - start;
+  if (end >= 0) packet[start + 5] = 1;
+  const recordsAt = end < 0 ? start + HEADER_OCTETS : end;
+  if (opt === 0) return recordsAt - start;
+  packet[start + 11] = 1;
+  return writeOpt(packet, recordsAt, udpSize, rcode >> 4, dnssecOk) - start;
 }

@@ -80,7 +80,7 @@ function parseIpv6(text: string): Uint8Array | undefined {
 /**
  * Writes the group, or the IPv4 address that may stand last (RFC 4291 section 2.2, form 3).
  *
- * @returns The octets written: 2, 4, or 0 if the text is neither, or has no room.
+ * @returns The octets written: 2, 4, or 0 if the text is neither, or does not fit.
  */
 function writeGroup(text: string, start: number, end: number, octets: Uint8Array, at: number): number {
   if (end === text.length && text.includes('.', start)) {

@@ -3,6 +3,7 @@
  */
 import type { OctetReader } from './octet-reader.ts';
 import type { OctetWriter } from './octet-writer.ts';
+import { OPT_OCTETS } from './query-records.ts';
 import { type AbsoluteName, type Edns, TYPE } from './types.ts';
 import { WireError } from './wire-error.ts';
 
@@ -11,7 +12,7 @@ const DNSSEC_OK = 0x8000;
 
 /** What an OPT record takes of a message, in octets. */
 export function ednsLength(edns: Edns): number {
-  return edns.options.reduce((length, option) => length + 4 + option.data.length, 11);
+  return edns.options.reduce((length, option) => length + 4 + option.data.length, OPT_OCTETS);
 }
 
 /** Reads an OPT record from its class on. @throws WireError */
@@ -38,7 +39,7 @@ export function writeEdns(edns: Edns, into: OctetWriter): void {
   into.uint8(edns.extendedRcode);
   into.uint8(edns.version);
   into.uint16(edns.dnssecOk ? DNSSEC_OK : 0);
-  into.uint16(ednsLength(edns) - 11);
+  into.uint16(ednsLength(edns) - OPT_OCTETS);
   for (const option of edns.options) {
     into.uint16(option.code);
     into.uint16(option.data.length);

@@ -5,7 +5,7 @@
  * has come, not with what was announced, so that an announcement costs us nothing.
  */
 const PREFIX_OCTETS = 2;
-const LEAST_GATHERED_OCTETS = 512;
+const MIN_GATHERED_OCTETS = 512;
 const NONE = new Uint8Array(0);
 
 export class FrameParser {
@@ -14,6 +14,11 @@ export class FrameParser {
   /** The beginning of a message that came in pieces, prefix included. */
   #gathered: Uint8Array = NONE;
   #filled = 0;
+
+  /** Octets that it holds of messages not taken out yet. */
+  get held(): number {
+    return this.#gathered.length + this.#chunk.length - this.#at;
+  }
 
   /** Takes more of the stream. All messages of what came before must have been taken out by `next`. */
   push(chunk: Uint8Array): void {
@@ -60,7 +65,7 @@ export class FrameParser {
     const end = Math.min(this.#chunk.length, this.#at + Math.max(0, wanted));
     const filled = this.#filled + end - this.#at;
     if (filled > this.#gathered.length) {
-      const larger = new Uint8Array(Math.max(LEAST_GATHERED_OCTETS, filled, 2 * this.#gathered.length));
+      const larger = new Uint8Array(Math.max(MIN_GATHERED_OCTETS, filled, 2 * this.#gathered.length));
       larger.set(this.#gathered.subarray(0, this.#filled));
       this.#gathered = larger;
     }

@@ -1,10 +1,12 @@
 /**
  * Builds one message after the other in memory of its own, and goes back to a mark when something does not fit.
  */
-import { typeOfData, writeData } from './data/record-data.ts';
+
 import { writeEdns } from './edns.ts';
 import { HEADER_OCTETS, headerFlags } from './header.ts';
-import { MAX_MESSAGE_OCTETS, OctetWriter } from './octet-writer.ts';
+import { OctetWriter } from './octet-writer.ts';
+import { typeOfData, writeData } from './record-data.ts';
+import { MAX_MESSAGE_OCTETS } from './response-size.ts';
 import type { Edns, Header, Question, ResourceRecord } from './types.ts';
 
 export type Section = 'answers' | 'authorities' | 'additionals';

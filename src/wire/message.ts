@@ -1,17 +1,15 @@
 /**
  * Whole messages: octets to values and back (RFC 1035 section 4).
  */
-import { readData, typeOfData } from './data/record-data.ts';
+
 import { ednsLength, readEdns } from './edns.ts';
 import { HEADER_OCTETS, readHeader } from './header.ts';
 import { type Mark, MessageWriter, type Section } from './message-writer.ts';
 import { OctetReader } from './octet-reader.ts';
-import { MAX_MESSAGE_OCTETS } from './octet-writer.ts';
+import { readData, typeOfData } from './record-data.ts';
+import { MAX_MESSAGE_OCTETS, MIN_UDP_SIZE } from './response-size.ts';
 import { type Edns, type Message, type Question, type ResourceRecord, TYPE } from './types.ts';
 import { WireError } from './wire-error.ts';
-
-/** What every UDP client takes (RFC 1035 section 4.2.1). */
-export const MIN_MESSAGE_LIMIT = 512;
 
 /**
  * Reads a message. Octets behind its last record are ignored, as BIND does.
@@ -92,10 +90,7 @@ const writer = new MessageWriter();
  * @throws RecordDataError if the data of a record has no wire form.
  */
 export function encodeMessage(message: Message, options: { readonly limit?: number } = {}): Uint8Array {
-  const limit = Math.min(
-    Math.max(options.limit ?? MAX_MESSAGE_OCTETS, MIN_MESSAGE_LIMIT),
-    MAX_MESSAGE_OCTETS,
-  );
+  const limit = Math.min(Math.max(options.limit ?? MAX_MESSAGE_OCTETS, MIN_UDP_SIZE), MAX_MESSAGE_OCTETS);
   const { edns } = message;
   writer.start(edns === undefined ? limit : limit - ednsLength(edns));
   const whole = message.questions.every((question) => writer.question(question)) && writeAnswers(message);

@@ -1,10 +1,17 @@
 /**
  * The answer to a question for ANY (RFC 8482 section 4.2): one HINFO record that says why there is not more.
  */
-import { type AbsoluteName, CLASS, type ResourceRecord } from './types.ts';
+import { HEADER_OCTETS } from './header.ts';
+import { type AbsoluteName, CLASS, type ResourceRecord, TYPE } from './types.ts';
 
-/** Seconds. The record never changes, and the number tells people where to read on. */
+/** Seconds. The record never changes, and the number names the RFC to read. */
 const TTL = 8482;
+
+/** The same record in wire form, its owner a pointer to the question's name at offset 12. */
+export const MINIMAL_ANY_OCTETS: Uint8Array = Uint8Array.of(
+  ...[0xc0, HEADER_OCTETS, 0, TYPE.HINFO, 0, CLASS.IN, 0, 0, TTL >> 8, TTL & 0xff, 0, 9],
+  ...[7, ...Buffer.from('RFC8482', 'latin1'), 0],
+);
 
 export function minimalAnyRecord(name: AbsoluteName): ResourceRecord {
   const cpu = Uint8Array.from(Buffer.from('RFC8482', 'latin1'));

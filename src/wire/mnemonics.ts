@@ -66,9 +66,11 @@ const OTHER_RCODES: Readonly<Record<string, number>> = {
 
 const TYPE_NUMBERS: ReadonlyMap<string, number> = new Map(Object.entries({ ...TYPE, ...OTHER_TYPES }));
 const TYPE_NAMES = namesByNumber(TYPE_NUMBERS);
-const CLASS_NAMES = namesByNumber(Object.entries(CLASS));
+const CLASS_NUMBERS: ReadonlyMap<string, number> = new Map(Object.entries(CLASS));
+const CLASS_NAMES = namesByNumber(CLASS_NUMBERS);
 const OPCODE_NAMES = namesByNumber(Object.entries(OPCODE));
-const RCODE_NAMES = namesByNumber(Object.entries({ ...RCODE, ...OTHER_RCODES }));
+const RCODE_NUMBERS: ReadonlyMap<string, number> = new Map(Object.entries({ ...RCODE, ...OTHER_RCODES }));
+const RCODE_NAMES = namesByNumber(RCODE_NUMBERS);
 
 function namesByNumber(entries: Iterable<readonly [string, number]>): ReadonlyMap<number, string> {
   return new Map(Array.from(entries, ([name, number]) => [number, name]));
@@ -88,6 +90,14 @@ export function typeOf(text: string): number | undefined {
   return digits !== undefined && Number(digits) <= 0xffff ? Number(digits) : undefined;
 }
 
+/** The number of a class by its name in any capitals, or by `CLASS` and its number. */
+export function classOf(text: string): number | undefined {
+  const name = text.toUpperCase();
+  const digits = /^CLASS(\d{1,5})$/.exec(name)?.[1];
+  if (digits !== undefined) return Number(digits) <= 0xffff ? Number(digits) : undefined;
+  return CLASS_NUMBERS.get(name);
+}
+
 /** The class's name, `CLASS42` for one without. */
 export function className(recordClass: number): string {
   return CLASS_NAMES.get(recordClass) ?? `CLASS${recordClass}`;
@@ -95,6 +105,11 @@ export function className(recordClass: number): string {
 
 export function opcodeName(opcode: number): string {
   return OPCODE_NAMES.get(opcode) ?? `OPCODE${opcode}`;
+}
+
+/** The number of a response code by its name in any capitals. */
+export function rcodeOf(text: string): number | undefined {
+  return RCODE_NUMBERS.get(text.toUpperCase());
 }
 
 /** The name of a whole response code, EDNS's upper bits included; `RCODE3841` for one without. */

@@ -11,7 +11,7 @@ const DOT = 0x2e;
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
 
-/** Pointers followed for one name: more than a name has labels serve nobody. */
+/** Pointers followed for one name: a name has no more labels than that. */
 const MAX_POINTERS = 127;
 
 /** Written to while a name is read or measured; nothing in it outlives a call. */

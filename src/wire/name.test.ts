@@ -12,9 +12,9 @@ import {
 } from './name.ts';
 
 const key = (text: string) => toKey(parseName(text));
-const LONGEST_LABEL = 'x'.repeat(63);
+const MAX_LABEL = 'x'.repeat(63);
 /** 255 octets on the wire. */
-const LONGEST = `${`${LONGEST_LABEL}.`.repeat(3)}${'x'.repeat(61)}.`;
+const LONGEST = `${`${MAX_LABEL}.`.repeat(3)}${'x'.repeat(61)}.`;
 
 describe('parseName', () => {
   it.each([
@@ -31,7 +31,7 @@ describe('parseName', () => {
     ['a\\000\\255', 'a\\000\\255.'],
     ['a;b@c', 'a\\;b\\@c.'],
     ['a\\.', 'a\\..'],
-    [LONGEST_LABEL, `${LONGEST_LABEL}.`],
+    [MAX_LABEL, `${MAX_LABEL}.`],
     [LONGEST, LONGEST],
     [LONGEST.slice(0, -1), LONGEST],
   ])('reads %j as %j', (text, name) => {
@@ -43,8 +43,8 @@ describe('parseName', () => {
     ['..', 0, 'an empty label'],
     ['.a', 0, 'an empty label'],
     ['a..b', 2, 'an empty label'],
-    [`${LONGEST_LABEL}x.a`, 63, 'a label of more than 63 octets'],
-    [`\\120${LONGEST_LABEL}`, 66, 'a label of more than 63 octets'],
+    [`${MAX_LABEL}x.a`, 63, 'a label of more than 63 octets'],
+    [`\\120${MAX_LABEL}`, 66, 'a label of more than 63 octets'],
     [`x${LONGEST}`, 63, 'a label of more than 63 octets'],
     [`y.${LONGEST}`, 253, 'more than 255 octets'],
     [`${LONGEST}z`, 254, 'more than 255 octets'],
@@ -89,7 +89,7 @@ describe('labels', () => {
     expect(joinName('a\\046b', parseName('c'))).toBe('a\\.b.c.');
   });
 
-  it.each(['', 'a.b', 'a.', '.', LONGEST_LABEL.repeat(2), 'a\\'])('do not include %j', (label) => {
+  it.each(['', 'a.b', 'a.', '.', MAX_LABEL.repeat(2), 'a\\'])('do not include %j', (label) => {
     expect(() => joinName(label, parseName('example.'))).toThrow(NameError);
     expect(() => joinName(label, ROOT)).toThrow(NameError);
   });

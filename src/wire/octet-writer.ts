@@ -1,15 +1,13 @@
 /**
  * Writes numbers, strings and names one behind the other, as messages have them (most significant octet first).
  *
- * There is room for the longest message. What would lie beyond is not written but counted, so nothing here has to check;
- * whoever writes a record compares `position` with its limit afterwards.
+ * The memory holds the longest message. What would lie beyond is not written but counted, so nothing here has to check: the
+ * writer of a record compares `position` with its limit afterwards.
  */
 import { NameCompression } from './name-compression.ts';
 import { writeName } from './name-wire.ts';
+import { MAX_MESSAGE_OCTETS } from './response-size.ts';
 import type { AbsoluteName } from './types.ts';
-
-/** What a message may have: TCP counts its octets in 16 bits (RFC 1035 section 4.2.2). */
-export const MAX_MESSAGE_OCTETS = 65_535;
 
 export class OctetWriter {
   readonly octets = new Uint8Array(MAX_MESSAGE_OCTETS);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { sampleRecords } from '../../test/wire/sample-records.ts';
 import { className, opcodeName, rcodeName, typeName, typeOf } from './mnemonics.ts';
 import { parseName } from './name.ts';
 import { presentQuestion, presentRecord } from './present.ts';
+import { sampleRecords } from './testing/sample-records.ts';
 import { CLASS, RCODE, TYPE } from './types.ts';
 
 describe('presentRecord', () => {

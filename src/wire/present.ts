@@ -1,8 +1,9 @@
 /**
  * Records and questions as one line of text, as zone files and `dig` have them: for logs, tests and people.
  */
-import { presentData, typeOfData } from './data/record-data.ts';
+
 import { className, typeName } from './mnemonics.ts';
+import { presentData, typeOfData } from './record-data.ts';
 import type { Question, ResourceRecord } from './types.ts';
 
 /** `name ttl class type data`, with single spaces. */

@@ -1,10 +1,12 @@
 /**
- * Queries on the slow way: read whole without trusting them, and answered by a message built to match.
+ * Queries on the slow path: read whole without trusting them, and answered by a message built to match.
  */
 import { ACCEPT, accept, questionEnd } from './acceptance.ts';
 import { HEADER_OCTETS, readHeader } from './header.ts';
-import { decodeMessage, MIN_MESSAGE_LIMIT, readQuestion } from './message.ts';
+import { decodeMessage, readQuestion } from './message.ts';
 import { OctetReader } from './octet-reader.ts';
+import { isDnssecOk, QueryRecords, udpSizeOf } from './query-records.ts';
+import { DEFAULT_UDP_SIZE } from './response-size.ts';
 import { type Edns, type Header, type Message, type Question, RCODE, type ResourceRecord } from './types.ts';
 import { WireError } from './wire-error.ts';
 
@@ -29,7 +31,8 @@ export interface RejectedQuery extends Asked {
 export type ParsedQuery = Query | RejectedQuery | { readonly kind: 'drop' };
 
 /**
- * Reads a packet as a query. Judges as `accept` does first, then the whole: FORMERR for what is not well formed, BADVERS
+ * Reads a packet as a query. Judges as `accept` does first, then the whole: FORMERR for what is not well formed or has
+ * octets behind its last record (as Knot has it), BADVERS
  * for EDNS above version 0. Unknown EDNS options, records in the authority section (IXFR) and signatures in the
  * additional section are no reason to refuse.
  */
@@ -37,13 +40,34 @@ export function parseQuery(bytes: Uint8Array): ParsedQuery {
   const verdict = accept(bytes, 0, bytes.length);
   if (verdict === ACCEPT.DROP) return { kind: 'drop' };
   if (verdict === ACCEPT.NOTIMP) return reject(bytes, RCODE.NOTIMP);
-  if (verdict === ACCEPT.FORMERR) return reject(bytes, RCODE.FORMERR);
+  if (verdict === ACCEPT.FORMERR || !areRecordsSound(bytes)) return reject(bytes, RCODE.FORMERR);
   try {
     return judge(decodeMessage(bytes));
   } catch (error) {
     if (error instanceof WireError) return reject(bytes, RCODE.FORMERR);
     throw error;
   }
+}
+
+const records = new QueryRecords();
+
+/** Whether the records of a query with a sound question fill the packet exactly. */
+function areRecordsSound(bytes: Uint8Array): boolean {
+  const [others, additionals] = [uint16At(bytes, 6) + uint16At(bytes, 8), uint16At(bytes, 10)];
+  return records.read(bytes, questionEnd(bytes, 0, bytes.length), bytes.length, others, additionals);
+}
+
+function uint16At(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+}
+
+/** The part of an OPT record that a response repeats, whatever became of the rest of its query. */
+function findEdns(bytes: Uint8Array): Edns | undefined {
+  records.search(bytes, 0, bytes.length);
+  const { opt } = records;
+  if (opt === 0) return undefined;
+  const [udpSize, dnssecOk] = [udpSizeOf(bytes, opt), isDnssecOk(bytes, opt)];
+  return { version: 0, udpSize, dnssecOk, extendedRcode: 0, options: [] };
 }
 
 /** Refuses a query of which only the header, and perhaps the question, is known to be sound. */
@@ -57,7 +81,7 @@ function reject(bytes: Uint8Array, rcode: number): RejectedQuery {
     rcode,
     header,
     question: isSound ? readQuestion(from) : undefined,
-    edns: undefined,
+    edns: findEdns(bytes),
   };
 }
 
@@ -76,6 +100,7 @@ export interface Reply {
   readonly rcode?: number;
   readonly authoritative?: boolean;
   readonly recursionAvailable?: boolean;
+  /** Whether all of it is validated; said only to clients that ask for it. */
   readonly authenticData?: boolean;
   /** Whether it is known to be a part of the whole; a response that does not fit says so by itself. */
   readonly truncated?: boolean;
@@ -85,9 +110,6 @@ export interface Reply {
   /** What we take over UDP, in octets, for clients that sent OPT. */
   readonly udpSize?: number;
 }
-
-/** What fits through nearly every path without fragments (DNS flag day 2020). */
-export const DEFAULT_UDP_SIZE = 1232;
 
 /**
  * Builds the response to a query: id, opcode, RD and CD are the query's, and so is the question with its capitals. OPT is
@@ -104,7 +126,7 @@ export function respond(asked: Asked, reply: Reply = {}): Message {
       truncated: reply.truncated ?? false,
       recursionDesired: asked.header.recursionDesired,
       recursionAvailable: reply.recursionAvailable ?? false,
-      authenticData: reply.authenticData ?? false,
+      authenticData: reply.authenticData === true && wantsAuthenticData(asked),
       checkingDisabled: asked.header.checkingDisabled,
       rcode: rcode & 15,
     },
@@ -122,11 +144,7 @@ export function respond(asked: Asked, reply: Reply = {}): Message {
   };
 }
 
-/**
- * The octets that a UDP response may have: 512 without EDNS, else what the client takes, and never more than `ours`
- * (RFC 6891 section 6.2.3: less than 512 counts as 512).
- */
-export function udpLimit(edns: Edns | undefined, ours: number = DEFAULT_UDP_SIZE): number {
-  if (edns === undefined) return MIN_MESSAGE_LIMIT;
-  return Math.max(MIN_MESSAGE_LIMIT, Math.min(edns.udpSize, ours));
+/** RFC 6840 section 5.8: AD is for clients that set AD or DO. */
+function wantsAuthenticData({ header, edns }: Asked): boolean {
+  return header.authenticData || edns?.dnssecOk === true;
 }

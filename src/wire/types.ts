@@ -3,7 +3,7 @@
  *
  * Types and classes are plain numbers, since any number may arrive; `TYPE` and `CLASS` name those we speak of.
  */
-import type { Brand } from '../ground/brand.ts';
+import type { Brand } from '../base/brand.ts';
 
 /** An uncompressed name in wire form, root label included, at most 255 octets (RFC 1035 section 3.1). */
 export type WireName = Brand<Uint8Array, 'WireName'>;

@@ -1,5 +1,5 @@
 /**
- * The one error that reading bytes may end in. Nothing else leaves this room for what came from the network.
+ * The one error that reading octets from the network throws.
  */
 export class WireError extends Error {
   override readonly name = 'WireError';

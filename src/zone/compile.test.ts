@@ -22,7 +22,7 @@ const ZONE = 1 as ZoneId;
 const owner = toKey(parseName('web.blue.svc.cluster.local.'));
 
 function nodeWith(sets: readonly RecordSet[], changes: Partial<ZoneNode> = {}): ZoneNode {
-  return { name: owner, sets, alias: undefined, below: COMPLETE, metricsId: 0, ...changes };
+  return { name: owner, sets, alias: undefined, below: COMPLETE, outcome: 0, ...changes };
 }
 
 function bodyOf(set: RecordSet): AnswerBody {
@@ -65,7 +65,10 @@ const ipv4: fc.Arbitrary<RecordData> = fc.record({ kind: fc.constant('A'), addre
 const ipv6: fc.Arbitrary<RecordData> = fc.record({ kind: fc.constant('AAAA'), address: octets(16) });
 const number = fc.nat({ max: 65_535 });
 const service: fc.Arbitrary<RecordData> = fc.record({
-  ...{ kind: fc.constant('SRV'), priority: number, weight: number, port: number },
+  kind: fc.constant('SRV'),
+  priority: number,
+  weight: number,
+  port: number,
   target: name,
 });
 const target = (kind: 'PTR' | 'NS' | 'CNAME'): fc.Arbitrary<RecordData> =>

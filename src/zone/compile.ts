@@ -1,14 +1,14 @@
 /**
  * Zone nodes as finished answers: what a reader copies behind the question.
  *
- * Names are compressed against a question for the owner itself, at octet 12 of the message. What most sets are is
+ * Names are compressed against a question for the owner itself, at octet 12 of the message. The usual sets are
  * written directly; all others by the message writer, whose header and question are left away.
  */
 import type { AnswerBody, NameNode, ZoneId } from '../table/types.ts';
 import { MessageWriter } from '../wire/message-writer.ts';
 import { encodeName } from '../wire/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE, type WireName } from '../wire/types.ts';
-import { isPlainTargets, MOST_OCTETS, reuseMemory, writeAddresses, writeTargets } from './direct-body.ts';
+import { isPlainTargets, MAX_OCTETS, reuseMemory, writeAddresses, writeTargets } from './direct-body.ts';
 import { isWhole, type ZoneNode } from './node.ts';
 import { type RecordSet, recordsOf } from './record-set.ts';
 
@@ -33,7 +33,7 @@ export function compileNode(node: ZoneNode, zone: ZoneId): NameNode {
     zone,
     below: node.below,
     otherTypes: isWhole(node) ? 'nodata' : 'ask',
-    metricsId: node.metricsId,
+    outcome: node.outcome,
     answers,
   };
 }
@@ -42,7 +42,7 @@ export function compileNode(node: ZoneNode, zone: ZoneId): NameNode {
 export function typesTooLarge({ sets }: ZoneNode, { answers }: NameNode): readonly number[] {
   const isTooLarge = ({ type, data }: RecordSet): boolean => {
     const body = answers.get(type);
-    return body !== undefined && (body.answerCount < data.length || body.bytes.length > MOST_OCTETS);
+    return body !== undefined && (body.answerCount < data.length || body.bytes.length > MAX_OCTETS);
   };
   return sets.filter(isTooLarge).map(({ type }) => type);
 }
@@ -55,7 +55,7 @@ function compileSet(owner: NameKey, name: WireName, set: RecordSet): AnswerBody 
 }
 
 function compileRecords(owner: NameKey, set: RecordSet): AnswerBody {
-  writer.start(MOST_OCTETS + 12);
+  writer.start(MAX_OCTETS + 12);
   writer.question({ name: owner, type: set.type, class: CLASS.IN });
   const start = writer.length;
   const records = [...(set.aliases ?? []), ...recordsOf(endOf(set) ?? owner, set)];

@@ -6,7 +6,10 @@
  */
 import type { AnswerBody, Rotation } from '../table/types.ts';
 import { parseAddress } from '../wire/address.ts';
+import { HEADER_OCTETS } from '../wire/header.ts';
 import { encodeName } from '../wire/name.ts';
+import { OPT_OCTETS } from '../wire/query-records.ts';
+import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
 import {
   type AbsoluteName,
   CLASS,
@@ -19,8 +22,7 @@ import {
 import type { NamedSet, RecordSet } from './record-set.ts';
 
 /** The largest message, without its header and the OPT record that a client may be owed. */
-export const MOST_OCTETS = 65_535 - 12 - 11;
-const HEADER_OCTETS = 12;
+export const MAX_OCTETS = MAX_MESSAGE_OCTETS - HEADER_OCTETS - OPT_OCTETS;
 /** Octets of a question behind its name. */
 const QUESTION_OCTETS = 4;
 /** Octets of a record before its data when its owner is a pointer: pointer, type, class, TTL, length. */
@@ -62,12 +64,11 @@ export function writeAddresses(set: RecordSet): AnswerBody {
   const start = beginBody(count * stride);
   let at = start;
   for (let index = 0; index < count; index += 1) at = writeAddress(at, HEADER_OCTETS, set, set.data[index]);
-  const rotates = count > 1 && set.keepsOrder !== true;
-  return finish(start, at, count, 0, rotates ? { start: 0, stride, count } : undefined);
+  return finish(start, at, count, 0, count > 1 ? { start: 0, stride, count } : undefined);
 }
 
 /** The octets that records may have after a question for this name. */
-export const roomBehind = (name: WireName): number => MOST_OCTETS - name.length - QUESTION_OCTETS;
+export const maxOctetsBehind = (name: WireName): number => MAX_OCTETS - name.length - QUESTION_OCTETS;
 
 /** Whether `writeTargets` can write the set: one PTR, or SRV records with the addresses of their targets. */
 export function isPlainTargets(set: RecordSet): boolean {
@@ -102,7 +103,7 @@ export function writeTargets(owner: NameKey, name: WireName, set: RecordSet): An
     const place = places.get(target);
     if (place === undefined || !isAddresses(addresses)) return undefined;
     for (const data of addresses.data) {
-      if (at - start + FIXED_OCTETS + 16 > roomBehind(name)) return undefined;
+      if (at - start + FIXED_OCTETS + 16 > maxOctetsBehind(name)) return undefined;
       at = writeAddress(at, place, addresses, data);
       additionalCount += 1;
     }

@@ -38,7 +38,10 @@ function makeTree(): ZoneTree {
   add('sub.*.example.', TYPE.TXT, text('this is not a wildcard'));
   add('host1.example.', TYPE.A, a('192.0.2.1'));
   add('_ssh._tcp.host1.example.', TYPE.SRV, {
-    ...{ kind: 'SRV', priority: 0, weight: 0, port: 22 },
+    kind: 'SRV',
+    priority: 0,
+    weight: 0,
+    port: 22,
     target: parseName('host1.example.'),
   });
   add('subdel.example.', TYPE.NS, to('NS', 'ns.example.com.'), to('NS', 'ns.subdel.example.'));

@@ -1,7 +1,7 @@
 /**
  * The answer of a zone to a question: the algorithm of RFC 1034 section 4.3.2 with the wildcards of RFC 4592.
  *
- * It goes one step: a CNAME is reported as `alias`, and whoever asked goes on with its target, in this zone or another.
+ * It goes one step: a CNAME is reported as `alias`, and the caller goes on with its target, in this zone or another.
  */
 import { joinName, parentOf, toKey } from '../wire/name.ts';
 import {

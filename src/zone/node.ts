@@ -14,7 +14,7 @@ export interface ZoneNode {
   /** What a missing name right below means. */
   readonly below: Below;
   /** The counter that a hit adds to, see `AnswerBody`. */
-  readonly metricsId: number;
+  readonly outcome: number;
   /** Others may have records of further types here: they are asked of the handler chain. */
   readonly isOpen?: true;
 }
@@ -35,9 +35,9 @@ export const COMPLETE: Below = { kind: 'complete' };
 export interface NameSource {
   /** The node of a name; empty non-terminals too. */
   find(name: NameKey): ZoneNode | undefined;
-  /** Whether nodes below the apex may be delegations. If not, nobody looks for them. */
+  /** Whether nodes below the apex may be delegations. If not, they are not looked for. */
   readonly hasCuts: boolean;
-  /** Whether names that begin with `*` stand for missing names (RFC 4592). If not, nobody looks for them. */
+  /** Whether names that begin with `*` stand for missing names (RFC 4592). If not, they are not looked for. */
   readonly hasWildcards: boolean;
 }
 

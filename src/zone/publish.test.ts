@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RecordingLog } from '../../test/support/recording-log.ts';
+import { RecordingLog } from '../base/testing/recording-log.ts';
 import { TableFullError } from '../table/arena.ts';
 import type { NameNode, ZoneId } from '../table/types.ts';
 import type { NodeRef, TableWriter } from '../table/writer.ts';
@@ -51,7 +51,7 @@ class RecordingTable implements Pick<TableWriter, 'put' | 'remove' | 'find' | 'n
 
 function node(name: string, address?: string): ZoneNode {
   const sets = address === undefined ? [] : [recordSet(TYPE.A, 30, [{ kind: 'A', address }])];
-  return { name: toKey(parseName(name)), sets, alias: undefined, below: COMPLETE, metricsId: 0 };
+  return { name: toKey(parseName(name)), sets, alias: undefined, below: COMPLETE, outcome: 0 };
 }
 
 function makePublisher() {

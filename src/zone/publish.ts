@@ -4,7 +4,8 @@
  * Names above come first and go last, so that no reader ever finds a name whose ancestors are missing. Equal nodes are
  * left as they are: the table compares.
  */
-import type { Log } from '../ground/log.ts';
+import type { Log } from '../base/log.ts';
+import type { Steps } from '../base/steps.ts';
 import { TableFullError } from '../table/arena.ts';
 import type { NameNode, ZoneId } from '../table/types.ts';
 import type { NodeRef, TableWriter } from '../table/writer.ts';
@@ -19,18 +20,33 @@ export type Standing = readonly NodeRef[];
 
 export const NOTHING: Standing = [];
 
+/** The nodes that stand, by name, for units with so many that only what is different is looked at. */
+export type StandingNodes = ReadonlyMap<NameKey, StandingNode>;
+
+interface StandingNode {
+  /** What it was compiled from; undefined where that is not kept. */
+  readonly node: ZoneNode | undefined;
+  readonly ref: NodeRef;
+}
+
+/** How many nodes are compiled, or only compared, in a step. */
+const NODES_PER_STEP = 50;
+const COMPARISONS_PER_STEP = 2_000;
+/** A node with many records is a step of its own. */
+const RECORDS_PER_STEP = 500;
+
 export class Publisher {
   readonly #table: TableWriter;
   readonly #log: Log;
-  readonly #hiddenTypes: ReadonlySet<number>;
+  readonly #filteredTypes: ReadonlySet<number>;
   /** Names with more records than a message can carry. */
   readonly #large = new Set<NameKey>();
 
-  /** @param hiddenTypes types of records that are left out, as if their names had none */
-  constructor(table: TableWriter, log: Log, hiddenTypes: ReadonlySet<number> = new Set()) {
+  /** @param filteredTypes types of records that are left out, as if their names had none */
+  constructor(table: TableWriter, log: Log, filteredTypes: ReadonlySet<number> = new Set()) {
     this.#table = table;
     this.#log = log;
-    this.#hiddenTypes = hiddenTypes;
+    this.#filteredTypes = filteredTypes;
   }
 
   /**
@@ -48,7 +64,7 @@ export class Publisher {
     const now: NodeRef[] = new Array(nodes.length);
     try {
       for (const [index, node] of nodes.entries()) {
-        const compiled = compileNode(withoutTypes(node, this.#hiddenTypes), zone);
+        const compiled = compileNode(withoutTypes(node, this.#filteredTypes), zone);
         this.#warnOfLarge(node, compiled);
         now[index] = this.#table.put(compiled);
         after.push(compiled.name);
@@ -63,6 +79,55 @@ export class Publisher {
     }
     if (before.length > 0) this.#removeMissing(zone, before, after);
     return now;
+  }
+
+  /**
+   * As `replace`, in steps, for a unit with many nodes. A node that is the same value as before is not compiled again.
+   *
+   * @param standing what stands of the unit, however it was published
+   * @param kept what the last call of this method returned; an empty map after `replace`
+   */
+  *replaceInSteps(
+    standing: Standing,
+    kept: StandingNodes,
+    zone: ZoneId,
+    nodes: readonly ZoneNode[],
+  ): Steps<StandingNodes> {
+    const now = new Map<NameKey, StandingNode>();
+    const before = kept.size > 0 ? kept : this.#nodesOf(standing);
+    let work = 0;
+    for (const node of nodes) {
+      const known = before.get(node.name);
+      const isSame = known?.node === node;
+      const ref = isSame ? known.ref : this.#tryPut(zone, node);
+      if (ref === undefined) return new Map([...before, ...now]);
+      now.set(node.name, { node, ref });
+      work += isSame
+        ? 1 / COMPARISONS_PER_STEP
+        : Math.max(1 / NODES_PER_STEP, countRecords(node) / RECORDS_PER_STEP);
+      if (work < 1) continue;
+      work = 0;
+      yield;
+    }
+    for (const name of [...before.keys()].reverse())
+      if (!now.has(name)) this.#table.remove(encodeName(name), zone);
+    return now;
+  }
+
+  /** @returns undefined when the table is full, which is logged */
+  #tryPut(zone: ZoneId, node: ZoneNode): NodeRef | undefined {
+    try {
+      const compiled = compileNode(withoutTypes(node, this.#filteredTypes), zone);
+      this.#warnOfLarge(node, compiled);
+      return this.#table.put(compiled);
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      this.#log.error('names not published, the answer table is full', {
+        first: node.name,
+        octets: error.octets,
+      });
+      return undefined;
+    }
   }
 
   /** Publishes a node that is a unit of its own. */
@@ -88,6 +153,10 @@ export class Publisher {
     }
   }
 
+  #nodesOf(standing: Standing): StandingNodes {
+    return new Map(standing.map((ref) => [keyOf(this.#table.nameOf(ref)), { node: undefined, ref }]));
+  }
+
   #namesOf(standing: Standing): WireName[] {
     return standing.map((ref) => this.#table.nameOf(ref));
   }
@@ -101,6 +170,22 @@ export class Publisher {
     const refs = new Set(names.map((name) => this.#table.find(name, zone)));
     return [...refs].filter((ref) => ref !== undefined);
   }
+}
+
+/** The key of a name of plain labels, which those of a cluster are. */
+function keyOf(name: WireName): NameKey {
+  let text = '';
+  for (let start = 0; name[start] !== 0 && start < name.length; ) {
+    const end = start + 1 + (name[start] ?? 0);
+    text += `${Buffer.from(name.subarray(start + 1, end)).toString('latin1')}.`;
+    start = end;
+  }
+  // Labels as they stand in a key, each with its dot.
+  return text as NameKey;
+}
+
+function countRecords({ sets }: ZoneNode): number {
+  return sets.reduce((count, { data }) => count + data.length, 0);
 }
 
 const textOf = (name: WireName): string => Buffer.from(name).toString('latin1');

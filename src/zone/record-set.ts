@@ -11,12 +11,10 @@ export interface RecordSet {
   /** At least one, each once. */
   readonly data: readonly RecordData[];
   /**
-   * What an answer with this set carries along: the addresses of its targets. `elsewhere`: they belong to other owners
-   * and change without this node, so they are looked up whenever somebody asks.
+   * The additional records of an answer with this set: the addresses of its targets. `elsewhere`: they belong to other owners
+   * and change without this node, so they are looked up for each query.
    */
   readonly additional: readonly NamedSet[] | 'elsewhere';
-  /** Addresses that are told in the order of `data`, and never in another. */
-  readonly keepsOrder?: true;
   /** The CNAME records, at least one, that lead from the node's name to the owner of `data`. */
   readonly aliases?: readonly ResourceRecord[];
 }
@@ -27,7 +25,7 @@ export interface NamedSet {
   readonly set: RecordSet;
 }
 
-/** Nothing goes along. */
+/** No additional records. */
 export const NO_ADDITIONAL: readonly NamedSet[] = [];
 
 /** A set that carries nothing along. */

@@ -25,14 +25,14 @@ const HAS_TARGETS: ReadonlySet<number> = new Set([TYPE.NS, TYPE.MX, TYPE.SRV]);
 export class ZoneTree implements NameSource {
   readonly apex: NameKey;
   readonly #sets = new Map<NameKey, RecordSet[]>();
-  readonly #metricsId: number;
+  readonly #outcome: number;
   #hasCuts = false;
   #hasWildcards = false;
 
-  /** @param metricsId the counter of hits, 0 to 255 */
-  constructor(apex: NameKey, metricsId = 0) {
+  /** @param outcome the counter of hits, 0 to 255 */
+  constructor(apex: NameKey, outcome = 0) {
     this.apex = apex;
-    this.#metricsId = metricsId;
+    this.#outcome = outcome;
     this.#sets.set(apex, []);
   }
 
@@ -65,7 +65,7 @@ export class ZoneTree implements NameSource {
 
   find(name: NameKey): ZoneNode | undefined {
     const sets = this.#sets.get(name);
-    return sets && { name, sets, alias: undefined, below: COMPLETE, metricsId: this.#metricsId };
+    return sets && { name, sets, alias: undefined, below: COMPLETE, outcome: this.#outcome };
   }
 
   /** All nodes, those above before those below. */

@@ -1,7 +1,7 @@
 /**
- * A zone's authority: its apex, its SOA record, and how it says no.
+ * A zone's authority: its apex, its SOA record, and how it denies names.
  */
-import type { ZoneTerms } from '../table/types.ts';
+import type { ZoneSettings } from '../table/types.ts';
 import { encodeName } from '../wire/name.ts';
 import { CLASS, type NameKey, type RecordData, type ResourceRecord } from '../wire/types.ts';
 
@@ -28,10 +28,12 @@ export interface ZoneState {
   readonly recursionAvailable: boolean;
   /** Whether missing names with a label `*` go to the handler chain. */
   readonly askWildcards: boolean;
+  /** What questions for ANY get. Default: the chain's answer. */
+  readonly any?: ZoneSettings['any'];
 }
 
 /** The zone as the table has it. */
-export function termsOf(zone: Zone, state: ZoneState): ZoneTerms {
+export function settingsOf(zone: Zone, state: ZoneState): ZoneSettings {
   return {
     apex: encodeName(zone.apex),
     known: state.known,
@@ -40,6 +42,7 @@ export function termsOf(zone: Zone, state: ZoneState): ZoneTerms {
     authoritativeNxdomain: zone.authoritativeNxdomain,
     recursionAvailable: state.recursionAvailable,
     askWildcards: state.askWildcards,
+    any: state.any ?? 'ask',
   };
 }
 

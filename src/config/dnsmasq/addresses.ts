@@ -4,10 +4,10 @@
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import { parseDigits } from './numbers.ts';
-import { unveil } from './octets.ts';
+import { unescapeText } from './octets.ts';
 import { cut } from './pieces.ts';
 
-/** @param text without veiled characters, which are in no address */
+/** @param text without escaped characters, which no address contains */
 export function readAddress(text: string): string | undefined {
   const octets = parseAddress(text);
   return octets === undefined ? undefined : formatAddress(octets);
@@ -27,12 +27,12 @@ export function isIpv6(address: string): boolean {
 
 /** `ADDRESS`, or `ADDRESS/PREFIX`. */
 export function readAddressRange(value: string): AddressRange | undefined {
-  const [text, bits] = cut(unveil(value), '/');
+  const [text, bits] = cut(unescapeText(value), '/');
   const address = readAddress(text);
   if (address === undefined) return undefined;
-  const most = isIpv6(address) ? 128 : 32;
-  const prefix = bits === undefined ? most : parseDigits(bits);
-  return prefix === undefined || prefix > most ? undefined : { address, prefix };
+  const max = isIpv6(address) ? 128 : 32;
+  const prefix = bits === undefined ? max : parseDigits(bits);
+  return prefix === undefined || prefix > max ? undefined : { address, prefix };
 }
 
 /** The first and the last address that share the leading `prefix` bits with `address`. */

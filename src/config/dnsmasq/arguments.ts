@@ -31,7 +31,7 @@ export function readArguments(words: readonly string[]): readonly Argument[] {
   return [...found, ...loose.filter((word) => word.trim() !== '').map(looseWord)];
 }
 
-/** What is no option is looked at last, as in dnsmasq. */
+/** Arguments that are no options are read last, as in dnsmasq. */
 function looseWord(written: string): Argument {
   return { kind: 'wrong', written, fault: 'not an option', remedy: `Options begin with a dash. ${SEE_HELP}` };
 }

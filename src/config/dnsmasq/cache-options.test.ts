@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { notesOf, planOf, problemsOf } from '../../../test/dnsmasq-options/plan-of.ts';
+import { notesOf, planOf, problemsOf } from './testing/plan-of.ts';
 
 it.each([
   ['cache-size=1000', { size: 1000 }],
@@ -17,7 +17,7 @@ it.each([
   ['use-stale-cache=60', { stale: 60 }],
   ['cache-rr=TXT,MX\ncache-rr=ANY', { moreTypes: [16, 15, 255] }],
   ['clear-on-reload', { clearsOnReload: true }],
-  ['no-round-robin', { roundRobin: false }],
+  ['no-round-robin', { rotatesAddresses: false }],
 ])('%s', (lines, cache) => {
   expect(planOf(lines).cache).toMatchObject(cache);
 });

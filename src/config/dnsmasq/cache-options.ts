@@ -7,8 +7,8 @@ import { flag, type Option, repeatable, single, type Use } from './option.ts';
 import { readTypes } from './record-types.ts';
 
 /** dnsmasq keeps to these limits whatever is given. */
-const MOST_ENTRIES = 5_000_000;
-const MOST_MIN_TTL = 3600;
+const MAX_ENTRIES = 5_000_000;
+const MAX_MIN_TTL = 3600;
 
 const ENTRIES = { ...SECONDS, of: 'a number of entries' };
 
@@ -24,8 +24,8 @@ const ttlOptions: readonly Option[] = [
     (use, value) => {
       const seconds = readNumber(use, value, SECONDS);
       if (seconds === undefined) return;
-      if (seconds > MOST_MIN_TTL) use.note(`No more than ${MOST_MIN_TTL} seconds are used, as in dnsmasq.`);
-      use.draft.cache.minCacheTtl = Math.min(seconds, MOST_MIN_TTL);
+      if (seconds > MAX_MIN_TTL) use.note(`No more than ${MAX_MIN_TTL} seconds are used, as in dnsmasq.`);
+      use.draft.cache.minCacheTtl = Math.min(seconds, MAX_MIN_TTL);
     },
   ),
   single('local-ttl', { short: 'T', shows: '=<seconds>', means: 'TTL of local data' }, (use, value) => {
@@ -62,7 +62,7 @@ export const cacheOptions: readonly Option[] = [
     cache.clearsOnReload = true;
   }),
   flag('no-round-robin', { means: 'Keep the order of addresses in answers' }, ({ cache }: Draft) => {
-    cache.roundRobin = false;
+    cache.rotatesAddresses = false;
   }),
 ];
 
@@ -75,8 +75,8 @@ function ttl(name: string, means: string, field: TtlField): Option {
 function readCacheSize(use: Use): void {
   const size = readNumber(use, use.value, ENTRIES);
   if (size === undefined) return;
-  if (size > MOST_ENTRIES) use.note(`No more than ${MOST_ENTRIES} entries are kept, as in dnsmasq.`);
-  use.draft.cache.size = Math.min(size, MOST_ENTRIES);
+  if (size > MAX_ENTRIES) use.note(`No more than ${MAX_ENTRIES} entries are kept, as in dnsmasq.`);
+  use.draft.cache.size = Math.min(size, MAX_ENTRIES);
 }
 
 /** A day where nothing is said; 0 is for ever. */

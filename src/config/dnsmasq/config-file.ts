@@ -1,10 +1,13 @@
 /**
- * A configuration file: its options, line by line, and the lines that are none.
+ * A configuration file: its options line by line, with the rules for comments, quotes and escapes, and the lines that are wrong.
+ *
+ * One peculiarity of dnsmasq is kept, since files may depend on it: the character behind a closing quote is an ordinary
+ * character, even if it is another quote.
  */
-import { readConfigLine } from './config-line.ts';
-import { octetsOf, textOfOctets } from './octets.ts';
+import { escapeText, octetsOf, textOfOctets } from './octets.ts';
 import type { Option } from './option.ts';
 import { findOption, nearestName } from './option-table.ts';
+import { withoutEndSpaces, withoutLeadSpaces } from './pieces.ts';
 
 export type FileLine =
   | {
@@ -23,32 +26,39 @@ export type FileLine =
 
 /** Lines are counted from 1. Empty ones and comments are left out. */
 export function* readConfigFile(bytes: Uint8Array): Generator<FileLine> {
-  const lines = octetsOf(bytes).split('\n');
-  for (const [index, text] of lines.entries()) {
-    // For dnsmasq a line ends at its first NUL.
-    const [content = ''] = text.split('\0', 1);
+  const text = octetsOf(bytes);
+  let line = 0;
+  for (let start = 0; start < text.length; line += 1) {
+    const newline = text.indexOf('\n', start);
+    const end = newline < 0 ? text.length : newline;
+    const content = untilNul(text.slice(start, end));
+    start = end + 1;
     const reading = readConfigLine(content);
-    const line = index + 1;
     if (reading.kind === 'unterminated')
       yield {
         kind: 'wrong',
-        line,
+        line: line + 1,
         fault: 'a quote without its end',
         written: textOfOctets(content),
         remedy: 'Close it.',
       };
-    else if (reading.kind === 'option') yield lineOf(line, reading.name, reading.value);
+    else if (reading.kind === 'option') yield lineOf(line + 1, reading.name, reading.value);
   }
+}
+
+/** For dnsmasq a line ends at its first NUL. */
+function untilNul(line: string): string {
+  const nul = line.indexOf('\0');
+  return nul < 0 ? line : line.slice(0, nul);
 }
 
 function lineOf(line: number, name: string, value: string | undefined): FileLine {
   const option = findOption(name);
-  const written = textOfOctets(name);
   const wrong = (fault: string, remedy: string): FileLine => ({
     kind: 'wrong',
     line,
     fault,
-    written,
+    written: textOfOctets(name),
     remedy,
   });
   if (option === undefined) {
@@ -61,4 +71,71 @@ function lineOf(line: number, name: string, value: string | undefined): FileLine
   if (value === undefined && option.takes === 'value')
     return wrong('without its value', `Give it as in ${name}${option.shows ?? '=<value>'}.`);
   return { kind: 'option', line, option, value };
+}
+
+export type ConfigLine =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'unterminated' }
+  /** `value` may contain escaped characters; it is undefined where there is no equals sign. */
+  | { readonly kind: 'option'; readonly name: string; readonly value: string | undefined };
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  t: '\t',
+  n: '\n',
+  e: '\x1b',
+  b: '\b',
+  r: '\r',
+};
+const SPACE = /[ \t\n\v\f\r]/;
+/** Neither a quote nor a comment, and no space but the ordinary one: nearly all lines of long lists. */
+const PLAIN = /^[^"#\t\n\v\f\r]*$/;
+
+/** @param line Octets, without the newline that ends it. */
+export function readConfigLine(line: string): ConfigLine {
+  const unquoted = PLAIN.test(line) ? line : readQuotes(line);
+  if (unquoted === undefined) return { kind: 'unterminated' };
+  const text = withoutEndSpaces(withoutLeadSpaces(unquoted));
+  if (text === '') return { kind: 'empty' };
+  const equals = text.indexOf('=');
+  if (equals < 0) return { kind: 'option', name: text, value: undefined };
+  return {
+    kind: 'option',
+    name: withoutEndSpaces(text.slice(0, equals)),
+    value: withoutLeadSpaces(text.slice(equals + 1)),
+  };
+}
+
+/** The line without comment and quotes, with quoted characters escaped; nothing if a quote is not closed. */
+function readQuotes(line: string): string | undefined {
+  let text = '';
+  let afterSpace = true;
+  for (let at = 0; at < line.length; at += 1) {
+    if (line[at] === '"') {
+      const quoted = readQuoted(line, at + 1);
+      if (quoted === undefined) return undefined;
+      text += quoted.text;
+      at = quoted.next;
+      if (at === line.length) break;
+    }
+    const character = line[at] ?? '';
+    const isSpace = SPACE.test(character);
+    if (afterSpace && character === '#') break;
+    text += isSpace ? ' ' : character;
+    afterSpace = isSpace;
+  }
+  return text;
+}
+
+function readQuoted(line: string, start: number): { text: string; next: number } | undefined {
+  let text = '';
+  for (let at = start; at < line.length; at += 1) {
+    const character = line[at] ?? '';
+    if (character === '"') return { text, next: at + 1 };
+    const escaped = character === '\\' ? ESCAPES[line[at + 1] ?? ''] : undefined;
+    if (escaped !== undefined) at += 1;
+    text += escapeText(escaped ?? character);
+  }
+  return undefined;
 }

@@ -41,16 +41,16 @@ function cnameLoops(
 
 /** What dnsmasq finds only when it starts. */
 export function findStartConflicts({ ports, upstreams, listen }: Draft, findings: Findings): void {
-  const least = ports.least || (ports.most === 0 ? 0 : 1024);
-  const most = ports.most || (ports.least === 0 ? 0 : 65_535);
-  if (most < least)
+  const min = ports.min || (ports.max === 0 ? 0 : 1024);
+  const max = ports.max || (ports.min === 0 ? 0 : 65_535);
+  if (max < min)
     findings.refuse(
       '--max-port',
-      'below the least port',
-      `${most} < ${least}`,
+      'below the minimum port',
+      `${max} < ${min}`,
       'Let --min-port be the smaller one.',
     );
-  else if (most !== 0 && most - least + 1 < upstreams.portLimit)
+  else if (max !== 0 && max - min + 1 < upstreams.portLimit)
     findings.refuse(
       '--port-limit',
       'more than there are ports',

@@ -11,7 +11,7 @@ import type {
   LocalDataPlan,
   ProcessPlan,
   UpstreamsPlan,
-} from './plan.ts';
+} from './dnsmasq-plan.ts';
 
 /** A section whose fields may be set and whose lists may grow. */
 type Open<Section> = {
@@ -24,7 +24,7 @@ export interface Draft {
   readonly upstreams: Open<Omit<UpstreamsPlan, 'resolvFiles' | 'choice' | 'sourcePorts'>>;
   readonly resolv: { default: boolean; files: string[]; ignored: boolean };
   readonly choice: { inOrder: boolean; all: boolean };
-  readonly ports: { query: number | undefined; least: number; most: number };
+  readonly ports: { query: number | undefined; min: number; max: number };
   readonly filters: Open<Omit<FiltersPlan, 'rebind'>>;
   readonly rebind: Open<FiltersPlan['rebind']>;
   readonly cache: Open<CachePlan>;
@@ -94,7 +94,7 @@ export function newDraft(): Draft {
     },
     resolv: { default: true, files: ['/etc/resolv.conf'], ignored: false },
     choice: { inOrder: false, all: false },
-    ports: { query: undefined, least: 0, most: 0 },
+    ports: { query: undefined, min: 0, max: 0 },
     filters: { bogusNxdomain: [], ignoredAddresses: [], aliases: [], windows: false, types: [] },
     rebind: { stops: false, allowsLocalhost: false, allowedDomains: [] },
     cache: {
@@ -107,7 +107,7 @@ export function newDraft(): Draft {
       stale: 'never',
       moreTypes: [],
       clearsOnReload: false,
-      roundRobin: true,
+      rotatesAddresses: true,
     },
     ...newLocalDraft(),
     listen: {

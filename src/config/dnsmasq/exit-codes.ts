@@ -15,8 +15,8 @@ export const EXIT = {
   /** Anything else. */
   OTHER: 5,
   /**
-   * Added to the exit code of a script for leases or configuration. Portolan runs neither; whoever maps exit codes should
-   * know that 11 and above are taken.
+   * Added to the exit code of a script for leases or configuration. Portolan runs neither, but tables of exit codes
+   * should keep 11 and above for them.
    */
   OF_SCRIPT: 10,
 } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planOf, problemsOf } from '../../../test/dnsmasq-options/plan-of.ts';
+import { planOf, problemsOf } from './testing/plan-of.ts';
 
 const filtersOf = (lines: string) => planOf(lines).filters;
 

@@ -4,7 +4,7 @@
 import type { AddressRange } from '../../wire/address-range.ts';
 import { numberOfIpv4, readAddressRange, readIpv4 } from './addresses.ts';
 import { readNameFor } from './names.ts';
-import { textOfOctets, unveil } from './octets.ts';
+import { textOfOctets, unescapeText } from './octets.ts';
 import { flag, type Option, repeatable, type Use } from './option.ts';
 import { cut, cutAll } from './pieces.ts';
 import { readTypes } from './record-types.ts';
@@ -57,7 +57,7 @@ const rebindOptions: readonly Option[] = [
     'rebind-domain-ok',
     { shows: '=[/]<domain>[/...]', means: 'Allow private addresses for names of these domains' },
     (use, value) => {
-      const text = unveil(value).replace(/^\//, '');
+      const text = unescapeText(value).replace(/^\//, '');
       const domains = [...cutAll(text, '/')];
       // The slash that ends the list begins no further domain.
       if (domains.length > 1 && domains.at(-1) === '') domains.pop();
@@ -80,8 +80,8 @@ function addRange(use: Use, value: string, ranges: AddressRange[]): void {
 function addAlias(use: Use, value: string): void {
   const [fromText = '', toText, maskText] = cutAll(value);
   const [firstText, lastText] = cut(fromText, '-');
-  const [first, to] = [readIpv4(firstText), readIpv4(unveil(toText ?? ''))];
-  const mask = maskText === undefined ? '255.255.255.255' : readIpv4(unveil(maskText));
+  const [first, to] = [readIpv4(firstText), readIpv4(unescapeText(toText ?? ''))];
+  const mask = maskText === undefined ? '255.255.255.255' : readIpv4(unescapeText(maskText));
   if (first === undefined || to === undefined || mask === undefined) {
     use.refuse('not IPv4 addresses', 'Give two or three, as in 192.168.0.0,10.0.0.0,255.255.0.0.');
     return;

@@ -1,7 +1,7 @@
 /**
  * What is found while a configuration is read: all that is wrong with it, and what is good to know.
  */
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../values/problem.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 export interface DnsmasqProblem extends Problem {

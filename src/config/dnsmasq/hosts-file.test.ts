@@ -10,7 +10,7 @@ function recorder(): { readonly seen: string[]; readonly visitor: HostsVisitor }
       const shown = names.map(({ name, isPlain }) => (isPlain ? `${name}(plain)` : name));
       seen.push(`${line}: ${address} ${shown.join(' ')}`);
     },
-    oddity: ({ line, kind, value }) => seen.push(`${line}: ${kind} ${value}`),
+    warning: ({ line, kind, value }) => seen.push(`${line}: ${kind} ${value}`),
   };
   return { seen, visitor };
 }

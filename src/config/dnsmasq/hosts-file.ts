@@ -12,7 +12,7 @@ import { octetsOf, textOfOctets } from './octets.ts';
 export interface HostsVisitor {
   /** Called once for each line with an address and a name, in the order of the file. */
   host(line: HostsLine): void;
-  oddity(oddity: HostsOddity): void;
+  warning(warning: HostsWarning): void;
 }
 
 export interface HostsLine {
@@ -30,15 +30,15 @@ export interface HostName {
   readonly isPlain: boolean;
 }
 
-export interface HostsOddity {
+export interface HostsWarning {
   readonly line: number;
-  /** An `unaskable` name is one that dnsmasq takes and that no question can ask for. */
+  /** An `unaskable` name is one that dnsmasq accepts and that no query can contain. */
   readonly kind: 'address' | 'name' | 'unaskable' | 'overlong';
   readonly value: string;
 }
 
 /** Octets of one line; beyond, the line is left out, so that a file without lines does not fill the memory. */
-const MOST_IN_LINE = 1 << 20;
+const MAX_IN_LINE = 1 << 20;
 const SPACES = /[ \t\v\f\r]+/;
 
 /** Reads a file whose pieces come one after the other: `push` each, then `end`. */
@@ -63,7 +63,7 @@ export class HostsFileReader {
       start = end + 1;
     }
     this.#unfinished = this.#isSkipping ? '' : text.slice(start);
-    if (this.#unfinished.length <= MOST_IN_LINE) return;
+    if (this.#unfinished.length <= MAX_IN_LINE) return;
     this.#reportOverlong(this.#unfinished);
     this.#unfinished = '';
     this.#isSkipping = true;
@@ -75,7 +75,7 @@ export class HostsFileReader {
   }
 
   #finishLine(text: string): void {
-    if (text.length > MOST_IN_LINE && !this.#isSkipping) this.#reportOverlong(text);
+    if (text.length > MAX_IN_LINE && !this.#isSkipping) this.#reportOverlong(text);
     else if (!this.#isSkipping) this.#readLine(text);
     this.#isSkipping = false;
     this.#line += 1;
@@ -118,8 +118,8 @@ export class HostsFileReader {
     this.#report('overlong', `${text.slice(0, 100)}...`);
   }
 
-  #report(kind: HostsOddity['kind'], value: string): void {
-    this.#visitor.oddity({ line: this.#line, kind, value: textOfOctets(value) });
+  #report(kind: HostsWarning['kind'], value: string): void {
+    this.#visitor.warning({ line: this.#line, kind, value: textOfOctets(value) });
   }
 }
 

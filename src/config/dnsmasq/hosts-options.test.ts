@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notesOf, planOf, problemsOf, readLines } from '../../../test/dnsmasq-options/plan-of.ts';
+import { notesOf, planOf, problemsOf, readLines } from './testing/plan-of.ts';
 
 const localOf = (lines: string) => planOf(lines).local;
 

@@ -5,12 +5,12 @@
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { boundsOf, isIpv6, readAddress, readIpv4, readIpv6 } from './addresses.ts';
+import type { RangeDomain } from './dnsmasq-plan.ts';
 import { readNameFor } from './names.ts';
 import { parseDigits } from './numbers.ts';
-import { textOfOctets, unveil } from './octets.ts';
+import { textOfOctets, unescapeText } from './octets.ts';
 import { flag, type Option, repeatable, type Use } from './option.ts';
 import { cut, cutAll } from './pieces.ts';
-import type { RangeDomain } from './plan.ts';
 import { reverseZones } from './reverse-zones.ts';
 
 export const hostsOptions: readonly Option[] = [
@@ -62,7 +62,7 @@ function readDomain(use: Use, value: string): void {
   }
   const domain = readNameFor(use, domainText);
   // The range is checked though the domain may be of no use.
-  if (rangeText !== undefined) readRange(use, domain, unveil(rangeText));
+  if (rangeText !== undefined) readRange(use, domain, unescapeText(rangeText));
   else if (domain !== undefined) use.draft.hosts.domain = domain;
 }
 

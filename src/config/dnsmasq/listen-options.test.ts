@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notesOf, planOf, problemsOf } from '../../../test/dnsmasq-options/plan-of.ts';
+import { notesOf, planOf, problemsOf } from './testing/plan-of.ts';
 
 const listenOf = (lines: string) => planOf(lines).listen;
 
@@ -16,6 +16,7 @@ it.each([
   ['bind-dynamic', { bind: 'dynamic' }],
   ['edns-packet-max=4096', { ednsPacketMax: 4096 }],
   ['edns-packet-max=100', { ednsPacketMax: 512 }],
+  ['edns-packet-max=65535', { ednsPacketMax: 4096 }],
   ['max-tcp-connections=7', { maxTcpConnections: 7 }],
 ])('%j', (lines, listen) => {
   expect(listenOf(lines)).toMatchObject(listen);
@@ -35,7 +36,8 @@ describe('local-service', () => {
 });
 
 it('tells what dnsmasq does not tell', () => {
-  expect(notesOf('edns-packet-max=100')).toEqual(['512 octets are the least, as in dnsmasq.']);
+  expect(notesOf('edns-packet-max=100')).toEqual(['512 octets are the minimum, as in dnsmasq.']);
+  expect(notesOf('edns-packet-max=65535')).toEqual([expect.stringContaining('4096 octets are the maximum')]);
 });
 
 it.each(['port=65536', 'listen-address=', 'listen-address=a', 'local-service=all', 'max-tcp-connections=0'])(

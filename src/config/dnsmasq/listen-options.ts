@@ -1,14 +1,13 @@
 /**
  * Options of where questions are taken, and how large and how many they may be.
  */
+
+import { MAX_UDP_SIZE, MIN_UDP_SIZE } from '../../wire/response-size.ts';
 import { readAddress } from './addresses.ts';
 import { PORT, readNumber, SECONDS } from './numbers.ts';
-import { textOfOctets, unveil } from './octets.ts';
+import { textOfOctets, unescapeText } from './octets.ts';
 import { flag, type Option, repeatable, single, type Use } from './option.ts';
 import { cutAll } from './pieces.ts';
-
-/** What every DNS client takes (RFC 1035 section 4.2.1). */
-const LEAST_PACKET = 512;
 
 const whereOptions: readonly Option[] = [
   single(
@@ -61,16 +60,20 @@ export const listenOptions: readonly Option[] = [
     { short: 'P', shows: '=<octets>', means: 'The largest UDP packet of EDNS' },
     (use, value) => {
       const octets = readNumber(use, value, { ...PORT, of: 'a number of octets' });
-      if (octets !== undefined && octets < LEAST_PACKET)
-        use.note(`${LEAST_PACKET} octets are the least, as in dnsmasq.`);
-      if (octets !== undefined) use.draft.listen.ednsPacketMax = Math.max(octets, LEAST_PACKET);
+      if (octets === undefined) return;
+      if (octets < MIN_UDP_SIZE) use.note(`${MIN_UDP_SIZE} octets are the minimum, as in dnsmasq.`);
+      if (octets > MAX_UDP_SIZE)
+        use.note(
+          `${MAX_UDP_SIZE} octets are the maximum: larger answers over UDP serve attacks by amplification.`,
+        );
+      use.draft.listen.ednsPacketMax = Math.min(Math.max(octets, MIN_UDP_SIZE), MAX_UDP_SIZE);
     },
   ),
   single(
     'max-tcp-connections',
     { shows: '=<connections>', means: 'TCP connections at once' },
     (use, value) => {
-      const connections = readNumber(use, value, { ...SECONDS, least: 1, of: 'a number of connections' });
+      const connections = readNumber(use, value, { ...SECONDS, min: 1, of: 'a number of connections' });
       use.draft.listen.maxTcpConnections = connections ?? use.draft.listen.maxTcpConnections;
     },
   ),
@@ -85,7 +88,7 @@ function namesIn(value: string): readonly string[] {
 
 function addAddresses(use: Use, value: string): void {
   for (const text of cutAll(value)) {
-    const address = readAddress(unveil(text));
+    const address = readAddress(unescapeText(text));
     if (address !== undefined) use.draft.listen.addresses.push(address);
     else use.refuse('not an IP address', 'Give one such as 127.0.0.1 or ::1.', textOfOctets(text));
   }

@@ -4,28 +4,30 @@
  * dnsmasq takes nearly every octet in a name, knows no escapes, and turns names with capitals or letters beyond ASCII into
  * their IDNA form in lower case. An empty text is the root.
  */
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from '../../wire/label.ts';
 import { NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { textOfOctets, unveil } from './octets.ts';
+import { textOfOctets, unescapeText } from './octets.ts';
 import type { Use } from './option.ts';
 
 export type NameReading =
   | { readonly kind: 'name'; readonly name: NameKey }
-  /** dnsmasq takes it, and no question can ever ask for it. */
+  /** dnsmasq accepts it, but no query can contain it. */
   | { readonly kind: 'unaskable'; readonly why: string }
   | { readonly kind: 'bad'; readonly why: string };
 
 /** Octets that dnsmasq's buffers hold. */
-const MOST_OCTETS = 1025;
+const MAX_OCTETS = 1025;
 /** Names that mean the same everywhere: nearly all. */
 const PLAIN = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?$/;
 
-/** @param text Octets, perhaps veiled. */
+/** @param text Octets, perhaps with escaped characters. */
 export function readName(text: string): NameReading {
-  if (text.length < 250 && PLAIN.test(text)) return askable(text);
-  const plain = unveil(text);
+  // Already in canonical form: a key but for its final dot.
+  if (text.length < 250 && PLAIN.test(text))
+    return { kind: 'name', name: (text.endsWith('.') ? text : `${text}.`) as NameKey };
+  const plain = unescapeText(text);
   if (plain === '') return { kind: 'name', name: ROOT };
   const body = plain.endsWith('.') ? plain.slice(0, -1) : plain;
   const fault = faultOf(body, plain.length, body !== plain);
@@ -52,7 +54,7 @@ export function readNameFor(use: Use, text: string): NameKey | undefined {
 }
 
 function faultOf(body: string, octets: number, endsInDot: boolean): string | undefined {
-  if (octets > MOST_OCTETS) return `a name of more than ${MOST_OCTETS} octets`;
+  if (octets > MAX_OCTETS) return `a name of more than ${MAX_OCTETS} octets`;
   if ([...body].some((character) => character < ' ' || character === '\x7f'))
     return 'a control character in a name';
   if (body.split('.').some((label) => label.length > MAX_LABEL_OCTETS))
@@ -77,6 +79,8 @@ function toIdna(body: string): string | undefined {
       if (label.startsWith('-') || label.endsWith('-')) return undefined;
       const isPlain = /^[ -~]*$/.test(label);
       if (isPlain && !label.startsWith('xn--')) return label.slice(2, 4) === '--' ? undefined : label;
+      // Some releases of Node pass on what decodes to nothing.
+      if (isPlain && /^[ -~]*$/.test(domainToUnicode(label))) return undefined;
       const ascii = /[ -,./:-^`{-~]/.test(label) ? '' : domainToASCII(label);
       return ascii === '' || ascii.length > MAX_LABEL_OCTETS ? undefined : ascii;
     });

@@ -1,35 +1,31 @@
 /**
  * Every option of dnsmasq 2.90, found by how it is written.
  */
-import { findNearest } from '../nearest.ts';
+import { findNearest } from '../values/nearest.ts';
 import { cacheOptions } from './cache-options.ts';
+import { fileOptions } from './file-options.ts';
 import { filterOptions } from './filter-options.ts';
-import { hostRecordOptions } from './host-record.ts';
 import { hostsOptions } from './hosts-options.ts';
 import { listenOptions } from './listen-options.ts';
 import type { Option } from './option.ts';
 import { processOptions } from './process-options.ts';
-import { queryOptions } from './query-options.ts';
-import { readingOptions } from './reading-options.ts';
 import { recordOptions } from './record-options.ts';
-import { idleOptions, refusedOptions } from './refused-options.ts';
 import { routeOptions } from './route-options.ts';
-import { serviceOptions } from './service-options.ts';
+import { idleOptions, unsupportedOptions } from './unsupported-options.ts';
+import { upstreamOptions } from './upstream-options.ts';
 
 export const allOptions: readonly Option[] = [
-  ...readingOptions,
+  ...fileOptions,
   ...listenOptions,
   ...routeOptions,
-  ...queryOptions,
+  ...upstreamOptions,
   ...filterOptions,
   ...cacheOptions,
   ...hostsOptions,
-  ...hostRecordOptions,
   ...recordOptions,
-  ...serviceOptions,
   ...processOptions,
   ...idleOptions,
-  ...refusedOptions,
+  ...unsupportedOptions,
 ];
 
 const byName = new Map(

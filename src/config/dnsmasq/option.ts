@@ -5,12 +5,12 @@ import type { Draft } from './draft.ts';
 
 /** One use of an option, at one place. */
 export interface Use {
-  /** Octets, with veiled characters; undefined where no value was given. */
+  /** Octets, with escaped characters; undefined where no value was given. */
   readonly value: string | undefined;
   readonly draft: Draft;
   /** @param value what is wrong, where it is not the whole value */
   refuse(fault: string, remedy: string, value?: string): void;
-  /** Tells what has no effect, or another one than expected. A whole sentence. */
+  /** Reports what has no effect, or another effect than expected, in a whole sentence. */
   note(text: string): void;
 }
 
@@ -37,6 +37,8 @@ export type Standing =
   | { readonly kind: 'works'; readonly apply: (use: Use) => void }
   /** Values are checked all the same. */
   | { readonly kind: 'no-effect'; readonly why: string; readonly check: (use: Use) => void }
+  /** Accepted with any value: it matters only to a feature that is never on. */
+  | { readonly kind: 'ignored'; readonly why: string }
   /** `what` it is, as the end of "... , which Portolan does not do". */
   | { readonly kind: 'refused'; readonly what: string }
   /** It steers the reading itself: `conf-file`, `help` and their like. */

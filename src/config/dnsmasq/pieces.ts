@@ -12,12 +12,13 @@ export function cut(text: string, separator: string): readonly [string, string |
 /**
  * All pieces, at least one; an empty text is one empty piece.
  *
- * @param most the last of so many pieces is all that is left, separators included
+ * @param max pieces; the last one is all that is left, separators included
  */
-export function cutAll(text: string, separator = ',', most = Number.POSITIVE_INFINITY): readonly string[] {
+export function cutAll(text: string, separator = ',', max = Number.POSITIVE_INFINITY): readonly string[] {
+  if (max === Number.POSITIVE_INFINITY && !text.includes(' ')) return text.split(separator);
   const pieces: string[] = [];
   let rest: string | undefined = text;
-  while (rest !== undefined && pieces.length < most - 1) {
+  while (rest !== undefined && pieces.length < max - 1) {
     const [piece, behind]: readonly [string, string | undefined] = cut(rest, separator);
     pieces.push(piece);
     rest = behind;

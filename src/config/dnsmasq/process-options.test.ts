@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { notesOf, planOf, problemsOf } from '../../../test/dnsmasq-options/plan-of.ts';
+import { notesOf, planOf, problemsOf } from './testing/plan-of.ts';
 
 describe('the process', () => {
   it.each([

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planOf, problemsOf } from '../../../test/dnsmasq-options/plan-of.ts';
 import { presentRecord } from '../../wire/present.ts';
-import { readHexadecimal } from './hexadecimal.ts';
+import { planOf, problemsOf } from './testing/plan-of.ts';
 
 function recordsOf(lines: string): readonly string[] {
   return planOf(lines, { hostName: 'Box' }).local.records.map(presentRecord);
@@ -77,6 +76,14 @@ describe('MX records', () => {
   });
 });
 
+/** The data of a record given in hexadecimal; nothing if it is refused. */
+function octetsOf(text: string): Uint8Array | undefined {
+  const lines = `dns-rr=a,65280,"${text}"`;
+  if (problemsOf(lines).length > 0) return undefined;
+  const [record] = planOf(lines).local.records;
+  return record?.data.kind === 'unknown' ? record.data.bytes : undefined;
+}
+
 describe('hexadecimal', () => {
   it.each([
     ['01:23-45 67', [1, 0x23, 0x45, 0x67]],
@@ -88,14 +95,55 @@ describe('hexadecimal', () => {
     ['0x', undefined],
     ['01:*', undefined],
   ])('%j', (text, octets) => {
-    expect(readHexadecimal(text)).toEqual(octets === undefined ? undefined : Uint8Array.from(octets));
+    expect(octetsOf(text)).toEqual(octets === undefined ? undefined : Uint8Array.from(octets));
   });
 
   it('gives back any octets', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (octets) => {
-        expect(readHexadecimal(Buffer.from(octets).toString('hex'))).toEqual(octets);
+        expect(octetsOf(Buffer.from(octets).toString('hex'))).toEqual(octets);
       }),
     );
+  });
+});
+
+describe('host-record', () => {
+  it.each([
+    ['nas,10.0.0.20', { names: ['nas.'], ipv4: '10.0.0.20', ipv6: undefined, ttl: 7 }],
+    [
+      'Nas,nas.lan,10.0.0.20,2001:DB8::20,60',
+      { names: ['nas.', 'nas.lan.'], ipv4: '10.0.0.20', ipv6: '2001:db8::20', ttl: 60 },
+    ],
+    ['nas,10.0.0.20,10.0.0.21', { names: ['nas.'], ipv4: '10.0.0.21', ipv6: undefined, ttl: 7 }],
+    ['nas,"10.0.0.20"', { names: ['nas.', '10.0.0.20.'], ipv4: undefined, ipv6: undefined, ttl: 7 }],
+  ])('%s', (value, record) => {
+    expect(planOf(`local-ttl=7\nhost-record=${value}`).local.hostRecords).toEqual([record]);
+  });
+
+  it.each(['nas', '', 'nas,-A', 'nas,10.0.0.1,99999999999'])('%s is refused', (value) => {
+    expect(problemsOf(`host-record=${value}`)).toHaveLength(1);
+  });
+});
+
+describe('cname', () => {
+  it.each([
+    ['a,b', [{ alias: 'a.', target: 'b.', ttl: 7 }]],
+    ['a,b,60', [{ alias: 'a.', target: 'b.', ttl: 60 }]],
+    ['a,60', [{ alias: 'a.', target: '60.', ttl: 7 }]],
+    [
+      'a,B.example,c,60',
+      [
+        { alias: 'a.', target: 'c.', ttl: 60 },
+        { alias: 'b.example.', target: 'c.', ttl: 60 },
+      ],
+    ],
+  ])('%s', (value, cnames) => {
+    expect(planOf(`local-ttl=7\ncname=${value}`).local.cnames).toEqual(cnames);
+  });
+
+  it('has one target for each alias', () => {
+    expect(problemsOf('cname=a,b\ncname=A,c')).toEqual([
+      'standard input:2: cname: the alias of two CNAME records: "a.". Leave one out: a name has one canonical name.',
+    ]);
   });
 });

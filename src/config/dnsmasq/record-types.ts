@@ -3,7 +3,7 @@
  */
 import { typeOf } from '../../wire/mnemonics.ts';
 import { parseDigits } from './numbers.ts';
-import { textOfOctets, unveil } from './octets.ts';
+import { textOfOctets, unescapeText } from './octets.ts';
 import type { Use } from './option.ts';
 import { cutAll } from './pieces.ts';
 
@@ -50,6 +50,6 @@ function typeNumber(text: string): number | undefined {
   const number = parseDigits(text);
   if (number !== undefined) return number <= 0xffff ? number : undefined;
   // dnsmasq knows no `TYPE65280`.
-  const name = unveil(text).toUpperCase();
+  const name = unescapeText(text).toUpperCase();
   return /^TYPE/.test(name) ? undefined : (typeOf(name) ?? RARE_TYPES[name]);
 }

@@ -30,11 +30,11 @@ export function reverseZones(address: string, prefix: number | undefined): reado
 function siblingsOf(zone: NameKey, first: string, labels: number, openBits: number): readonly NameKey[] {
   const parent = parentOf(zone) ?? zone;
   const octets = parseAddress(first) ?? new Uint8Array();
-  const least = isIpv6(first) ? nibbleAt(octets, labels - 1) : (octets[labels - 1] ?? 0);
+  const min = isIpv6(first) ? nibbleAt(octets, labels - 1) : (octets[labels - 1] ?? 0);
   const base = isIpv6(first) ? 16 : 10;
   return Array.from({ length: 1 << openBits }, (_, index) => {
     // A digit, or a number of an octet, before a key: a key.
-    return `${(least + index).toString(base)}.${parent}` as NameKey;
+    return `${(min + index).toString(base)}.${parent}` as NameKey;
   });
 }
 

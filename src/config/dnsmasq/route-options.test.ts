@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { notesOf, planOf, problemsOf } from '../../../test/dnsmasq-options/plan-of.ts';
-import type { Route } from './plan.ts';
+import type { Route } from './dnsmasq-plan.ts';
+import { notesOf, planOf, problemsOf } from './testing/plan-of.ts';
 
 const routesOf = (lines: string): readonly Route[] => planOf(lines).upstreams.routes;
 
 function forwardTo(address: string, port = 53): Route['action'] {
-  const host = { kind: 'address', address, zone: undefined } as const;
-  return { kind: 'forward', server: { host, port, source: undefined } };
+  const host = { kind: 'address', address } as const;
+  const server = { transport: 'udp', host, port, serverName: undefined, source: undefined } as const;
+  return { kind: 'forward', server };
 }
 
 describe('scopes', () => {

@@ -2,12 +2,12 @@
  * Options that say which questions go where: `server`, `local`, `address` and `rev-server`.
  */
 import { readAddress } from './addresses.ts';
+import type { Route, RouteAction, RouteScope } from './dnsmasq-plan.ts';
 import { readName } from './names.ts';
 import { parseDigits } from './numbers.ts';
-import { textOfOctets, unveil } from './octets.ts';
+import { textOfOctets, unescapeText } from './octets.ts';
 import { type Option, repeatable, type Use } from './option.ts';
 import { cut, cutAll } from './pieces.ts';
-import type { Route, RouteAction, RouteScope } from './plan.ts';
 import { reverseZones } from './reverse-zones.ts';
 import { readUpstreamAddress } from './upstream-address.ts';
 
@@ -45,12 +45,12 @@ function addRoutes(
   value: string,
   readAction: (use: Use, text: string) => RouteAction | undefined,
 ): void {
-  const text = unveil(value);
+  const text = unescapeText(value);
   const hasDomains = text.startsWith('/');
   // Domains stand between slashes; the action is what stands behind the last one. Without a second slash it is both.
   const pieces = hasDomains ? cutAll(text.slice(1), '/') : [text];
   const last = pieces.at(-1) ?? '';
-  const action: RouteAction | undefined = last === '' ? { kind: 'local' } : readAction(use, last);
+  const action: RouteAction | undefined = last === '' ? LOCAL : readAction(use, last);
   if (action === undefined) return;
   const domains = pieces.length > 1 ? pieces.slice(0, -1) : pieces;
   const scopes = hasDomains ? domains.map(scopeReader(use)) : [ALL];
@@ -58,6 +58,8 @@ function addRoutes(
 }
 
 const ALL: RouteScope = { kind: 'all' };
+const LOCAL: RouteAction = { kind: 'local' };
+const NULL_ADDRESS: RouteAction = { kind: 'null-address' };
 
 function scopeReader(use: Use): (domain: string) => RouteScope | undefined {
   return (domain) => {
@@ -87,7 +89,10 @@ function readServerAction(use: Use, text: string): RouteAction | undefined {
 }
 
 function readAddressAction(use: Use, text: string): RouteAction | undefined {
-  if (text === '#') return { kind: 'null-address' };
+  if (text === '#') return NULL_ADDRESS;
+  // Lists of blocked names repeat one address, and share it.
+  const last = use.draft.upstreams.routes.at(-1)?.action;
+  if (last?.kind === 'address' && last.address === text) return last;
   const address = readAddress(text);
   if (address !== undefined) return { kind: 'address', address };
   const remedy = 'Give one such as 10.0.0.10 or 2001:db8::1, # for the null addresses, or none for NXDOMAIN.';
@@ -96,7 +101,7 @@ function readAddressAction(use: Use, text: string): RouteAction | undefined {
 }
 
 function addReverseRoutes(use: Use, value: string): void {
-  const [network, serverText] = cut(unveil(value), ',');
+  const [network, serverText] = cut(unescapeText(value), ',');
   const [addressText, prefixText] = cut(network, '/');
   const address = readAddress(addressText);
   if (address === undefined) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeProblem } from '../problem.ts';
+import { describeProblem } from '../values/problem.ts';
 import { readServersFile } from './servers-file.ts';
 
 const FILE = '/etc/servers';

@@ -3,10 +3,10 @@
  * the file is read again while the server runs.
  */
 import { readConfigFile } from './config-file.ts';
+import type { Route } from './dnsmasq-plan.ts';
 import { newDraft } from './draft.ts';
 import { type DnsmasqProblem, Findings, type Note } from './findings.ts';
 import { textOfOctets } from './octets.ts';
-import type { Route } from './plan.ts';
 
 export interface ServersFile {
   readonly routes: readonly Route[];

@@ -1,5 +1,5 @@
 /**
- * Where files come from: given by whoever reads a configuration, so that nothing here touches a disk.
+ * Where the files of a configuration come from. Callers provide it, so that no reader of options accesses a disk itself.
  */
 export interface ConfigSources {
   readFile(path: string): FileRead;
@@ -22,7 +22,7 @@ export type FolderRead = { readonly kind: 'read'; readonly entries: readonly Fol
 
 export interface FolderEntry {
   readonly name: string;
-  /** Behind symbolic links. A `lost` one leads nowhere or may not be looked at. */
+  /** Behind symbolic links. A `lost` one is a dangling link, or may not be examined. */
   readonly kind: 'file' | 'other' | 'lost';
 }
 

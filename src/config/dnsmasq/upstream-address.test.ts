@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readUpstreamAddress } from './upstream-address.ts';
 
-const ipv4 = { kind: 'address', address: '1.2.3.4', zone: undefined };
+const ipv4 = { kind: 'address', address: '1.2.3.4' };
 
 function serverOf(text: string): unknown {
   const reading = readUpstreamAddress(text);
@@ -15,21 +15,27 @@ describe('an upstream server', () => {
     ['1.2.3.4#5353', { host: ipv4, port: 5353, source: undefined }],
     [
       'fe80::1%eth0#5353',
-      { host: { kind: 'address', address: 'fe80::1', zone: 'eth0' }, port: 5353, source: undefined },
+      { host: { kind: 'address', address: 'fe80::1%eth0' }, port: 5353, source: undefined },
     ],
     ['Dns.Example', { host: { kind: 'name', name: 'dns.example.' }, port: 53, source: undefined }],
-    ['1.2.3.4@eth0', { host: ipv4, port: 53, source: { address: undefined, interface: 'eth0', port: 0 } }],
+    [
+      '1.2.3.4@eth0',
+      { host: ipv4, port: 53, source: { address: undefined, port: undefined, device: 'eth0' } },
+    ],
     [
       '1.2.3.4#54@10.0.0.1#55',
-      { host: ipv4, port: 54, source: { address: '10.0.0.1', interface: undefined, port: 55 } },
+      { host: ipv4, port: 54, source: { address: '10.0.0.1', port: 55, device: undefined } },
     ],
     [
       '1.2.3.4@eth0@10.0.0.1#55',
-      { host: ipv4, port: 53, source: { address: '10.0.0.1', interface: 'eth0', port: 55 } },
+      { host: ipv4, port: 53, source: { address: '10.0.0.1', port: 55, device: 'eth0' } },
     ],
-    ['1.2.3.4@', { host: ipv4, port: 53, source: { address: undefined, interface: undefined, port: 0 } }],
+    [
+      '1.2.3.4@',
+      { host: ipv4, port: 53, source: { address: undefined, port: undefined, device: undefined } },
+    ],
   ])('%s', (text, server) => {
-    expect(serverOf(text)).toEqual(server);
+    expect(serverOf(text)).toEqual({ transport: 'udp', serverName: undefined, ...server });
   });
 
   it.each([

@@ -1,12 +1,12 @@
 /**
  * An upstream server in text: `ADDRESS[%ZONE][#PORT][@INTERFACE][@SOURCE[#PORT]]`, or a host's name in the address's place.
  */
+import type { QuerySource, UpstreamAddress, UpstreamHost } from '../../forward/upstream-address.ts';
 import { isIpv6, readAddress } from './addresses.ts';
 import { readName } from './names.ts';
 import { PORT, parseDigits } from './numbers.ts';
 import { textOfOctets } from './octets.ts';
 import { cut } from './pieces.ts';
-import type { UpstreamAddress, UpstreamSource } from './plan.ts';
 
 export type UpstreamReading =
   | { readonly kind: 'server'; readonly server: UpstreamAddress }
@@ -17,7 +17,7 @@ const DNS_PORT = 53;
 /** What the names of hosts are made of (RFC 1123 section 2.1), and underscores, which resolvers let pass. */
 const HOST_NAME = /^(?:[a-z0-9_][a-z0-9_-]*\.)+$/;
 
-/** @param text without veiled characters */
+/** @param text without escaped characters */
 export function readUpstreamAddress(text: string): UpstreamReading {
   const [before, behindAt] = cut(text, '@');
   const [sourceText, sourcePortText] = behindAt === undefined ? [undefined, undefined] : cut(behindAt, '#');
@@ -33,19 +33,22 @@ export function readUpstreamAddress(text: string): UpstreamReading {
   const address = source?.source.address;
   if (host.kind === 'address' && address !== undefined && isIpv6(address) !== isIpv6(host.address))
     return bad('a source address of another family than the server', sourceText);
-  return { kind: 'server', server: { host, port, source: source?.source } };
+  const server = { transport: 'udp', host, port, serverName: undefined, source: source?.source } as const;
+  return { kind: 'server', server };
 }
 
 function readPort(text: string | undefined, otherwise: number): number | undefined {
   const port = text === undefined ? otherwise : parseDigits(text);
-  return port === undefined || port > PORT.most ? undefined : port;
+  return port === undefined || port > PORT.max ? undefined : port;
 }
 
-function readHost(text: string): UpstreamAddress['host'] | undefined {
+function readHost(text: string): UpstreamHost | undefined {
   const [addressText, zone] = cut(text, '%');
   const address = readAddress(addressText);
-  if (address !== undefined)
-    return { kind: 'address', address, zone: isIpv6(address) ? textIfAny(zone) : undefined };
+  if (address !== undefined) {
+    const scope = isIpv6(address) ? textIfAny(zone) : undefined;
+    return { kind: 'address', address: scope === undefined ? address : `${address}%${scope}` };
+  }
   const reading = readName(addressText);
   if (reading.kind !== 'name' || !HOST_NAME.test(reading.name)) return undefined;
   // The system's resolver would take short forms of addresses such as `127.1`; a name must not look like one.
@@ -56,13 +59,14 @@ function readHost(text: string): UpstreamAddress['host'] | undefined {
 function readSource(
   text: string,
   port: number,
-): { readonly kind: 'source'; readonly source: UpstreamSource } | Extract<UpstreamReading, { kind: 'bad' }> {
+): { readonly kind: 'source'; readonly source: QuerySource } | Extract<UpstreamReading, { kind: 'bad' }> {
   const [first, second] = cut(text, '@');
   const address = readAddress(second ?? first);
   if (second !== undefined && address === undefined)
     return bad('not the address of an interface, which can be named only once', second);
   const name = second === undefined && address !== undefined ? undefined : textIfAny(first);
-  return { kind: 'source', source: { address, interface: name, port } };
+  // Port 0 leaves the choice to the system.
+  return { kind: 'source', source: { address, port: port === 0 ? undefined : port, device: name } };
 }
 
 function textIfAny(text: string | undefined): string | undefined {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeProblem } from '../problem.ts';
+import { describeProblem } from '../values/problem.ts';
 import { readHealthzFlags } from './healthz-flags.ts';
-import type { HealthzPlan } from './plan.ts';
+import type { HealthzPlan } from './healthz-plan.ts';
 
 function plan(...words: readonly string[]): HealthzPlan {
   const reading = readHealthzFlags(words);
@@ -20,7 +20,11 @@ const LOOK = 'nslookup kubernetes.default.svc.cluster.local 127.0.0.1 >/dev/null
 it('is without flags what the original is, but for a command that hangs', () => {
   expect(plan()).toEqual({
     checks: [{ path: '/healthz', command: 'echo healthz' }],
-    ...{ port: 8_080, period: 2_000, latency: 30_000, timeout: 30_000, showsOutput: false },
+    port: 8_080,
+    period: 2_000,
+    latency: 30_000,
+    timeout: 30_000,
+    showsOutput: false,
   });
 });
 
@@ -44,7 +48,10 @@ describe('the arguments of older pods', () => {
 
   it('choose times, output and what is logged', () => {
     expect(plan('-period=5s', '-latency', '1m', '-timeout=500ms', '-output')).toMatchObject({
-      ...{ period: 5_000, latency: 60_000, timeout: 500, showsOutput: true },
+      period: 5_000,
+      latency: 60_000,
+      timeout: 500,
+      showsOutput: true,
     });
     expect(plan('-latency=10s', '-timeout=0').timeout).toBe(10_000);
     expect(readHealthzFlags(['-quiet'])).toMatchObject({ logLevel: 'warn' });

@@ -1,86 +1,120 @@
 /**
  * The flags of exechealthz, as that program takes them: each `-cmd` belongs to the `-url` in the same place.
  */
-import type { LogLevel } from '../../ground/log.ts';
-import { type FlagKinds, type GivenFlags, readGoFlags } from '../go-flags.ts';
-import { readLogLevel } from '../klog-flags.ts';
-import type { Problem } from '../problem.ts';
-import { ValueReader } from '../values.ts';
-import type { CheckPlan, HealthzPlan } from './plan.ts';
+import type { LogLevel } from '../../base/log.ts';
+import { type Flag, kindsOf } from '../flags/flag.ts';
+import { FlagReader } from '../flags/flag-reader.ts';
+import { readGoFlags } from '../flags/go-flags.ts';
+import { readLogLevel } from '../flags/klog-flags.ts';
+import type { Problem } from '../values/problem.ts';
+import { ValueReader } from '../values/value-reader.ts';
+import type { CheckPlan, HealthzPlan } from './healthz-plan.ts';
 
 export type HealthzReading =
   | { readonly kind: 'help' | 'version' }
   | { readonly kind: 'bad'; readonly problems: readonly Problem[] }
   | { readonly kind: 'good'; readonly plan: HealthzPlan; readonly logLevel: LogLevel };
 
-const KINDS: FlagKinds = new Map([
-  ...['cmd', 'url', 'port', 'period', 'latency', 'timeout'].map((name) => [name, 'value'] as const),
-  ...['quiet', 'output', 'version'].map((name) => [name, 'switch'] as const),
-]);
+const DURATION = { kind: 'duration' } as const;
+
+/** Without those of klog. */
+export const HEALTHZ_FLAGS = [
+  {
+    name: 'cmd',
+    valueName: 'command',
+    value: { kind: 'text', of: 'a command' },
+    default: 'echo healthz',
+    repeats: true,
+    help: 'command, run by /bin/sh; exit code 0 means healthy',
+  },
+  {
+    name: 'url',
+    valueName: 'path',
+    value: { kind: 'text', of: 'a path' },
+    default: '/healthz',
+    repeats: true,
+    help: 'HTTP path that answers for the command in the same position',
+  },
+  {
+    name: 'port',
+    valueName: 'port',
+    value: { kind: 'integer', min: 0, max: 65_535, of: 'a port' },
+    default: '8080',
+    help: 'HTTP port',
+  },
+  { name: 'period', valueName: 'duration', value: DURATION, default: '2s', help: 'interval between runs' },
+  {
+    name: 'latency',
+    valueName: 'duration',
+    value: DURATION,
+    default: '30s',
+    help: 'age from which a result means unhealthy',
+  },
+  {
+    name: 'timeout',
+    valueName: 'duration',
+    value: DURATION,
+    defaultNote: 'that of -latency',
+    help: 'time after which a running command is killed',
+  },
+  { name: 'output', value: 'none', help: 'answer with the output of the command instead of ok' },
+  { name: 'quiet', value: 'none', help: 'log problems only' },
+  { name: 'version', value: 'none', help: 'print the version' },
+] as const satisfies readonly Flag[];
+
+type HealthzFlagReader = FlagReader<typeof HEALTHZ_FLAGS>;
+
 const REMEDY = "See 'portolan healthz --help' for those there are.";
-const DEFAULT_COMMAND = 'echo healthz';
-const DEFAULT_PATH = '/healthz';
-const PERIOD = 2_000;
-const LATENCY = 30_000;
-const PORT = { least: 0, most: 65_535, of: 'a port' };
+const EXAMPLE_PATH = '/healthz';
 const PATH = /^\/[A-Za-z0-9._~!$&'()*+,;=:@%\-/]*$/;
 
 /** @param words the command line behind the command */
 export function readHealthzFlags(words: readonly string[]): HealthzReading {
-  const read = new ValueReader();
-  const given = readGoFlags(words, { kinds: KINDS, dashes: '-', remedy: REMEDY }, read);
+  const problems: Problem[] = [];
+  const syntax = { kinds: kindsOf(HEALTHZ_FLAGS), dashes: '-', remedy: REMEDY };
+  const given = readGoFlags(words, syntax, new ValueReader(problems));
   if (given === 'help') return { kind: 'help' };
   if (given.switch('version') === true) return { kind: 'version' };
+  const read = new FlagReader(HEALTHZ_FLAGS, (name) => given.all(name), '-', problems);
   for (const word of [...given.words, ...given.behind])
-    read.complain(word, 'unexpected argument', undefined, 'Give flags only, and a command in quotes.');
-  const latency = readTime('latency', given, read, LATENCY);
+    read.addProblem(word, 'unexpected argument', undefined, 'Give flags only, and a command in quotes.');
+  const latency = readTime('latency', read);
   const plan: HealthzPlan = {
-    checks: readChecks(given, read),
-    port: read.integer('-port', given.last('port'), PORT, 8_080),
-    period: readTime('period', given, read, PERIOD),
+    checks: readChecks(read),
+    port: read.value('port'),
+    period: readTime('period', read),
     latency,
     // 0 means none in the original, and a command that hangs is then left to hang; here its result is too old by then.
-    timeout: read.duration('-timeout', given.last('timeout'), 0) || latency,
-    showsOutput: given.switch('output') ?? false,
+    timeout: read.value('timeout') || latency,
+    showsOutput: read.isOn('output'),
   };
-  const verbosity = readLogLevel(given, read);
-  const logLevel = given.switch('quiet') === true ? 'warn' : verbosity;
-  const { problems } = read;
+  const verbosity = readLogLevel(given.last('v'), read);
+  const logLevel = read.isOn('quiet') ? 'warn' : verbosity;
   return problems.length === 0 ? { kind: 'good', plan, logLevel } : { kind: 'bad', problems };
 }
 
-function readChecks(given: GivenFlags, read: ValueReader): readonly CheckPlan[] {
-  const commands = given.has('cmd') ? given.all('cmd') : [DEFAULT_COMMAND];
-  const paths = given.has('url') ? given.all('url') : [DEFAULT_PATH];
+function readChecks(read: HealthzFlagReader): readonly CheckPlan[] {
+  const commands = read.texts('cmd');
+  const paths = read.texts('url');
   if (commands.length !== paths.length)
-    read.complain(
+    read.addProblem(
       '-cmd and -url',
       'not as many of one as of the other',
       `${commands.length} and ${paths.length}`,
       'Give each -cmd a -url; they belong together in their order.',
     );
   for (const [index, path] of paths.entries()) {
-    if (!PATH.test(path)) read.complain('-url', 'not a path', path, `Give one such as ${DEFAULT_PATH}.`);
+    if (!PATH.test(path)) read.addProblem('-url', 'not a path', path, `Give one such as ${EXAMPLE_PATH}.`);
     else if (paths.indexOf(path) < index)
-      read.complain('-url', 'given twice', path, 'Give each -cmd a path of its own.');
+      read.addProblem('-url', 'given twice', path, 'Give each -cmd a path of its own.');
   }
-  return paths.map((path, index) => ({ path, command: commands[index] ?? DEFAULT_COMMAND }));
+  return paths.map((path, index) => ({ path, command: commands[index] ?? '' }));
 }
 
 /** A duration that is not 0. */
-function readTime(
-  name: 'period' | 'latency',
-  given: GivenFlags,
-  read: ValueReader,
-  fallback: number,
-): number {
-  const value = read.duration(`-${name}`, given.last(name), fallback);
-  if (value > 0) return value;
-  read.complain(
-    `-${name}`,
-    'no time at all',
-    given.last(name),
-    `Give more than 0, as in ${fallback / 1000}s.`,
-  );
-  return fallback;
+function readTime(name: 'period' | 'latency', read: HealthzFlagReader): number {
+  const value = read.value(name);
+  if (value === 0)
+    read.addProblem(`-${name}`, 'no time at all', read.text(name), 'Give more than 0, as in 2s.');
+  return value;
 }

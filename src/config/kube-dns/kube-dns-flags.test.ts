@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { memorySources } from '../../../test/dnsmasq-options/memory-sources.ts';
-import { SERVE_FLAG_SHAPES } from '../../cli/serve-options.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
-import { describeProblem } from '../problem.ts';
-import { planFromFlags } from '../serve-flags.ts';
+import { memorySources } from '../dnsmasq/testing/memory-sources.ts';
+import { planFromFlags } from '../serve/serve-plan.ts';
+import { describeProblem } from '../values/problem.ts';
 import { readKubeDnsFlags } from './kube-dns-flags.ts';
 
 const environment = { HOST: 'api.example', PORT: '6443' };
 
 function read(...words: readonly string[]) {
-  const reading = readKubeDnsFlags(words, SERVE_FLAG_SHAPES, environment);
+  const reading = readKubeDnsFlags(words, environment);
   if (reading.kind !== 'flags') throw new Error(reading.kind);
   const machine = { cores: 2, terminal: false, environment: {} };
   const checked = planFromFlags(reading.flags, machine, memorySources(), 'kube-dns');
@@ -145,7 +144,7 @@ describe('the flags of kube-dns', () => {
     ],
     [
       ['--nameservers=8.8.8.8', '--upstream=1.1.1.1'],
-      '--upstream: has no effect beside --nameservers: "1.1.1.1". Leave one of the two out.',
+      '--upstream: has no effect with --nameservers: "1.1.1.1". Leave one of the two out.',
     ],
     [
       ['--federations=a'],
@@ -173,6 +172,6 @@ describe('the flags of kube-dns', () => {
     ['-h', 'help'],
     ['--version', 'version'],
   ])('show %s', (word, kind) => {
-    expect(readKubeDnsFlags(['--v=2', word], SERVE_FLAG_SHAPES, {}).kind).toBe(kind);
+    expect(readKubeDnsFlags(['--v=2', word], {}).kind).toBe(kind);
   });
 });

@@ -1,58 +1,66 @@
 /**
- * The command line of kube-dns. Its flags mean what the same flags of `serve` mean, so what comes out are those; flags of
- * `serve` that kube-dns never had are taken too.
+ * The command line of kube-dns. Its flags mean what the same flags of `serve` mean, and are read to those; flags of `serve`
+ * that kube-dns never had are accepted too.
  */
-import { type FlagKinds, type GivenFlags, readGoFlags } from '../go-flags.ts';
-import { readLogLevel } from '../klog-flags.ts';
-import type { Problem } from '../problem.ts';
-import type { ServeFlags } from '../serve-flags.ts';
-import { ValueReader } from '../values.ts';
+import type { Flag } from '../flags/flag.ts';
+import { kindsOf } from '../flags/flag.ts';
+import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';
+import { readLogLevel } from '../flags/klog-flags.ts';
+import { keyOf, SERVE_FLAGS, type ServeFlags } from '../serve/serve-flags.ts';
+import type { Problem } from '../values/problem.ts';
+import { ValueReader } from '../values/value-reader.ts';
 
-export interface KubeDnsFlag {
-  readonly name: string;
-  /** Undefined for a switch. */
-  readonly argument: string | undefined;
-  readonly means: string;
+type ServeFlagName = (typeof SERVE_FLAGS)[number]['name'];
+
+/** A flag of `serve`, with what is particular to kube-dns. */
+function sameAsServe(name: ServeFlagName, particulars: Partial<Pick<Flag, 'help' | 'details'>> = {}): Flag {
+  const flag = SERVE_FLAGS_BY_NAME.get(name);
+  if (flag === undefined) throw new TypeError(`no flag of serve: ${name}`);
+  return { ...flag, ...particulars };
 }
 
-const flag = (name: string, argument: string | undefined, means: string): KubeDnsFlag => ({
-  ...{ name, argument, means },
-});
+const SERVE_FLAGS_BY_NAME: ReadonlyMap<string, Flag> = new Map(SERVE_FLAGS.map((flag) => [flag.name, flag]));
 
 /** Without those of klog. */
-export const KUBE_DNS_FLAGS: readonly KubeDnsFlag[] = [
-  flag('config-dir', 'DIR', 'the ConfigMap of kube-dns as files'),
-  flag('config-map', 'NAME', 'the same on the API server; not together with --config-dir'),
-  flag('config-map-namespace', 'NAME', 'its namespace (default: kube-system)'),
-  flag(
-    'config-period',
-    'DURATION',
-    'how often DIR is looked at where the system gives no notice (default: 10s)',
-  ),
-  flag('dns-bind-address', 'IP', 'address to listen on (default: all)'),
-  flag('dns-port', 'PORT', 'UDP and TCP port (default: 53)'),
-  flag('domain', 'NAME', 'the zone of the cluster (default: cluster.local.)'),
-  flag('federations', 'LIST', 'name=domain, with commas between them; counts while the ConfigMap names none'),
-  flag('healthz-port', 'PORT', 'HTTP port of /readiness, /healthz, /cache and /metrics (default: 8081)'),
-  flag(
-    'initial-sync-timeout',
-    'DURATION',
-    'until a cluster that is not listed is an error in the log (default: 60s)',
-  ),
-  flag('kube-master-url', 'URL', 'API server; variables of the environment are filled in'),
-  flag('kubecfg-file', 'FILE', 'kubeconfig file (default: the pod it runs in, else as kubectl does)'),
-  flag('nameservers', 'LIST', 'who is asked about names outside, before all others (default: see below)'),
-  flag('profiling', undefined, 'taken, without effect'),
-  flag('version', undefined, 'print the version'),
+export const KUBE_DNS_FLAGS: readonly Flag[] = [
+  sameAsServe('config-dir', {
+    help: 'folder that the ConfigMap of kube-dns is mounted in',
+    details: 'See [the ConfigMap of kube-dns](kube-dns-config.md).',
+  }),
+  sameAsServe('config-map', {
+    help: 'ConfigMap of kube-dns on the API server; not together with --config-dir',
+    details: 'By watch.',
+  }),
+  sameAsServe('config-map-namespace'),
+  sameAsServe('config-period'),
+  sameAsServe('dns-bind-address', { details: "kube-dns's own default is all of IPv4." }),
+  sameAsServe('dns-port'),
+  sameAsServe('domain'),
+  sameAsServe('federations'),
+  sameAsServe('healthz-port', { help: 'HTTP port of /readiness, /readyz, /healthz, /cache and /metrics' }),
+  sameAsServe('initial-sync-timeout', {
+    details: 'kube-dns exits then. Portolan logs an error, stays unready, and keeps trying.',
+  }),
+  sameAsServe('kube-master-url', {
+    help: 'API server; variables of the environment are expanded',
+    details: `\`$NAME\` and \`$\{NAME}\` stand for variables of the environment.`,
+  }),
+  sameAsServe('kubecfg-file'),
+  sameAsServe('nameservers', { help: 'upstream servers for names outside the zone, before all others' }),
+  {
+    name: 'profiling',
+    value: 'none',
+    help: 'accepted, without effect',
+    details:
+      'There is no pprof in Node, which a note at the start says. `NODE_OPTIONS=--cpu-prof` writes profiles.',
+  },
+  { name: 'version', value: 'none', help: 'print the version' },
 ];
 
-/** A flag of `serve`, as whoever shows it knows it. */
-export interface ServeFlagShape {
-  readonly name: string;
-  /** The key of `ServeFlags`. */
-  readonly key: string;
-  readonly takes: 'value' | 'switch' | 'values';
-}
+/** Flags of `serve` that kube-dns never had. */
+export const FURTHER_FLAGS: readonly Flag[] = SERVE_FLAGS.filter(
+  ({ name }) => !KUBE_DNS_FLAGS.some((flag) => flag.name === name),
+);
 
 export type KubeDnsReading = { readonly kind: 'help' | 'version' } | GivenKubeDnsFlags;
 
@@ -69,44 +77,35 @@ const REMEDY = "See 'portolan kube-dns --help' for those there are.";
 
 /**
  * @param words the command line behind the command
- * @param shapes all flags of `serve`
  * @param environment for `--kube-master-url`
  */
 export function readKubeDnsFlags(
   words: readonly string[],
-  shapes: readonly ServeFlagShape[],
   environment: Readonly<Record<string, string | undefined>>,
 ): KubeDnsReading {
   const read = new ValueReader();
-  const given = readGoFlags(words, { kinds: kindsOf(shapes), dashes: '--', remedy: REMEDY }, read);
+  const kinds = kindsOf([...KUBE_DNS_FLAGS, ...FURTHER_FLAGS]);
+  const given = readGoFlags(words, { kinds, dashes: '--', remedy: REMEDY }, read);
   if (given === 'help') return { kind: 'help' };
   if (given.switch('version') === true) return { kind: 'version' };
-  const verbosity = given.has('v') ? { logLevel: readLogLevel(given, read) } : {};
+  const verbosity = given.has('v') ? { logLevel: readLogLevel(given.last('v'), read) } : {};
   const masterUrl = given.last('kube-master-url');
   const expanded = masterUrl ? { kubeMasterUrl: expandVariables(masterUrl, environment) } : {};
-  const flags = { ...verbosity, ...collectFlags(given, shapes), ...expanded };
+  const flags = { ...verbosity, ...collectFlags(given), ...expanded };
   return { kind: 'flags', flags, problems: read.problems, notes: listNotes(given) };
 }
 
-function kindsOf(shapes: readonly ServeFlagShape[]): FlagKinds {
-  return new Map([
-    ...shapes.map(({ name, takes }) => [name, takes === 'switch' ? 'switch' : 'value'] as const),
-    ...KUBE_DNS_FLAGS.map(
-      ({ name, argument }) => [name, argument === undefined ? 'switch' : 'value'] as const,
-    ),
-  ]);
-}
-
-function collectFlags(given: GivenFlags, shapes: readonly ServeFlagShape[]): ServeFlags {
+function collectFlags(given: GivenFlags): ServeFlags {
   const flags: Record<string, unknown> = {};
-  for (const { name, key, takes } of shapes) {
-    // To kube-dns a flag with nothing in it is one that is not given.
-    const values = given.all(name).filter((value) => value !== '');
+  for (const flag of SERVE_FLAGS) {
+    // To kube-dns a flag with an empty value is one that is not given.
+    const values = given.all(flag.name).filter((value) => value !== '');
     if (values.length === 0) continue;
-    if (takes === 'switch') flags[key] = values.at(-1) === 'true';
-    else flags[key] = takes === 'values' ? values : values.at(-1);
+    const key = keyOf(flag.name);
+    if (flag.value === 'none') flags[key] = values.at(-1) === 'true';
+    else flags[key] = 'repeats' in flag ? values : values.at(-1);
   }
-  // The shapes are those of the flags that `serve` fills the same type from.
+  // The keys and their types are those of the table that `ServeFlags` is made from.
   return flags as ServeFlags;
 }
 

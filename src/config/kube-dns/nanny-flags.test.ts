@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatUpstream } from '../../forward/upstream-address.ts';
-import { describeProblem } from '../problem.ts';
+import { describeProblem } from '../values/problem.ts';
 import { readNannyFlags } from './nanny-flags.ts';
 
 function good(...words: readonly string[]) {

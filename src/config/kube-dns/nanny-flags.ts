@@ -1,10 +1,12 @@
 /**
- * The flags of dnsmasq-nanny. What stands behind `--` is for dnsmasq.
+ * The flags of dnsmasq-nanny. Arguments behind `--` are options of dnsmasq.
  */
 import { parseUpstream, type UpstreamAddress, UpstreamAddressError } from '../../forward/upstream-address.ts';
-import { type FlagKinds, readGoFlags } from '../go-flags.ts';
-import type { Problem } from '../problem.ts';
-import { ValueReader } from '../values.ts';
+import { type Flag, kindsOf } from '../flags/flag.ts';
+import { FlagReader } from '../flags/flag-reader.ts';
+import { readGoFlags } from '../flags/go-flags.ts';
+import type { Problem } from '../values/problem.ts';
+import { ValueReader } from '../values/value-reader.ts';
 
 export interface NannyPlan {
   readonly configDir: string;
@@ -12,7 +14,7 @@ export interface NannyPlan {
   readonly syncInterval: number;
   /** Milliseconds between two reports of statistics; 0 makes none. */
   readonly logInterval: number;
-  /** Who is asked for the addresses of stub servers whose names lie in the cluster. */
+  /** The server for addresses of stub servers whose names lie in the cluster. */
   readonly kubednsServer: UpstreamAddress;
   readonly dnsmasqWords: readonly string[];
 }
@@ -22,35 +24,72 @@ export type NannyReading =
   | { readonly kind: 'bad'; readonly problems: readonly Problem[] }
   | { readonly kind: 'good'; readonly plan: NannyPlan; readonly notes: readonly string[] };
 
-const OWN_FLAGS: FlagKinds = new Map([
-  ...['configDir', 'syncInterval', 'logInterval', 'kubednsServer', 'dnsmasqExec'].map(
-    (name) => [name, 'value'] as const,
-  ),
-  ['restartDnsmasq', 'switch'],
-]);
-const MANNERS = { kinds: OWN_FLAGS, dashes: '-', remedy: 'Options of dnsmasq stand behind --.' };
+/** Without those of klog. */
+export const NANNY_FLAGS = [
+  {
+    name: 'configDir',
+    valueName: 'folder',
+    value: { kind: 'folder' },
+    default: '/etc/k8s/dns/dnsmasq-nanny',
+    help: 'folder that the ConfigMap of kube-dns is mounted in',
+  },
+  {
+    name: 'syncInterval',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    default: '10s',
+    help: 'interval at which the folder is read where the system reports no changes',
+  },
+  {
+    name: 'logInterval',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    default: '0s',
+    help: 'interval at which statistics are logged; 0 logs none',
+  },
+  {
+    name: 'kubednsServer',
+    valueName: 'address',
+    value: { kind: 'text', of: 'a server' },
+    default: '127.0.0.1:10053',
+    help: 'server for names of stub servers in the cluster',
+  },
+  {
+    name: 'restartDnsmasq',
+    value: 'none',
+    help: 'accepted, not needed: changes take effect without a restart',
+  },
+  {
+    name: 'dnsmasqExec',
+    valueName: 'path',
+    value: { kind: 'file' },
+    help: 'accepted, without effect: no other program is run',
+  },
+] as const satisfies readonly Flag[];
+
+const SYNTAX = { kinds: kindsOf(NANNY_FLAGS), dashes: '-', remedy: 'Options of dnsmasq stand behind --.' };
 
 /** @param words the command line behind the command */
 export function readNannyFlags(words: readonly string[]): NannyReading {
-  const read = new ValueReader();
-  const given = readGoFlags(words, MANNERS, read);
+  const problems: Problem[] = [];
+  const given = readGoFlags(words, SYNTAX, new ValueReader(problems));
   if (given === 'help') return { kind: 'help' };
-  for (const word of given.words) read.complain(word, 'unexpected argument', undefined, MANNERS.remedy);
+  const read = new FlagReader(NANNY_FLAGS, (name) => given.all(name), '-', problems);
+  for (const word of given.words) read.addProblem(word, 'unexpected argument', undefined, SYNTAX.remedy);
   const notes: string[] = [];
   if (given.has('dnsmasqExec'))
     notes.push('-dnsmasqExec has no effect: Portolan does the work of dnsmasq itself.');
   if (given.switch('restartDnsmasq') === false)
     notes.push(
-      '-restartDnsmasq=false has no effect: changes are taken in, and nothing is restarted for them.',
+      '-restartDnsmasq=false has no effect: changes take effect, and nothing is restarted for them.',
     );
   const plan: NannyPlan = {
-    configDir: given.last('configDir') ?? '/etc/k8s/dns/dnsmasq-nanny',
-    syncInterval: read.duration('-syncInterval', given.last('syncInterval'), 10_000),
-    logInterval: read.duration('-logInterval', given.last('logInterval'), 0),
-    kubednsServer: readServer(read, given.last('kubednsServer') ?? '127.0.0.1:10053'),
+    configDir: read.value('configDir'),
+    syncInterval: read.value('syncInterval'),
+    logInterval: read.value('logInterval'),
+    kubednsServer: readServer(read, read.value('kubednsServer')),
     dnsmasqWords: given.behind,
   };
-  const { problems } = read;
   return problems.length === 0 ? { kind: 'good', plan, notes } : { kind: 'bad', problems };
 }
 
@@ -59,7 +98,12 @@ function readServer(read: ValueReader, text: string): UpstreamAddress {
     return parseUpstream(text);
   } catch (error) {
     if (!(error instanceof UpstreamAddressError)) throw error;
-    read.complain('-kubednsServer', 'not a server', text, 'Give an address and port, as in 127.0.0.1:10053.');
+    read.addProblem(
+      '-kubednsServer',
+      'not a server',
+      text,
+      'Give an address and port, as in 127.0.0.1:10053.',
+    );
     return parseUpstream('127.0.0.1:10053');
   }
 }

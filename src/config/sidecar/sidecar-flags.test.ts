@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseName } from '../../wire/name.ts';
 import { TYPE } from '../../wire/types.ts';
-import { describeProblem } from '../problem.ts';
-import { podSidecarPlan, type SidecarPlan } from './plan.ts';
+import { describeProblem } from '../values/problem.ts';
 import { readSidecarFlags } from './sidecar-flags.ts';
+import { podSidecarPlan, type SidecarPlan } from './sidecar-plan.ts';
 
 function plan(...words: readonly string[]): SidecarPlan {
   const reading = readSidecarFlags(words);

@@ -1,58 +1,117 @@
 /**
  * The flags of kube-dns's sidecar, as that program takes them.
  */
-import type { LogLevel } from '../../ground/log.ts';
-import { type FlagKinds, type GivenFlags, readGoFlags } from '../go-flags.ts';
-import { readLogLevel } from '../klog-flags.ts';
-import type { Problem } from '../problem.ts';
-import { ValueReader } from '../values.ts';
+import type { LogLevel } from '../../base/log.ts';
+import { parseUpstream, UpstreamAddressError } from '../../forward/upstream-address.ts';
+import { NameError, parseName } from '../../wire/name.ts';
+import type { AbsoluteName } from '../../wire/types.ts';
+import { type Flag, kindsOf } from '../flags/flag.ts';
+import { FlagReader } from '../flags/flag-reader.ts';
+import { readGoFlags } from '../flags/go-flags.ts';
+import { readLogLevel } from '../flags/klog-flags.ts';
+import type { Problem } from '../values/problem.ts';
+import { ValueReader } from '../values/value-reader.ts';
 import {
   type CountsPlan,
+  PROBE_TYPES,
   type ProbePlan,
+  type ServerPlace,
   SIDECAR_DEFAULTS,
   type SidecarHttpPlan,
   type SidecarPlan,
-} from './plan.ts';
-import { readProbe } from './probe-value.ts';
-import { readHost } from './server-place.ts';
+} from './sidecar-plan.ts';
 
 export type SidecarReading =
   | { readonly kind: 'help' | 'version' }
   | { readonly kind: 'bad'; readonly problems: readonly Problem[] }
   | { readonly kind: 'good'; readonly plan: SidecarPlan; readonly logLevel: LogLevel };
 
-const KINDS: FlagKinds = new Map([
-  ...[
-    ...['probe', 'dnsmasq-addr', 'dnsmasq-port', 'dnsmasq-poll-interval-ms'],
-    ...['prometheus-addr', 'prometheus-namespace', 'prometheus-path', 'prometheus-port'],
-  ].map((name) => [name, 'value'] as const),
-  ['version', 'switch'],
-]);
+/** Without those of klog. */
+export const SIDECAR_FLAGS = [
+  {
+    name: 'probe',
+    valueName: 'label,server,name[,seconds[,type]]',
+    value: { kind: 'text', of: 'a probe' },
+    repeats: true,
+    help: 'query the server for the name at this interval (default: 5 seconds); port 53 unless named; the type is ANY, A, AAAA or SRV (default: ANY)',
+  },
+  {
+    name: 'dnsmasq-addr',
+    valueName: 'address',
+    value: { kind: 'text', of: 'an address' },
+    default: SIDECAR_DEFAULTS.dnsmasq.server.host,
+    help: 'dnsmasq whose cache statistics are read',
+  },
+  {
+    name: 'dnsmasq-port',
+    valueName: 'port',
+    value: { kind: 'integer', min: 1, max: 65_535, of: 'a port' },
+    default: String(SIDECAR_DEFAULTS.dnsmasq.server.port),
+    help: 'its port',
+  },
+  {
+    name: 'dnsmasq-poll-interval-ms',
+    valueName: 'milliseconds',
+    value: { kind: 'integer', min: 1, max: 86_400_000, of: 'a number of milliseconds' },
+    default: String(SIDECAR_DEFAULTS.dnsmasq.interval),
+    help: 'interval at which they are read',
+  },
+  {
+    name: 'prometheus-addr',
+    valueName: 'address',
+    value: { kind: 'text', of: 'an address' },
+    default: SIDECAR_DEFAULTS.http.address,
+    help: 'address to listen on for HTTP',
+  },
+  {
+    name: 'prometheus-port',
+    valueName: 'port',
+    // 0 lets the system choose; the log names the port then.
+    value: { kind: 'integer', min: 0, max: 65_535, of: 'a port' },
+    default: String(SIDECAR_DEFAULTS.http.port),
+    help: 'port to listen on for HTTP',
+  },
+  {
+    name: 'prometheus-path',
+    valueName: 'path',
+    value: { kind: 'text', of: 'a path' },
+    default: SIDECAR_DEFAULTS.http.path,
+    help: 'HTTP path of the metrics',
+  },
+  {
+    name: 'prometheus-namespace',
+    valueName: 'word',
+    value: { kind: 'text', of: 'a word' },
+    default: SIDECAR_DEFAULTS.http.namespace,
+    help: 'prefix of the names of metrics',
+  },
+  { name: 'version', value: 'none', help: 'print the version' },
+] as const satisfies readonly Flag[];
+
+type SidecarFlagReader = FlagReader<typeof SIDECAR_FLAGS>;
+
 const REMEDY = "See 'portolan sidecar --help' for those there are.";
-const PORT = { least: 1, most: 65_535, of: 'a port' };
-/** 0 lets the system choose, for tests and for those who read the log. */
-const OWN_PORT = { ...PORT, least: 0 };
-const MILLISECONDS = { least: 1, most: 86_400_000, of: 'a number of milliseconds' };
 /** What Prometheus takes as the beginning of a name. */
 const NAMESPACE = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const PATH = /^\/[A-Za-z0-9._~\-/]*$/;
 
 /** @param words the command line behind the command */
 export function readSidecarFlags(words: readonly string[]): SidecarReading {
-  const read = new ValueReader();
-  const given = readGoFlags(words, { kinds: KINDS, dashes: '--', remedy: REMEDY }, read);
+  const problems: Problem[] = [];
+  const syntax = { kinds: kindsOf(SIDECAR_FLAGS), dashes: '--', remedy: REMEDY };
+  const given = readGoFlags(words, syntax, new ValueReader(problems));
   if (given === 'help') return { kind: 'help' };
   if (given.switch('version') === true) return { kind: 'version' };
+  const read = new FlagReader(SIDECAR_FLAGS, (name) => given.all(name), '--', problems);
   for (const word of [...given.words, ...given.behind])
-    read.complain(word, 'unexpected argument', undefined, 'Give flags only.');
-  const probes = readProbes(given.all('probe'), read);
+    read.addProblem(word, 'unexpected argument', undefined, 'Give flags only.');
+  const probes = readProbes(read.texts('probe'), read);
   const plan: SidecarPlan = {
     probes,
-    dnsmasq: readCounts(given, read),
-    http: readHttp(given, probes, read),
+    dnsmasq: readCounts(read),
+    http: readHttp(probes, read),
   };
-  const logLevel = readLogLevel(given, read);
-  const { problems } = read;
+  const logLevel = readLogLevel(given.last('v'), read);
   return problems.length === 0 ? { kind: 'good', plan, logLevel } : { kind: 'bad', problems };
 }
 
@@ -62,48 +121,130 @@ function readProbes(texts: readonly string[], read: ValueReader): readonly Probe
     const probe = readProbe(text, read);
     if (probe === undefined) continue;
     if (probes.has(probe.label))
-      read.complain('--probe, its label', 'given twice', probe.label, 'Give each probe a label of its own.');
+      read.addProblem(
+        '--probe, its label',
+        'given twice',
+        probe.label,
+        'Give each probe a label of its own.',
+      );
     probes.set(probe.label, probe);
   }
   return [...probes.values()];
 }
 
-function readCounts(given: GivenFlags, read: ValueReader): CountsPlan {
-  const { server, interval, delay } = SIDECAR_DEFAULTS.dnsmasq;
-  const host = given.last('dnsmasq-addr') ?? server.host;
+function readCounts(read: SidecarFlagReader): CountsPlan {
+  const host = read.text('dnsmasq-addr') ?? '';
   return {
     server: {
-      host: readHost('--dnsmasq-addr', host, read) ?? server.host,
-      port: read.integer('--dnsmasq-port', given.last('dnsmasq-port'), PORT, server.port),
+      host: readHost('--dnsmasq-addr', host, read) ?? host,
+      port: read.value('dnsmasq-port'),
     },
-    interval: read.integer(
-      '--dnsmasq-poll-interval-ms',
-      given.last('dnsmasq-poll-interval-ms'),
-      MILLISECONDS,
-      interval,
-    ),
-    delay,
+    interval: read.value('dnsmasq-poll-interval-ms'),
+    delay: SIDECAR_DEFAULTS.dnsmasq.delay,
   };
 }
 
-function readHttp(given: GivenFlags, probes: readonly ProbePlan[], read: ValueReader): SidecarHttpPlan {
-  const { http } = SIDECAR_DEFAULTS;
-  const path = given.last('prometheus-path') ?? http.path;
+function readHttp(probes: readonly ProbePlan[], read: SidecarFlagReader): SidecarHttpPlan {
+  const path = read.text('prometheus-path') ?? '';
   const taken = ['/healthz', ...probes.map(({ label }) => `/healthcheck/${label}`)];
   if (!PATH.test(path))
-    read.complain('--prometheus-path', 'not a path', path, `Give one such as ${http.path}.`);
+    read.addProblem('--prometheus-path', 'not a path', path, 'Give one such as /metrics.');
   else if (taken.includes(path))
-    read.complain('--prometheus-path', 'the path of something else', path, `Give one such as ${http.path}.`);
-  const namespace = given.last('prometheus-namespace') ?? http.namespace;
+    read.addProblem('--prometheus-path', 'the path of something else', path, 'Give one such as /metrics.');
+  const namespace = read.text('prometheus-namespace') ?? '';
   if (namespace !== '' && !NAMESPACE.test(namespace)) {
     const remedy = 'Use letters, digits and underscores, and no digit in front.';
-    read.complain('--prometheus-namespace', 'not the beginning of a name', namespace, remedy);
+    read.addProblem('--prometheus-namespace', 'not the beginning of a name', namespace, remedy);
   }
-  const address = given.last('prometheus-addr') ?? http.address;
+  const address = read.text('prometheus-addr') ?? '';
   return {
     // As in Go, an empty address means all of them.
     address: address === '' ? undefined : read.address('--prometheus-addr', address),
-    port: read.integer('--prometheus-port', given.last('prometheus-port'), OWN_PORT, http.port),
-    ...{ waitForPort: false, flag: '--prometheus-port', path, namespace },
+    port: read.value('prometheus-port'),
+    waitForPort: false,
+    flag: '--prometheus-port',
+    path,
+    namespace,
   };
+}
+
+const PROBE = '--probe';
+const LABEL = /^[a-zA-Z0-9_]+$/;
+const PROBE_EXAMPLE = 'kubedns,127.0.0.1:10053,kubernetes.default.svc.cluster.local,5,SRV';
+const SECONDS = { min: 1, max: 86_400, of: 'a number of seconds' };
+
+/**
+ * The value of `--probe`: `label,server,name[,interval[,type]]`, as in `kubedns,127.0.0.1:10053,kubernetes.default.svc.cluster.local,5,SRV`.
+ *
+ * @returns nothing if it is wrong, which is reported then
+ */
+function readProbe(text: string, read: ValueReader): ProbePlan | undefined {
+  const [label = '', serverText = '', nameText, interval, typeText, ...more] = text.split(',');
+  if (nameText === undefined || more.length > 0) {
+    const remedy = `Give label,server,name[,interval[,type]], as in ${PROBE_EXAMPLE}.`;
+    read.addProblem(PROBE, 'not three to five parts with commas between them', text, remedy);
+    return undefined;
+  }
+  const before = read.problems.length;
+  if (!LABEL.test(label))
+    read.addProblem(`${PROBE}, its label`, 'not a label', label, 'Use letters, digits and underscores.');
+  const server = readServer(`${PROBE}, its server`, serverText, read);
+  const name = readName(nameText, read);
+  const seconds = read.integer(`${PROBE}, its interval`, interval, SECONDS, 0);
+  const type = readType(typeText, read);
+  if (server === undefined || name === undefined || type === undefined) return undefined;
+  if (read.problems.length > before) return undefined;
+  const milliseconds = interval === undefined ? SIDECAR_DEFAULTS.probeInterval : seconds * 1_000;
+  return { label, server, name, type, interval: milliseconds };
+}
+
+function readName(text: string, read: ValueReader): AbsoluteName | undefined {
+  try {
+    return parseName(text);
+  } catch (error) {
+    if (!(error instanceof NameError)) throw error;
+    const remedy = 'Give one such as kubernetes.default.svc.cluster.local.';
+    read.addProblem(`${PROBE}, its name`, 'not a domain name', text, remedy);
+    return undefined;
+  }
+}
+
+function readType(text: string | undefined, read: ValueReader): number | undefined {
+  if (text === undefined) return SIDECAR_DEFAULTS.probeType;
+  const type = Object.hasOwn(PROBE_TYPES, text) ? PROBE_TYPES[text] : undefined;
+  if (type === undefined)
+    read.addProblem(`${PROBE}, its type`, 'unknown', text, 'Give ANY, A, AAAA or SRV, in capitals.');
+  return type;
+}
+
+/** Port 53 where none is given. @returns nothing if it is wrong, which is reported then */
+function readServer(where: string, text: string, read: ValueReader): ServerPlace | undefined {
+  const place = placeOf(text);
+  if (place === undefined) {
+    const remedy =
+      'Give an address or a name, and a port unless it is 53, as in 127.0.0.1:10053 or [::1]:53.';
+    read.addProblem(where, 'not a server', text, remedy);
+  }
+  return place;
+}
+
+/** An address or a name alone. @returns nothing if it is wrong, which is reported then */
+function readHost(where: string, text: string, read: ValueReader): string | undefined {
+  const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
+  const place = placeOf(bare.includes(':') ? `[${bare}]:53` : `${bare}:53`);
+  if (place === undefined)
+    read.addProblem(where, 'not an address or a name', text, 'Give one such as 127.0.0.1 or ::1.');
+  return place?.host;
+}
+
+function placeOf(text: string): ServerPlace | undefined {
+  // A transport or a source is more than a probe can choose.
+  if (text.includes('//') || text.includes('@')) return undefined;
+  try {
+    const { host, port } = parseUpstream(text);
+    return { host: host.kind === 'address' ? host.address : host.name.slice(0, -1), port };
+  } catch (error) {
+    if (error instanceof UpstreamAddressError) return undefined;
+    throw error;
+  }
 }

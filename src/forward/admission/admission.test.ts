@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { Admission, type Ticket } from './admission.ts';
 import { ClientTally } from './client-tally.ts';
 

@@ -5,9 +5,20 @@
  * clients below their share get any. What cannot start waits in its client's own queue, and the queues take turns. When all
  * queues together are full, the busiest client's oldest question is refused, or the newcomer if nobody is busier than its client.
  */
-import type { Clock, Timer } from '../../ground/clock.ts';
-import type { ForwardLimits } from '../plan.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import { ClientTally } from './client-tally.ts';
+
+/** Bounds for each group of servers: one group that does not answer takes nothing from the others. */
+export interface AdmissionLimits {
+  /** Queries in flight at once, equal ones counted once. */
+  readonly inFlight: number;
+  /** Of these, how many one client may have while fewer than a quarter is free. */
+  readonly perClient: number;
+  /** Queries that wait for their turn. */
+  readonly queued: number;
+  /** Milliseconds that they wait at most. */
+  readonly queueDeadline: number;
+}
 
 export interface Ticket<Work> {
   client: string;
@@ -34,7 +45,7 @@ export interface AdmissionEvents<Work> {
 export class Admission<Work> {
   readonly #clock: Clock;
   readonly #events: AdmissionEvents<Work>;
-  #limits: ForwardLimits;
+  #limits: AdmissionLimits;
   /** Questions under way by client; no zeros. */
   readonly #running = new Map<string, number>();
   readonly #waiting = new ClientTally();
@@ -46,14 +57,14 @@ export class Admission<Work> {
   #refused = 0;
   #expiry: Timer | undefined;
 
-  constructor(limits: ForwardLimits, clock: Clock, events: AdmissionEvents<Work>) {
+  constructor(limits: AdmissionLimits, clock: Clock, events: AdmissionEvents<Work>) {
     this.#limits = limits;
     this.#events = events;
     this.#clock = clock;
   }
 
   /** Changes the bounds for what comes from now on. */
-  limit(limits: ForwardLimits): void {
+  limit(limits: AdmissionLimits): void {
     this.#limits = limits;
     this.#startNext();
   }
@@ -71,7 +82,7 @@ export class Admission<Work> {
     return ticket;
   }
 
-  /** Another client waits for the same: the question counts for whoever of them is less busy. */
+  /** Another client waits for the same: the question counts for the less busy of them. */
   share(ticket: Ticket<Work>, client: string): void {
     if (ticket.state !== 'waiting' || this.#load(client) >= this.#load(ticket.client)) return;
     this.#unqueue(ticket);
@@ -166,7 +177,7 @@ export class Admission<Work> {
   #startNext(): void {
     for (let ticket = this.#nextTicket(); ticket !== undefined; ticket = this.#nextTicket()) {
       this.#unqueue(ticket);
-      // Whoever has had a turn goes to the end.
+      // A client that has had a turn goes to the end.
       const rest = this.#queues.get(ticket.client);
       if (rest !== undefined) {
         this.#queues.delete(ticket.client);

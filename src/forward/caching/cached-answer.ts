@@ -9,7 +9,7 @@ import type { CachedAnswer } from '../../table/types.ts';
 import { encodeName, toKey } from '../../wire/name.ts';
 import type { Message, ResourceRecord } from '../../wire/types.ts';
 import type { ForwardQuestion } from '../transport/query-message.ts';
-import { type CachingRules, clampTtl, judgeKeeping, type Keeping } from './caching-rules.ts';
+import { type CachingRules, judgeKeeping, type Kept, keptTtl } from './caching-rules.ts';
 
 /** A reply that is kept: what everybody is told from now on, in both forms. */
 export interface KeptReply {
@@ -21,22 +21,22 @@ export interface KeptReply {
  * The reply as it is kept; nothing if it must not be.
  *
  * @param message without what does not belong to the question
- * @param metricsId 0 to 255: which counter a hit adds to
+ * @param outcome 0 to 255: which counter a hit adds to
  * @param show what of it may be told; how long it is kept does not depend on that
  */
-export function keepReply(
+export function cacheReply(
   question: ForwardQuestion,
   message: Message,
   rules: CachingRules,
-  metricsId: number,
+  outcome: number,
   show: (message: Message) => Message = (whole) => whole,
 ): KeptReply | undefined {
   const keeping = judgeKeeping(question, message, rules);
   if (keeping.kind === 'never') return undefined;
   const kept = show(reduce(message, keeping, rules));
   const { header, answers, authorities, additionals } = kept;
-  const { rcode } = header;
-  const records = { rcode, authoritative: false, answers, authorities, additionals };
+  const { rcode, authenticData } = header;
+  const records = { rcode, authoritative: false, authenticData, answers, authorities, additionals };
   const written = writeAnswerBody(question, records);
   if (written === undefined) return undefined;
   // Made for every question that goes upstream: written out, since spreading objects takes its time.
@@ -50,21 +50,15 @@ export function keepReply(
     body: written.body,
     ttlOffsets: written.ttlOffsets,
     lifetime: keeping.seconds,
-    metricsId,
+    outcome,
   };
   return { message: kept, answer };
 }
 
 /** What of a reply is kept, with the TTLs that it is kept with. */
-function reduce(
-  message: Message,
-  keeping: Exclude<Keeping, { kind: 'never' }>,
-  rules: CachingRules,
-): Message {
-  const ttlOf = ({ ttl }: ResourceRecord) =>
-    keeping.kind === 'negative' ? Math.min(clampTtl(ttl, rules), keeping.seconds) : clampTtl(ttl, rules);
+function reduce(message: Message, keeping: Kept, rules: CachingRules): Message {
   const clamp = (record: ResourceRecord): ResourceRecord => {
-    const ttl = ttlOf(record);
+    const ttl = keptTtl(record.ttl, keeping, rules);
     return ttl === record.ttl ? record : { ...record, ttl };
   };
   const lasts = (record: ResourceRecord) => record.ttl >= keeping.seconds;
@@ -79,6 +73,6 @@ function reduce(
 }
 
 /** Which authority records a kept answer has: those that say why there is none, else proofs alone. */
-function belongsTo({ kind }: Keeping): (record: ResourceRecord) => boolean {
+function belongsTo({ kind }: Kept): (record: ResourceRecord) => boolean {
   return ({ data }) => kind === 'negative' || (data.kind !== 'SOA' && data.kind !== 'NS');
 }

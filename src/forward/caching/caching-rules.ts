@@ -4,8 +4,8 @@
  * Positive: the least TTL of the answer section (its CNAME chain included). Negative: what the SOA record says (RFC 2308
  * section 5), and nothing is kept of a negative answer without one unless a time for it is configured. Failures: RFC 9520.
  */
-import { typeOfData } from '../../wire/data/record-data.ts';
-import { CLASS, type Message, type Question, RCODE, TYPE } from '../../wire/types.ts';
+import { typeOfData } from '../../wire/record-data.ts';
+import { CLASS, type Message, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 
 /** Seconds throughout; undefined: no such bound. The names are those of dnsmasq's options. */
 export interface CachingRules {
@@ -21,10 +21,10 @@ export interface CachingRules {
   readonly failureTtl: number;
 }
 
-/** What `serve` does. */
+/** What `serve` does. Longer TTLs than a day are mistakes more often than not, and outlive the change of an address. */
 export const SERVE_CACHING: CachingRules = {
   minCacheTtl: 0,
-  maxCacheTtl: undefined,
+  maxCacheTtl: 86_400,
   negTtl: undefined,
   negativeCaching: true,
   maxNegativeTtl: 5,
@@ -32,21 +32,28 @@ export const SERVE_CACHING: CachingRules = {
 };
 
 /** What dnsmasq does when no option says otherwise. */
-export const DNSMASQ_CACHING: CachingRules = { ...SERVE_CACHING, maxNegativeTtl: undefined, failureTtl: 0 };
+export const DNSMASQ_CACHING: CachingRules = {
+  ...SERVE_CACHING,
+  maxCacheTtl: undefined,
+  maxNegativeTtl: undefined,
+  failureTtl: 0,
+};
 
-/** How a reply may be kept; `seconds` from 1. */
-export type Keeping =
-  | { readonly kind: 'positive' | 'negative' | 'failure'; readonly seconds: number }
-  | { readonly kind: 'never'; readonly reason: string };
+/** A reply that may be kept, for so many seconds, from 1. */
+export interface Kept {
+  readonly kind: 'positive' | 'negative' | 'failure';
+  readonly seconds: number;
+}
 
-const MOST_MIN_CACHE_TTL = 3600;
+export type Keeping = Kept | { readonly kind: 'never'; readonly reason: string };
+
+const MAX_MIN_CACHE_TTL = 3600;
 /** RFC 9520 section 3.2 asks for 1 s at least and 5 minutes at most; a name that failed deserves another look sooner. */
-const MOST_FAILURE_TTL = 5;
+const MAX_FAILURE_TTL = 5;
 
-/** The TTL that a record is kept with. */
-export function clampTtl(ttl: number, { minCacheTtl, maxCacheTtl }: CachingRules): number {
+function clampTtl(ttl: number, { minCacheTtl, maxCacheTtl }: CachingRules): number {
   const bounded = Math.min(ttl, maxCacheTtl ?? ttl);
-  return Math.max(bounded, Math.min(minCacheTtl, MOST_MIN_CACHE_TTL));
+  return Math.max(bounded, Math.min(minCacheTtl, MAX_MIN_CACHE_TTL));
 }
 
 /** @param message a reply to the question, without what does not belong to it */
@@ -62,7 +69,7 @@ export function judgeKeeping(question: Question, message: Message, rules: Cachin
     case RCODE.NXDOMAIN:
       return judgeNegative(message, rules);
     case RCODE.SERVFAIL:
-      return keep('failure', Math.min(rules.failureTtl, MOST_FAILURE_TTL));
+      return keep('failure', Math.min(rules.failureTtl, MAX_FAILURE_TTL));
     default:
       return never('its response code is about the query, not the name');
   }
@@ -78,25 +85,39 @@ function hasAnswer({ type }: Question, { answers }: Message): boolean {
 }
 
 function judgePositive({ answers }: Message, rules: CachingRules): Keeping {
-  return keep('positive', Math.min(...answers.map(({ ttl }) => clampTtl(ttl, rules))));
+  return keepPositive(minTtlOf(answers), rules);
+}
+
+/** @param minTtl the least TTL of the answer section, in seconds */
+export function keepPositive(minTtl: number, rules: CachingRules): Keeping {
+  return keep('positive', clampTtl(minTtl, rules));
 }
 
 function judgeNegative({ answers, authorities }: Message, rules: CachingRules): Keeping {
-  if (!rules.negativeCaching) return never('negative answers are not kept');
-  let seconds = rules.negTtl ?? 0;
-  for (const { data, ttl } of authorities) {
-    if (data.kind !== 'SOA') continue;
-    seconds = Math.min(ttl, data.minimum);
-    break;
-  }
-  if (seconds === 0) return never('there is no SOA record to say for how long, or it says 0');
-  const bounded = boundNegative(seconds, rules);
-  return keep('negative', Math.min(bounded, ...answers.map(({ ttl }) => clampTtl(ttl, rules))));
+  for (const { data, ttl } of authorities)
+    if (data.kind === 'SOA') return keepNegative(Math.min(ttl, data.minimum), minTtlOf(answers), rules);
+  return keepNegative(rules.negTtl ?? 0, minTtlOf(answers), rules);
 }
 
-/** @param seconds what the SOA record says, from 1 */
-export function boundNegative(seconds: number, rules: CachingRules): number {
-  return Math.min(clampTtl(seconds, rules), rules.maxNegativeTtl ?? Number.POSITIVE_INFINITY);
+/**
+ * @param seconds what the SOA record says: the lesser of its TTL and its minimum
+ * @param minTtl the least TTL of the answer section, in seconds; infinite where it is empty
+ */
+export function keepNegative(seconds: number, minTtl: number, rules: CachingRules): Keeping {
+  if (!rules.negativeCaching) return never('negative answers are not kept');
+  if (seconds === 0) return never('there is no SOA record to say for how long, or it says 0');
+  const bounded = Math.min(clampTtl(seconds, rules), rules.maxNegativeTtl ?? Number.POSITIVE_INFINITY);
+  return keep('negative', Math.min(bounded, clampTtl(minTtl, rules)));
+}
+
+function minTtlOf(records: readonly ResourceRecord[]): number {
+  return records.reduce((min, { ttl }) => Math.min(min, ttl), Number.POSITIVE_INFINITY);
+}
+
+/** The TTL that a record of a kept reply has. */
+export function keptTtl(ttl: number, keeping: Kept, rules: CachingRules): number {
+  const bounded = clampTtl(ttl, rules);
+  return keeping.kind === 'negative' ? Math.min(bounded, keeping.seconds) : bounded;
 }
 
 function keep(kind: 'positive' | 'negative' | 'failure', seconds: number): Keeping {

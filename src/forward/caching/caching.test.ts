@@ -1,21 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TableReader } from '../../table/reader.ts';
-import type { CachedAnswer, CachedEntry } from '../../table/types.ts';
+import { type CachedAnswer, type CachedEntry, DEFAULT_VIEW } from '../../table/types.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../wire/message.ts';
 import { parseName } from '../../wire/name.ts';
 import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import type { ForwardQuestion } from '../transport/query-message.ts';
-import { keepReply } from './cached-answer.ts';
+import { cacheReply } from './cached-answer.ts';
 import { type CachingRules, DNSMASQ_CACHING, judgeKeeping, SERVE_CACHING } from './caching-rules.ts';
 import { isWorthPrefetching, RFC_8767, staleBody } from './expiry.ts';
 
 const FREE: CachingRules = { ...SERVE_CACHING, maxNegativeTtl: undefined };
 
 const question = (name = 'www.example.', type: number = TYPE.A): ForwardQuestion => ({
-  ...{ name: parseName(name), type, class: CLASS.IN },
-  ...{ dnssecOk: false, checkingDisabled: false, recursionDesired: true },
+  name: parseName(name),
+  type,
+  class: CLASS.IN,
+  dnssecOk: false,
+  checkingDisabled: false,
+  recursionDesired: true,
 });
 const record = (name: string, ttl: number, data: RecordData): ResourceRecord => ({
   name: parseName(name),
@@ -32,7 +36,11 @@ const soa = (ttl: number, minimum: number) =>
     kind: 'SOA',
     primary: parseName('ns.example.'),
     mailbox: parseName('hostmaster.example.'),
-    ...{ serial: 1, refresh: 2, retry: 3, expire: 4, minimum },
+    serial: 1,
+    refresh: 2,
+    retry: 3,
+    expire: 4,
+    minimum,
   });
 
 function reply(
@@ -136,12 +144,12 @@ function fromTable(answer: CachedAnswer, asked: ForwardQuestion, after = 0): Mes
   const packet = new Uint8Array(65_535 + 64);
   const octets = encodeMessage(query);
   packet.set(octets);
-  const length = reader.answer(packet, 0, octets.length, packet.length, 65_535);
+  const length = reader.answer(packet, 0, octets.length, packet.length, 'tcp');
   return length > 0 ? decodeMessage(packet.subarray(0, length)) : undefined;
 }
 
 const keep = (message: Message, rules: CachingRules = FREE, asked = question()) => {
-  const answer = keepReply(asked, message, rules, 7)?.answer;
+  const answer = cacheReply(asked, message, rules, 7)?.answer;
   if (answer === undefined) throw new Error('not kept');
   return answer;
 };
@@ -150,7 +158,7 @@ describe('a kept answer', () => {
   it('comes out of the table as it came in, its TTLs counted down', () => {
     const answers = [cname(100), a(300, '192.0.2.1', 'web.example.net.')];
     const answer = keep(reply({ answers }));
-    expect(answer).toMatchObject({ lifetime: 100, metricsId: 7, recursionAvailable: true });
+    expect(answer).toMatchObject({ lifetime: 100, outcome: 7, recursionAvailable: true });
     const out = fromTable(answer, question('WWW.example.'), 40);
     expect(out?.header).toMatchObject({ rcode: 0, authoritative: false, recursionAvailable: true });
     expect(out?.answers).toEqual([
@@ -225,7 +233,7 @@ describe('around the end of its life', () => {
   const entry = (message: Message, used = true): CachedEntry => {
     const answer = keep(message);
     const end = 1000 + answer.lifetime;
-    return { ...answer, stored: 1000, expires: end, freshUntil: end, used };
+    return { ...answer, view: DEFAULT_VIEW, stored: 1000, expires: end, freshUntil: end, used };
   };
   const positive = reply({ answers: [cname(100), a(100, '192.0.2.1', 'web.example.net.')] });
 
@@ -242,7 +250,7 @@ describe('around the end of its life', () => {
     const old = entry(positive);
     expect(staleBody(old, 1099, RFC_8767)).toBeUndefined();
     expect(staleBody(old, 1100 + 86_401, RFC_8767)).toBeUndefined();
-    expect(staleBody(old, 1100 + 86_401, { mostSeconds: undefined, shownTtl: 0 })).toBeDefined();
+    expect(staleBody(old, 1100 + 86_401, { maxSeconds: undefined, shownTtl: 0 })).toBeDefined();
     const body = staleBody(old, 1100 + 86_400, RFC_8767);
     const out = body && fromTable({ ...old, body }, question());
     expect(out?.answers.map(({ ttl, data }) => [ttl, data.kind])).toEqual([

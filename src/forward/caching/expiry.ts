@@ -6,30 +6,30 @@ import { RCODE, TYPE } from '../../wire/types.ts';
 
 export interface StaleRules {
   /** Seconds after its end for which an answer may be served; undefined: any time (dnsmasq's `--use-stale-cache=0`). */
-  readonly mostSeconds: number | undefined;
+  readonly maxSeconds: number | undefined;
   /** The TTL that clients are told, in seconds. */
   readonly shownTtl: number;
 }
 
 /** RFC 8767 section 5: a TTL of 30 seconds, and at most a day. */
-export const RFC_8767: StaleRules = { mostSeconds: 86_400, shownTtl: 30 };
+export const RFC_8767: StaleRules = { maxSeconds: 86_400, shownTtl: 30 };
 
 /** How long before its end a popular answer is fetched anew. */
 const PREFETCH_SHARE = 0.1;
 /** Seconds of life below which fetching early would mean fetching all the time. */
-const LEAST_PREFETCH_LIFETIME = 10;
+const MIN_PREFETCH_LIFETIME = 10;
 
 /**
  * Whether to fetch an answer anew before clients have to wait for it: a positive one that is asked for and has at most a tenth
  * of its life left.
  *
- * @param now seconds since the epoch
+ * @param now seconds of the monotonic clock that all threads share
  */
 export function isWorthPrefetching(entry: CachedEntry, now: number): boolean {
   const left = entry.expires - now;
   return (
     entry.used &&
-    entry.lifetime >= LEAST_PREFETCH_LIFETIME &&
+    entry.lifetime >= MIN_PREFETCH_LIFETIME &&
     left > 0 &&
     left <= entry.lifetime * PREFETCH_SHARE &&
     isPositive(entry)
@@ -40,15 +40,16 @@ export function isWorthPrefetching(entry: CachedEntry, now: number): boolean {
  * The body to serve an expired answer with, when no server gives a new one: all its TTLs are `shownTtl`. Nothing if the answer
  * is not to be served any more, is negative or a failure, or has not expired.
  *
- * @param now seconds since the epoch
+ * @param now seconds of the monotonic clock that all threads share
  */
 export function staleBody(entry: CachedEntry, now: number, rules: StaleRules): AnswerBody | undefined {
   const since = now - entry.freshUntil;
-  if (since < 0 || since > (rules.mostSeconds ?? since) || !isPositive(entry)) return undefined;
+  if (since < 0 || since > (rules.maxSeconds ?? since) || !isPositive(entry)) return undefined;
   const bytes = new Uint8Array(entry.body.bytes);
   const view = new DataView(bytes.buffer);
   for (const offset of entry.ttlOffsets) view.setUint32(offset, rules.shownTtl);
-  return { ...entry.body, bytes };
+  // Signatures may have expired meanwhile.
+  return { ...entry.body, authenticData: false, bytes };
 }
 
 /** Whether it holds records of the type that it is an answer for: a chain of CNAMEs that leads nowhere does not. */

@@ -5,10 +5,15 @@ import { parseName } from '../../wire/name.ts';
 import type { Message } from '../../wire/types.ts';
 import { type Asked, Outstanding } from './outstanding.ts';
 import { type ForwardQuestion, writeQuery } from './query-message.ts';
+import { messageOf, type UpstreamReply } from './upstream-reply.ts';
 
 const QUESTION: ForwardQuestion = {
-  ...{ name: parseName('wWw.example.'), type: 65, class: 1 },
-  ...{ dnssecOk: true, checkingDisabled: true, recursionDesired: true },
+  name: parseName('wWw.example.'),
+  type: 65,
+  class: 1,
+  dnssecOk: true,
+  checkingDisabled: true,
+  recursionDesired: true,
 };
 
 interface Waiting extends Asked {
@@ -18,7 +23,8 @@ interface Waiting extends Asked {
 function waiting(): Waiting {
   const seen: (Message | string)[] = [];
   const events = {
-    replied: (message: Message) => void seen.push(message),
+    replied: (reply: UpstreamReply) => void seen.push(messageOf(reply)),
+    heard: () => {},
     failed: (code: string) => void seen.push(code),
   };
   return { query: writeQuery(QUESTION, 1232), events, id: 0, seen };

@@ -2,12 +2,12 @@
  * Queries of one socket or connection that wait for their replies, by id, and the judgement of what arrives.
  */
 import { decodeMessage } from '../../wire/message.ts';
-import type { Message } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
-import { PlainReply } from './plain-reply.ts';
-import { idOfReply, type QueryMessage, repeatsQuestion, withId } from './query-message.ts';
+import { idOfReply, isBareError, type QueryMessage, repeatsQuestion, withId } from './query-message.ts';
 import { randomId } from './random-ids.ts';
+import { RawReply } from './raw-reply.ts';
 import type { DroppedPackets, ExchangeEvents } from './transport.ts';
+import type { UpstreamReply } from './upstream-reply.ts';
 
 export interface Asked {
   readonly query: QueryMessage;
@@ -18,25 +18,40 @@ export interface Asked {
 
 /**
  * Places for queries, by the lower bits of their ids; as many may be under way on one socket. A power of two. Not a `Map`, for the
- * reason told in `Flights`.
+ * reason told in `QuestionTable`.
  */
 const PLACES = 2048;
 /** Ids drawn to find a free place, before the socket counts as full. */
 const DRAWS = 64;
 
 export class Outstanding<Entry extends Asked> {
-  readonly #places: (Entry | undefined)[] = Array.from({ length: PLACES }, () => undefined);
+  readonly #places: (Entry | undefined)[];
+  /** The id that was in each place last: a reply that comes late, or twice, is no forgery. */
+  readonly #lastIds: Uint16Array;
   readonly #dropped: DroppedPackets;
-  readonly #isForged: (message: Message) => boolean;
+  readonly #isForged: (reply: UpstreamReply) => boolean;
   #size = 0;
+  #suspicious = 0;
 
   /**
    * @param dropped counters that are added to
    * @param isForged whether a reply is somebody else's after all, by what it says
+   * @param places queries that it has room for, a power of two
    */
-  constructor(dropped: DroppedPackets, isForged: (message: Message) => boolean = () => false) {
+  constructor(
+    dropped: DroppedPackets,
+    isForged: (reply: UpstreamReply) => boolean = () => false,
+    places = PLACES,
+  ) {
     this.#dropped = dropped;
     this.#isForged = isForged;
+    this.#places = Array.from({ length: places }, () => undefined);
+    this.#lastIds = new Uint16Array(places);
+  }
+
+  /** Packets that can only come from a forger: of an id that was not in use, or with another question. */
+  get suspicious(): number {
+    return this.#suspicious;
   }
 
   get size(): number {
@@ -52,9 +67,10 @@ export class Outstanding<Entry extends Asked> {
   admit(entry: Entry): boolean {
     for (let draw = 0; draw < DRAWS; draw += 1) {
       const id = randomId();
-      if (this.#places[id % PLACES] !== undefined) continue;
+      const place = id % this.#places.length;
+      if (this.#places[place] !== undefined) continue;
       entry.id = id;
-      this.#places[id % PLACES] = entry;
+      this.#places[place] = entry;
       this.#size += 1;
       return true;
     }
@@ -63,9 +79,19 @@ export class Outstanding<Entry extends Asked> {
 
   /** Waits no longer for a query. Its place may be another's by now, which then stays. */
   remove(entry: Entry): void {
-    if (this.#places[entry.id % PLACES] !== entry) return;
-    this.#places[entry.id % PLACES] = undefined;
+    const place = entry.id % this.#places.length;
+    if (this.#places[place] !== entry) return;
+    this.#places[place] = undefined;
+    this.#lastIds[place] = entry.id;
     this.#size -= 1;
+  }
+
+  /** Takes out the query with an id. */
+  take(id: number): Entry | undefined {
+    const entry = this.#places[id % this.#places.length];
+    if (entry === undefined || entry.id !== id) return undefined;
+    this.remove(entry);
+    return entry;
   }
 
   /** Takes all of them out. */
@@ -85,34 +111,37 @@ export class Outstanding<Entry extends Asked> {
    */
   receive(packet: Uint8Array, start: number, length: number, isCut: boolean): Entry | undefined {
     const id = idOfReply(packet, start, length);
-    const entry = id < 0 ? undefined : this.#places[id % PLACES];
+    const place = id % this.#places.length;
+    const entry = id < 0 ? undefined : this.#places[place];
     if (entry === undefined || entry.id !== id) {
       this.#dropped.strange += 1;
+      if (id < 0 || this.#lastIds[place] !== id) this.#suspicious += 1;
       return undefined;
     }
-    if (!repeatsQuestion(packet, start, length, entry.query)) {
+    if (!isBareError(packet, start, length) && !repeatsQuestion(packet, start, length, entry.query)) {
       this.#dropped.otherQuestion += 1;
+      this.#suspicious += 1;
       return undefined;
     }
-    const isPlain = !isCut && plain.take(packet, start, length, entry.query);
-    const message = isPlain ? plain : decode(packet.subarray(start, start + length), isCut);
-    if (message !== undefined && this.#isForged(message)) {
+    const isRaw = !isCut && raw.take(packet, start, length, entry.query);
+    const reply = isRaw ? raw : decode(packet.subarray(start, start + length), isCut);
+    if (reply !== undefined && this.#isForged(reply)) {
       this.#dropped.strange += 1;
       return undefined;
     }
     this.remove(entry);
-    if (message === undefined) entry.events.failed('malformed');
-    else entry.events.replied(message);
+    if (reply === undefined) entry.events.failed('malformed');
+    else entry.events.replied(reply);
     return entry;
   }
 }
 
-/** The one plain reply that is lent at a time. */
-const plain = new PlainReply();
+/** The one raw reply that is lent at a time. */
+const raw = new RawReply();
 
-function decode(packet: Uint8Array, isCut: boolean): Message | undefined {
+function decode(packet: Uint8Array, isCut: boolean): UpstreamReply | undefined {
   try {
-    return decodeMessage(isCut ? headOf(packet) : packet);
+    return { kind: 'message', message: decodeMessage(isCut ? headOf(packet) : packet) };
   } catch (error) {
     if (error instanceof WireError) return undefined;
     throw error;

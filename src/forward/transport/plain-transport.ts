@@ -1,20 +1,29 @@
 /**
  * UDP, and TCP to the same server for a reply that UDP could not carry (RFC 1035 section 4.2.1, RFC 7766 section 5).
+ *
+ * Where TCP is blocked, by a firewall that drops its packets, the truncated reply is handed on after a second: the client can
+ * use it, or ask over TCP itself.
+ *
+ * TCP also carries a query whose UDP socket a forger has found, since nobody can answer there who does not see our packets.
  */
-import type { Message } from '../../wire/types.ts';
-import { PlainReply } from './plain-reply.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { QueryMessage } from './query-message.ts';
 import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
+import { FORGERY_SUSPECTED } from './udp-transport.ts';
+import type { UpstreamReply } from './upstream-reply.ts';
+
+/** Milliseconds from a truncated reply to the whole one over TCP, connecting included. */
+const TCP_TIMEOUT = 1000;
 
 export class PlainTransport implements Transport {
   readonly #udp: Transport;
   readonly #tcp: Transport;
-  /** Replies that came again over TCP. */
-  truncated = 0;
+  readonly #clock: Clock;
 
-  constructor(udp: Transport, tcp: Transport) {
+  constructor(udp: Transport, tcp: Transport, clock: Clock) {
     this.#udp = udp;
     this.#tcp = tcp;
+    this.#clock = clock;
   }
 
   get dropped(): DroppedPackets {
@@ -29,9 +38,13 @@ export class PlainTransport implements Transport {
   }
 
   /** @internal for `PlainExchange` */
-  askAgain(query: QueryMessage, events: ExchangeEvents): Exchange {
-    this.truncated += 1;
+  askByTcp(query: QueryMessage, events: ExchangeEvents): Exchange {
     return this.#tcp.ask(query, events);
+  }
+
+  /** @internal for `PlainExchange` */
+  afterTcpTimeout(run: () => void): Timer {
+    return this.#clock.after(TCP_TIMEOUT, run);
   }
 
   close(): void {
@@ -45,8 +58,9 @@ class PlainExchange implements Exchange, ExchangeEvents {
   readonly #transport: PlainTransport;
   readonly #query: QueryMessage;
   readonly #events: ExchangeEvents;
-  #later: Exchange | undefined;
-  #isCancelled = false;
+  #byTcp: Exchange | undefined;
+  #timer: Timer | undefined;
+  #isDone = false;
 
   constructor(transport: PlainTransport, query: QueryMessage, events: ExchangeEvents) {
     this.#transport = transport;
@@ -54,31 +68,52 @@ class PlainExchange implements Exchange, ExchangeEvents {
     this.#events = events;
   }
 
-  replied(message: Message): void {
-    if (message instanceof PlainReply || !message.header.truncated) this.#events.replied(message);
-    else if (!this.#isCancelled) this.#askAgain(message);
+  replied(reply: UpstreamReply): void {
+    // Raw replies are never truncated.
+    if (reply.kind === 'raw' || !reply.message.header.truncated) this.#events.replied(reply);
+    else if (!this.#isDone) this.#askByTcp(reply);
   }
 
+  heard(): void {}
+
   failed(code: string): void {
-    this.#events.failed(code);
+    if (code === FORGERY_SUSPECTED && !this.#isDone) this.#askByTcp(undefined);
+    else this.#events.failed(code);
   }
 
   overdue(): void {
-    (this.#later ?? this.first)?.overdue();
+    (this.#byTcp ?? this.first)?.overdue();
   }
 
   cancel(): void {
-    this.#isCancelled = true;
+    this.#isDone = true;
+    this.#timer?.cancel();
     this.first?.cancel();
-    this.#later?.cancel();
+    this.#byTcp?.cancel();
   }
 
-  /** Where TCP does not get through, what UDP brought is better than nothing. */
-  #askAgain(truncated: Message): void {
-    const events = this.#events;
-    this.#later = this.#transport.askAgain(this.#query, {
-      replied: (message) => events.replied(message),
-      failed: () => events.replied(truncated),
+  /** @param truncated the answer, where TCP does not get through */
+  #askByTcp(truncated: UpstreamReply | undefined): void {
+    const end = (): boolean => {
+      const isFirst = !this.#isDone;
+      this.#isDone = true;
+      this.#timer?.cancel();
+      return isFirst;
+    };
+    const giveUp = (code: string) => {
+      if (!end()) return;
+      this.#byTcp?.cancel();
+      if (truncated === undefined) this.#events.failed(code);
+      else this.#events.replied(truncated);
+    };
+    if (truncated !== undefined) this.#events.heard();
+    this.#timer = this.#transport.afterTcpTimeout(() => giveUp(FORGERY_SUSPECTED));
+    this.#byTcp = this.#transport.askByTcp(this.#query, {
+      replied: (reply) => {
+        if (end()) this.#events.replied(reply);
+      },
+      heard() {},
+      failed: giveUp,
     });
   }
 }

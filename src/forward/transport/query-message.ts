@@ -1,9 +1,11 @@
 /**
  * Queries as they leave, and the test that a reply belongs to one.
  */
+import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE } from '../../wire/label.ts';
 import { writeName } from '../../wire/name-wire.ts';
-import { type Question, TYPE } from '../../wire/types.ts';
+import { OPT_OCTETS } from '../../wire/query-records.ts';
+import { type Question, RCODE, TYPE } from '../../wire/types.ts';
 
 /** A question with what else must be equal for two of them to have the same answer. */
 export interface ForwardQuestion extends Question {
@@ -21,15 +23,19 @@ export interface QueryMessage {
   readonly hasEdns: boolean;
 }
 
-const HEADER_OCTETS = 12;
-const OPT_OCTETS = 11;
-
-/** @param udpSize octets of a reply that we take over UDP, told by EDNS; undefined: no EDNS, for servers that refuse it */
-export function writeQuery(question: ForwardQuestion, udpSize: number | undefined): QueryMessage {
+/**
+ * @param udpSize octets of a reply that we take over UDP, sent in OPT; undefined: no EDNS, for servers that refuse it
+ * @param wantsAd whether the server is to say if it has validated its answer (RFC 6840 section 5.7)
+ */
+export function writeQuery(
+  question: ForwardQuestion,
+  udpSize: number | undefined,
+  wantsAd = false,
+): QueryMessage {
   const nameEnd = writeName(question.name, scratch, HEADER_OCTETS);
   const questionEnd = nameEnd + 4;
   scratch[2] = question.recursionDesired ? 0x01 : 0;
-  scratch[3] = question.checkingDisabled ? 0x10 : 0;
+  scratch[3] = (question.checkingDisabled ? 0x10 : 0) | (wantsAd ? 0x20 : 0);
   scratch[5] = 1;
   scratch[11] = udpSize === undefined ? 0 : 1;
   scratch[nameEnd] = question.type >> 8;
@@ -56,13 +62,25 @@ export function withId({ octets }: QueryMessage, id: number): Uint8Array {
   return copy;
 }
 
-/** The id of a packet, or -1 for one that is too short or is no response to a standard query. */
+/** The id of a packet, or -1 for one that is too short or is no response to a standard query with one question. */
 export function idOfReply(packet: Uint8Array, start: number, length: number): number {
   if (length < HEADER_OCTETS) return -1;
   // QR and the opcode; then the count of questions.
   if (((packet[start + 2] ?? 0) & 0xf8) !== 0x80) return -1;
-  if (packet[start + 4] !== 0 || packet[start + 5] !== 1) return -1;
+  if (packet[start + 4] !== 0 || packet[start + 5] !== (isBareError(packet, start, length) ? 0 : 1))
+    return -1;
   return ((packet[start] ?? 0) << 8) | (packet[start + 1] ?? 0);
+}
+
+/**
+ * Whether a packet is an error of a server that does not repeat the question: old ones reply with the header alone to what they do
+ * not understand. It can say nothing but that the query failed, so its id is proof enough.
+ */
+export function isBareError(packet: Uint8Array, start: number, length: number): boolean {
+  if (length !== HEADER_OCTETS) return false;
+  for (let at = 4; at < HEADER_OCTETS; at += 1) if (packet[start + at] !== 0) return false;
+  const rcode = (packet[start + 3] ?? 0) & 0x0f;
+  return rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN;
 }
 
 /** Whether a packet repeats the question of a query, letters compared without case (RFC 5452 section 9.1). */

@@ -3,14 +3,14 @@
  * label of a name begins.
  *
  * `decodeMessage` takes pointers to anywhere before them, even into a TTL. Such a message cannot be copied as it is, since TTLs
- * count down; whoever meets one here decodes it.
+ * count down; a reply with one is decoded.
  */
 import { LOWER_CASE, MAX_LABEL_OCTETS, MAX_NAME_OCTETS } from '../../wire/label.ts';
 
 /** Offsets that names are kept track of: those of replies over UDP. */
 const ROOM = 4096;
 const FIRST_POINTER = 0xc0;
-const MOST_LABELS = 128;
+const MAX_LABELS = 128;
 
 export class ReplyNames {
   /** The name read last: where its first label is, that of the name that it points to if it is nothing but a pointer. */
@@ -21,7 +21,7 @@ export class ReplyNames {
   /** By offset: the turn in which a label was seen there, and the octets of the name from there on. */
   readonly #seen = new Uint32Array(ROOM);
   readonly #octets = new Uint8Array(ROOM);
-  readonly #labels = new Uint16Array(MOST_LABELS);
+  readonly #labels = new Uint16Array(MAX_LABELS);
   #turn = 0;
 
   /** Forgets the message before. Offsets are counted from its start. */
@@ -51,7 +51,7 @@ export class ReplyNames {
         this.name = labels === 0 ? target : at;
         return this.#note(labels, this.#octets[target] ?? 0, position) ? position + 2 : -1;
       }
-      if (length > MAX_LABEL_OCTETS || labels === MOST_LABELS) return -1;
+      if (length > MAX_LABEL_OCTETS || labels === MAX_LABELS) return -1;
       this.#labels[labels] = position;
       labels += 1;
       octets += length + 1;

@@ -2,7 +2,7 @@
  * One TCP or TLS connection to a server, with many queries under way on it, answered in any order (RFC 7766 section 6.2.1.1).
  */
 import type { Socket } from 'node:net';
-import type { Clock, Timer } from '../../ground/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import { FrameParser, frame } from '../../wire/frames.ts';
 import { type Asked, Outstanding } from './outstanding.ts';
 import { codeOf, type DroppedPackets } from './transport.ts';
@@ -13,7 +13,7 @@ export interface ConnectionEvents<Entry> {
 }
 
 /** Messages that answer nothing, in a row, after which the other side is not worth listening to. */
-const MOST_STRANGE = 100;
+const MAX_STRANGE = 100;
 
 export class StreamConnection<Entry extends Asked> {
   readonly #socket: Socket;
@@ -118,7 +118,7 @@ export class StreamConnection<Entry extends Asked> {
       if (this.#isClosed) return;
       const answered = this.#outstanding.receive(message, 0, message.length, false) !== undefined;
       this.#strange = answered ? 0 : this.#strange + 1;
-      if (this.#strange > MOST_STRANGE) this.#socket.destroy();
+      if (this.#strange > MAX_STRANGE) this.#socket.destroy();
     }
     this.#settle();
   }

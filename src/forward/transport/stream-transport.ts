@@ -6,7 +6,7 @@
  * more queries: it may be half open, and TCP would tell only after minutes.
  */
 import { connect, isIP, type Socket } from 'node:net';
-import type { Clock } from '../../ground/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
 import type { Asked } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
@@ -36,7 +36,7 @@ interface Entry extends Asked {
   connection: StreamConnection<Entry> | undefined;
 }
 
-const MOST_CONNECTIONS = 4;
+const MAX_CONNECTIONS = 4;
 /** Queries on one connection before another one is opened. */
 const FULL_LOAD = 128;
 const IDLE_MILLISECONDS = { tcp: 10_000, tls: 30_000 } as const;
@@ -95,7 +95,7 @@ export class StreamTransport implements Transport {
     this.#connections = usable;
     let best = usable[0];
     for (const connection of usable) if (connection.load < (best?.load ?? 0)) best = connection;
-    if (best !== undefined && (best.load < FULL_LOAD || usable.length >= MOST_CONNECTIONS)) return best;
+    if (best !== undefined && (best.load < FULL_LOAD || usable.length >= MAX_CONNECTIONS)) return best;
     const opened = this.#open();
     usable.push(opened);
     return opened;

@@ -1,8 +1,8 @@
 /**
- * What carries a query to one server and its reply back. Patience is not its affair: it waits until it is told not to.
+ * Carries a query to one server and its reply back. Time-outs are decided elsewhere: it waits until it is cancelled.
  */
-import type { Message } from '../../wire/types.ts';
 import type { QueryMessage } from './query-message.ts';
+import type { UpstreamReply } from './upstream-reply.ts';
 
 /** Packets that were no reply to anything asked, by what was wrong with them. */
 export interface DroppedPackets {
@@ -16,9 +16,11 @@ export interface ExchangeEvents {
   /**
    * Called once, unless `failed` was or the exchange was cancelled.
    *
-   * @param message perhaps a `PlainReply`, which is lent until this returns
+   * @param reply a raw one is lent until this returns
    */
-  replied(message: Message): void;
+  replied(reply: UpstreamReply): void;
+  /** The server has sent something that is not yet the reply: it is alive, and the reply takes another round trip or two. */
+  heard(): void;
   /** The query will not be answered. @param code what the network said, `ECONNREFUSED`, or `malformed` */
   failed(code: string): void;
 }

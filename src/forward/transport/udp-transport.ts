@@ -1,18 +1,18 @@
 /**
- * Queries over UDP, from a pool of connected sockets with ports of the system's random choice.
+ * Queries over UDP, from connected sockets with ports of the system's random choice.
  *
- * A forger who cannot see our packets must guess port and id at once (RFC 5452). Each socket serves a bounded number of queries
- * and a bounded time, so that no port stays long enough to be searched for; the socket for a query is drawn by chance. Queries
- * of the same moment share a socket, up to 32, because they leave with one system call then.
+ * A forger who cannot see our packets must guess port and id at once (RFC 5452). As long as few queries leave, each has a socket
+ * of its own. Above, they share a pool: each socket serves a bounded number of queries and a bounded time, the socket for a query
+ * is drawn by chance, and queries of the same moment share one, up to 32, because they leave with one system call then.
+ *
+ * Packets that nobody but a forger can have sent close a socket: its queries fail with `FORGERY_SUSPECTED`, to be sent over TCP.
  */
 import { randomInt } from 'node:crypto';
-import type { Clock, Timer } from '../../ground/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
 import { openQuerySocket, type QuerySocket } from '../../socket/query-socket.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
-import type { Message } from '../../wire/types.ts';
-import type { SourcePorts } from '../plan.ts';
 import { type Asked, Outstanding } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
 import {
@@ -22,6 +22,13 @@ import {
   type ExchangeEvents,
   type Transport,
 } from './transport.ts';
+import { messageOf, type UpstreamReply } from './upstream-reply.ts';
+
+/** UDP ports that queries are sent from. */
+export type SourcePorts =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'range'; readonly min: number; readonly max: number }
+  | { readonly kind: 'fixed'; readonly port: number };
 
 export interface UdpTransportOptions {
   readonly peer: SocketAddress;
@@ -39,6 +46,11 @@ const SOCKETS = 16;
 const QUERIES_PER_SOCKET = 1024;
 const MILLISECONDS_PER_SOCKET = 20_000;
 const QUERIES_IN_A_ROW = 32;
+/** Queries a second up to which each has a socket of its own, and how many such sockets may be open. */
+const SINGLE_PER_SECOND = 200;
+const MAX_SINGLE = 256;
+/** Packets of a forger that a socket may receive. */
+const MAX_SUSPICIOUS = 3;
 /** A port of a range may be taken. */
 const PORT_TRIES = 16;
 
@@ -50,12 +62,15 @@ interface Seat {
   retired: boolean;
 }
 
+/** The code of queries whose socket was closed for what it received. */
+export const FORGERY_SUSPECTED = 'forgery suspected';
+
 const NO_EXCHANGE: Exchange = { overdue() {}, cancel() {} };
 
 export class UdpTransport implements Transport {
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0 };
   readonly #options: UdpTransportOptions;
-  readonly #isForged: (message: Message) => boolean;
+  readonly #isForged: (reply: UpstreamReply) => boolean;
   readonly #seats: (Seat | undefined)[];
   /** Retired, but still waiting for replies. */
   readonly #leaving = new Set<Seat>();
@@ -63,6 +78,9 @@ export class UdpTransport implements Transport {
   #inRow = 0;
   #rowAt = 0;
   #sweep: Timer | undefined;
+  #secondAt = 0;
+  #inSecond = 0;
+  #inSecondBefore = 0;
 
   constructor(options: UdpTransportOptions) {
     this.#options = options;
@@ -74,7 +92,8 @@ export class UdpTransport implements Transport {
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
     let seat: Seat;
     try {
-      seat = this.#pickSeat();
+      const now = this.#options.clock.monotonic();
+      seat = this.#isQuiet(now) ? this.#singleSeat(now) : this.#pickSeat(now);
     } catch (error) {
       events.failed(codeOf(error));
       return NO_EXCHANGE;
@@ -104,8 +123,28 @@ export class UdpTransport implements Transport {
     this.#current = undefined;
   }
 
-  #pickSeat(): Seat {
-    const now = this.#options.clock.monotonic();
+  /** Whether so few queries leave that each may have a socket of its own. Counts this one. */
+  #isQuiet(now: number): boolean {
+    if (now - this.#secondAt >= 1000) {
+      this.#inSecondBefore = now - this.#secondAt < 2000 ? this.#inSecond : 0;
+      this.#inSecond = 0;
+      this.#secondAt = now;
+    }
+    this.#inSecond += 1;
+    const isFixed = this.#options.sourcePorts.kind === 'fixed';
+    const isFew = Math.max(this.#inSecond, this.#inSecondBefore) <= SINGLE_PER_SECOND;
+    return isFew && !isFixed && this.#leaving.size < MAX_SINGLE;
+  }
+
+  /** A socket for one query, which closes after it. */
+  #singleSeat(now: number): Seat {
+    const seat = this.#openSeat(now, 1);
+    seat.retired = true;
+    this.#leaving.add(seat);
+    return seat;
+  }
+
+  #pickSeat(now: number): Seat {
     const current = this.#current;
     if (current !== undefined && now - this.#rowAt < 1 && this.#inRow < QUERIES_IN_A_ROW) {
       this.#inRow += 1;
@@ -150,15 +189,26 @@ export class UdpTransport implements Transport {
     this.settle(seat);
   }
 
-  #openSeat(now: number): Seat {
-    const outstanding = new Outstanding<UdpExchange>(this.dropped, this.#isForged);
+  /** Gives up a socket that a forger has found. */
+  #abandon(seat: Seat): void {
+    const index = this.#seats.indexOf(seat);
+    if (index >= 0) this.#seats[index] = undefined;
+    const exchanges = seat.outstanding.takeAll();
+    this.#retire(seat);
+    for (const { events } of exchanges) events.failed(FORGERY_SUSPECTED);
+  }
+
+  #openSeat(now: number, places?: number): Seat {
+    const outstanding = new Outstanding<UdpExchange>(this.dropped, this.#isForged, places);
     const socket = this.#openSocket(
       (octets, start, length, isCut) => {
         outstanding.receive(octets, start, length, isCut);
-        this.settle(seat);
+        if (outstanding.suspicious > MAX_SUSPICIOUS) this.#abandon(seat);
+        else this.settle(seat);
       },
-      (code) => {
-        for (const { events } of outstanding.takeAll()) events.failed(code);
+      (code, id) => {
+        const refused = id === undefined ? outstanding.takeAll() : [outstanding.take(id)];
+        for (const exchange of refused) exchange?.events.failed(code);
         this.settle(seat);
       },
     );
@@ -174,7 +224,7 @@ export class UdpTransport implements Transport {
 
   #openSocket(
     onPacket: (octets: Uint8Array, start: number, length: number, isCut: boolean) => void,
-    onError: (code: string) => void,
+    onError: (code: string, id: number | undefined) => void,
   ): QuerySocket {
     const { peer, sourceAddress, sourcePorts, udpSize } = this.#options;
     const open = (port: number | undefined) =>
@@ -193,7 +243,7 @@ export class UdpTransport implements Transport {
     if (sourcePorts.kind === 'fixed') return open(sourcePorts.port);
     for (let turn = 1; ; turn += 1) {
       try {
-        return open(randomInt(sourcePorts.least, sourcePorts.most + 1));
+        return open(randomInt(sourcePorts.min, sourcePorts.max + 1));
       } catch (error) {
         if (turn === PORT_TRIES) throw error;
       }
@@ -228,11 +278,11 @@ function anyAddress(peer: SocketAddress): string {
   return peer.address.includes(':') ? '::' : '0.0.0.0';
 }
 
-function recogniseForged(ranges: readonly AddressRange[]): (message: Message) => boolean {
+function recogniseForged(ranges: readonly AddressRange[]): (reply: UpstreamReply) => boolean {
   if (ranges.length === 0) return () => false;
   const isIgnored = matchRanges(ranges);
-  return ({ answers }) =>
-    answers.some(({ data }) => {
+  return (reply) =>
+    messageOf(reply).answers.some(({ data }) => {
       const octets = data.kind === 'A' || data.kind === 'AAAA' ? parseAddress(data.address) : undefined;
       return octets !== undefined && isIgnored(octets);
     });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_FORWARD_PLAN } from '../plan.ts';
+import { DEFAULT_FORWARD_PLAN } from '../forward-plan.ts';
 import { Pacing } from './pacing.ts';
 import { RoundTrip } from './round-trip.ts';
 
@@ -13,12 +13,12 @@ describe('RoundTrip', () => {
     times.measure(200);
     expect([times.smoothed, times.timeout(), times.hedgeDelay()]).toEqual([200, 600, 400]);
     for (let turn = 0; turn < 100; turn += 1) times.measure(200);
-    expect([times.timeout(), times.hedgeDelay()]).toEqual([200, 200]);
+    expect([times.timeout(), times.hedgeDelay()]).toEqual([400, 300]);
     for (let turn = 0; turn < 100; turn += 1) times.measure(1);
-    expect([times.timeout(), times.hedgeDelay()]).toEqual([100, 20]);
+    expect([times.timeout(), times.hedgeDelay()]).toEqual([400, 100]);
   });
 
-  it('doubles its patience once for timeouts that come together, until a reply', () => {
+  it('doubles the time-out once for timeouts that come together, until a reply', () => {
     const times = new RoundTrip(timing);
     for (let turn = 0; turn < 50; turn += 1) times.timedOut(1000);
     expect(times.timeout()).toBe(800);
@@ -27,7 +27,7 @@ describe('RoundTrip', () => {
     times.timedOut(1800);
     expect(times.timeout()).toBe(1600);
     times.measure(10);
-    expect(times.timeout()).toBe(100);
+    expect(times.timeout()).toBe(400);
   });
 
   it('keeps its bounds whatever it sees', () => {
@@ -38,8 +38,8 @@ describe('RoundTrip', () => {
         for (const [index, seen] of events.entries()) {
           if (seen === 'timeout') times.timedOut(index * 500);
           else times.measure(seen);
-          expect(times.timeout()).toBeGreaterThanOrEqual(timing.leastTimeout);
-          expect(times.timeout()).toBeLessThanOrEqual(timing.mostTimeout);
+          expect(times.timeout()).toBeGreaterThanOrEqual(timing.minTimeout);
+          expect(times.timeout()).toBeLessThanOrEqual(timing.maxTimeout);
           expect(times.hedgeDelay()).toBeLessThanOrEqual(times.timeout());
         }
       }),

@@ -1,21 +1,28 @@
 /**
- * How long a server takes: a smoothed mean and its variation, as TCP keeps them (RFC 6298), and the patience that follows.
+ * How long a server takes: a smoothed mean and its variation, as TCP keeps them (RFC 6298), and the time-outs that follow.
  */
-import type { ForwardTiming } from '../plan.ts';
+/** Milliseconds. */
+export interface ReplyTimeouts {
+  /** The bounds of the time that a server is given to reply. */
+  readonly minTimeout: number;
+  readonly maxTimeout: number;
+  /** What it is given before its speed is known. */
+  readonly firstTimeout: number;
+}
 
-/** After each timeout patience doubles, at most so often, until a reply shows the true time again. */
-const MOST_DOUBLINGS = 3;
-/** Milliseconds below which asking a second server is never worth it. */
-const LEAST_HEDGE = 20;
+/** After each time-out the next one doubles, at most so often, until a reply shows the true time again. */
+const MAX_DOUBLINGS = 3;
+/** Milliseconds below which no second server is asked: a resolver answers from its cache in 1 ms and else takes tens of them. */
+const MIN_HEDGE = 100;
 
 export class RoundTrip {
-  readonly #timing: ForwardTiming;
+  readonly #timing: ReplyTimeouts;
   #smoothed: number | undefined;
   #variation = 0;
   #doublings = 0;
   #lastDoubling = Number.NEGATIVE_INFINITY;
 
-  constructor(timing: ForwardTiming) {
+  constructor(timing: ReplyTimeouts) {
     this.#timing = timing;
   }
 
@@ -40,14 +47,14 @@ export class RoundTrip {
   timedOut(now: number): void {
     if (now - this.#lastDoubling < this.timeout()) return;
     this.#lastDoubling = now;
-    this.#doublings = Math.min(this.#doublings + 1, MOST_DOUBLINGS);
+    this.#doublings = Math.min(this.#doublings + 1, MAX_DOUBLINGS);
   }
 
   /** Whole milliseconds to wait for a reply before asking again or elsewhere. */
   timeout(): number {
-    const { leastTimeout, mostTimeout, firstTimeout } = this.#timing;
+    const { minTimeout, maxTimeout, firstTimeout } = this.#timing;
     const usual = this.#smoothed === undefined ? firstTimeout : this.#smoothed + 4 * this.#variation;
-    return Math.round(Math.min(Math.max(usual, leastTimeout) * 2 ** this.#doublings, mostTimeout));
+    return Math.round(Math.min(Math.max(usual, minTimeout) * 2 ** this.#doublings, maxTimeout));
   }
 
   /** Whole milliseconds after which a reply is late enough to ask a second server too: never above `timeout`. */
@@ -58,6 +65,6 @@ export class RoundTrip {
       this.#smoothed === undefined
         ? firstTimeout / 2
         : this.#smoothed + Math.max(2 * this.#variation, this.#smoothed / 2);
-    return Math.min(Math.round(Math.max(usual, LEAST_HEDGE)), this.timeout());
+    return Math.min(Math.round(Math.max(usual, MIN_HEDGE)), this.timeout());
   }
 }

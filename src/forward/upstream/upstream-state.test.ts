@@ -7,9 +7,12 @@ const run = (events: readonly UpstreamEvent[], from: UpstreamState = UNTRIED) =>
 const times = (count: number, event: UpstreamEvent) => Array.from({ length: count }, () => event);
 
 describe('the state of an upstream server', () => {
-  it('goes down only by many failures in a row', () => {
+  it('is silent only by many failures in a row, and down when probes stay without a reply too', () => {
     expect(run(times(5, 'failed'))).toEqual({ kind: 'failing', failures: 5 });
-    expect(run(times(6, 'failed'))).toEqual({ kind: 'down', probes: 0 });
+    expect(run(times(60, 'failed'))).toEqual({ kind: 'silent', probes: 0 });
+    expect(run([...times(6, 'failed'), ...times(3, 'probed')]).kind).toBe('silent');
+    expect(run([...times(6, 'failed'), ...times(4, 'probed')])).toEqual({ kind: 'down', probes: 0 });
+    expect(run([...times(6, 'failed'), ...times(3, 'probed'), 'replied']).kind).toBe('well');
     expect(run([...times(5, 'failed'), 'replied', ...times(5, 'failed')]).kind).toBe('failing');
   });
 
@@ -26,7 +29,7 @@ describe('the state of an upstream server', () => {
     expect(nextState(well, 'loop-ended')).toBe(well);
   });
 
-  it('is probed with growing pauses in two states, and never in others', () => {
+  it('is probed in three states, with growing pauses in two, and never in others', () => {
     const event = fc.constantFrom<UpstreamEvent>('replied', 'failed', 'looped', 'probed', 'loop-ended');
     fc.assert(
       fc.property(
@@ -35,8 +38,8 @@ describe('the state of an upstream server', () => {
         (events, random) => {
           const state = run(events);
           const pause = probePause(state, random);
-          expect(pause !== undefined).toBe(state.kind === 'down' || state.kind === 'looping');
-          if (pause === undefined) return;
+          expect(pause !== undefined).toBe(['silent', 'down', 'looping'].includes(state.kind));
+          if (pause === undefined || state.kind === 'silent') return;
           expect(pause).toBeGreaterThanOrEqual(375);
           expect(pause).toBeLessThanOrEqual(375_000);
           expect(probePause(nextState(state, 'probed'), random)).toBeGreaterThanOrEqual(pause);

@@ -1,17 +1,19 @@
 /**
- * How an upstream server does, and what may follow on what. Replies to real queries count; probes are sent only to servers
- * that are left out.
+ * The state of an upstream server, as a table of moves. Replies to real queries count; probes are sent only to servers of
+ * which nothing is heard.
  *
  *     untried   no reply and no failure yet
  *     well      the last thing heard of it was a reply
- *     failing   queries went unanswered since; it is asked as before
- *     down      too many did: asked last, and probed with growing pauses
+ *     failing   some queries in a row were overdue or refused; it is asked as before
+ *     silent    many were, and nothing was heard meanwhile: asked last, and probed to tell slow names from a dead server
+ *     down      nothing was heard for two seconds more, not even replies to probes: probed with growing pauses
  *     looping   our own query came back: not asked, and probed with growing pauses
  */
 export type UpstreamState =
   | { readonly kind: 'untried' }
   | { readonly kind: 'well' }
   | { readonly kind: 'failing'; readonly failures: number }
+  | { readonly kind: 'silent'; readonly probes: number }
   | { readonly kind: 'down'; readonly probes: number }
   | { readonly kind: 'looping'; readonly probes: number };
 
@@ -28,7 +30,9 @@ export type UpstreamEvent =
   | 'loop-ended';
 
 /** A lossy path loses a few in a row by chance; a dead server all of them. */
-const FAILURES_UNTIL_DOWN = 6;
+const FAILURES_UNTIL_SILENT = 6;
+/** Probes that stay without a reply before a silent server is down. */
+const PROBES_UNTIL_DOWN = 3;
 
 export const UNTRIED: UpstreamState = { kind: 'untried' };
 const WELL: UpstreamState = { kind: 'well' };
@@ -46,6 +50,12 @@ const MOVES: Moves = {
   untried: { replied: () => WELL, failed: () => failing(1), looped },
   well: { failed: () => failing(1), looped },
   failing: { replied: () => WELL, failed: ({ failures }) => failing(failures + 1), looped },
+  silent: {
+    replied: () => WELL,
+    probed: ({ probes }) =>
+      probes < PROBES_UNTIL_DOWN ? { kind: 'silent', probes: probes + 1 } : { kind: 'down', probes: 0 },
+    looped,
+  },
   down: { replied: () => WELL, probed: ({ probes }) => ({ kind: 'down', probes: probes + 1 }), looped },
   // A loop answers too, in the end: only a probe that stays away ends this.
   looping: {
@@ -55,7 +65,7 @@ const MOVES: Moves = {
 };
 
 function failing(failures: number): UpstreamState {
-  return failures < FAILURES_UNTIL_DOWN ? { kind: 'failing', failures } : { kind: 'down', probes: 0 };
+  return failures < FAILURES_UNTIL_SILENT ? { kind: 'failing', failures } : { kind: 'silent', probes: 0 };
 }
 
 function looped(): UpstreamState {
@@ -70,9 +80,11 @@ export function nextState(state: UpstreamState, event: UpstreamEvent): UpstreamS
 }
 
 const PROBE_PAUSES = {
-  down: { first: 500, most: 30_000 },
-  looping: { first: 5000, most: 300_000 },
+  down: { first: 500, max: 30_000 },
+  looping: { first: 5000, max: 300_000 },
 } as const;
+/** Between the probes of a silent server. */
+const SILENT_PAUSE = 700;
 
 /**
  * Milliseconds until the next probe; undefined for a server that needs none.
@@ -80,7 +92,8 @@ const PROBE_PAUSES = {
  * @param random from 0 to below 1: spreads the probes of many servers and programs
  */
 export function probePause(state: UpstreamState, random: number): number | undefined {
+  if (state.kind === 'silent') return state.probes === 0 ? 0 : SILENT_PAUSE;
   if (state.kind !== 'down' && state.kind !== 'looping') return undefined;
-  const { first, most } = PROBE_PAUSES[state.kind];
-  return Math.min(first * 2 ** Math.min(state.probes, 20), most) * (0.75 + random / 2);
+  const { first, max } = PROBE_PAUSES[state.kind];
+  return Math.min(first * 2 ** Math.min(state.probes, 20), max) * (0.75 + random / 2);
 }

@@ -4,19 +4,18 @@
  * An attempt outlives the question that it was made for: a reply that comes after another server's still tells how this one
  * does, and silence tells it too. So health costs no extra queries.
  */
-import type { Clock } from '../../ground/clock.ts';
-import type { Message } from '../../wire/types.ts';
-import { DueEntry, DueLine } from '../due-line.ts';
-import type { ForwardTiming } from '../plan.ts';
-import { PlainReply } from '../transport/plain-reply.ts';
+import type { Clock } from '../../base/clock.ts';
+import { QueuedTimer, TimerQueue } from '../../base/timer-queue.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
 import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from '../transport/transport.ts';
+import { rcodeOf, type UpstreamReply } from '../transport/upstream-reply.ts';
+import { EdnsSupport } from './edns-support.ts';
 import { Pacing } from './pacing.ts';
-import { RoundTrip } from './round-trip.ts';
+import { type ReplyTimeouts, RoundTrip } from './round-trip.ts';
 import { nextState, UNTRIED, type UpstreamEvent, type UpstreamState } from './upstream-state.ts';
 
 export interface AttemptEvents {
-  replied(attempt: Attempt, message: Message): void;
+  replied(attempt: Attempt, reply: UpstreamReply): void;
   /** The server is slower than usual. */
   slow(attempt: Attempt): void;
   /** The server has not replied in the time it usually takes. A reply may still come. */
@@ -48,7 +47,7 @@ export interface UpstreamOptions {
   readonly text: string;
   readonly transport: Transport;
   readonly queriesPerSecond: number | undefined;
-  readonly timing: ForwardTiming;
+  readonly timing: ReplyTimeouts;
   readonly clock: Clock;
   /** Called after each change of the state. */
   readonly onChange: (upstream: Upstream, from: UpstreamState) => void;
@@ -59,14 +58,13 @@ export class Upstream {
   readonly roundTrip: RoundTrip;
   readonly clock: Clock;
   /** When attempts are slow, and when those that are slow are overdue: each in the order in which they come. */
-  readonly slowness: DueLine;
-  readonly patience: DueLine;
-  /** Whether it does not know EDNS: it has refused a query with it, and answered the same without. */
-  refusesEdns = false;
+  readonly slowness: TimerQueue;
+  readonly timeout: TimerQueue;
+  readonly edns: EdnsSupport;
   readonly #transport: Transport;
   readonly #pacing: Pacing | undefined;
   readonly #onChange: UpstreamOptions['onChange'];
-  /** Under way, in no order: each knows its place. A set of as short lives costs the collector dear, see `Flights`. */
+  /** Under way, in no order: each knows its place. A set of as short lives costs the collector dear, see `QuestionTable`. */
   readonly #attempts: Attempt[] = [];
   readonly #replies = new Map<number, number>();
   #state: UpstreamState = UNTRIED;
@@ -79,8 +77,9 @@ export class Upstream {
   constructor({ text, transport, queriesPerSecond, timing, clock, onChange }: UpstreamOptions) {
     this.text = text;
     this.clock = clock;
-    this.slowness = new DueLine(clock);
-    this.patience = new DueLine(clock);
+    this.slowness = new TimerQueue(clock);
+    this.timeout = new TimerQueue(clock);
+    this.edns = new EdnsSupport(clock);
     this.roundTrip = new RoundTrip(timing);
     this.#transport = transport;
     this.#pacing =
@@ -92,8 +91,12 @@ export class Upstream {
     return this.#state;
   }
 
-  get isRetired(): boolean {
-    return this.#isRetired;
+  get isDown(): boolean {
+    return this.#state.kind === 'down';
+  }
+
+  get usesEdns(): boolean {
+    return this.edns.isUsed;
   }
 
   /** Milliseconds until its rate allows another query, 0 for now. */
@@ -119,13 +122,17 @@ export class Upstream {
     if (this.#state !== from) this.#onChange(this, from);
   }
 
-  /** Counts a reply. @internal for `Attempt` */
-  replied(attempt: Attempt, message: Message, milliseconds: number): void {
+  /** The first packet of a reply came. @internal for `Attempt` */
+  heard(milliseconds: number): void {
     this.roundTrip.measure(milliseconds);
-    const rcode = wholeCodeOf(message);
+    this.note('replied');
+  }
+
+  /** Counts a reply. @internal for `Attempt` */
+  replied(attempt: Attempt, reply: UpstreamReply): void {
+    const rcode = rcodeOf(reply);
     this.#replies.set(rcode, (this.#replies.get(rcode) ?? 0) + 1);
     this.#ended(attempt);
-    this.note('replied');
   }
 
   /** Counts an attempt that was overdue or failed. @internal for `Attempt` */
@@ -184,13 +191,8 @@ export class Upstream {
   }
 }
 
-function wholeCodeOf(message: Message): number {
-  if (message instanceof PlainReply) return message.rcode;
-  return message.header.rcode | ((message.edns?.extendedRcode ?? 0) << 4);
-}
-
 /** One query under way. */
-export class Attempt extends DueEntry implements ExchangeEvents {
+export class Attempt extends QueuedTimer implements ExchangeEvents {
   readonly upstream: Upstream;
   readonly query: QueryMessage;
   /** Where it stands among those of its server. */
@@ -202,6 +204,7 @@ export class Attempt extends DueEntry implements ExchangeEvents {
   #left = 0;
   #isSlow = false;
   #isOverdue = false;
+  #isHeard = false;
   #isDone = false;
 
   constructor(upstream: Upstream, query: QueryMessage, events: AttemptEvents) {
@@ -216,6 +219,10 @@ export class Attempt extends DueEntry implements ExchangeEvents {
     return this.#isOverdue;
   }
 
+  get isSlow(): boolean {
+    return this.#isSlow;
+  }
+
   get isDone(): boolean {
     return this.#isDone;
   }
@@ -224,7 +231,7 @@ export class Attempt extends DueEntry implements ExchangeEvents {
     const { slowness, roundTrip } = this.upstream;
     const slowAfter = roundTrip.hedgeDelay();
     this.#left = roundTrip.timeout() - slowAfter;
-    slowness.set(this, this.#askedAt, slowAfter);
+    slowness.set(this, this.#askedAt + slowAfter);
     this.#exchange = transport.ask(this.query, this);
   }
 
@@ -242,12 +249,21 @@ export class Attempt extends DueEntry implements ExchangeEvents {
   }
 
   /** @internal for the transport */
-  replied(message: Message): void {
+  replied(reply: UpstreamReply): void {
     if (this.#isDone) return;
     const events = this.#events;
     this.#finish();
-    this.upstream.replied(this, message, this.upstream.clock.monotonic() - this.#askedAt);
-    events?.replied(this, message);
+    if (!this.#isHeard) this.upstream.heard(this.upstream.clock.monotonic() - this.#askedAt);
+    this.upstream.replied(this, reply);
+    events?.replied(this, reply);
+  }
+
+  /** The rest takes as long as the transport gives it, so it is neither slow nor overdue. @internal for the transport */
+  heard(): void {
+    if (this.#isDone || this.#isHeard) return;
+    this.#isHeard = true;
+    this.#unsetTimer();
+    this.upstream.heard(this.upstream.clock.monotonic() - this.#askedAt);
   }
 
   /** @internal for the transport */
@@ -267,8 +283,8 @@ export class Attempt extends DueEntry implements ExchangeEvents {
       return;
     }
     this.#isSlow = true;
-    const { patience, clock } = this.upstream;
-    if (this.#left > 0) patience.set(this, clock.monotonic(), this.#left);
+    const { timeout, clock } = this.upstream;
+    if (this.#left > 0) timeout.set(this, clock.monotonic() + this.#left);
     this.#events?.slow(this);
     if (this.#left <= 0 && !this.#isDone) this.#overdue();
   }
@@ -285,7 +301,11 @@ export class Attempt extends DueEntry implements ExchangeEvents {
   #finish(): void {
     this.#isDone = true;
     this.#events = undefined;
-    (this.#isSlow ? this.upstream.patience : this.upstream.slowness).cancel(this);
+    this.#unsetTimer();
+  }
+
+  #unsetTimer(): void {
+    (this.#isSlow ? this.upstream.timeout : this.upstream.slowness).cancel(this);
   }
 
   #end(): void {

@@ -1,7 +1,7 @@
 /**
  * Which names are those of services in a federation: `service.namespace.federation.svc.domain`.
  */
-import { isDns1035Label, isDns1123Label } from '../../kube/name-rules.ts';
+import { isDns1035Label, isDns1123Label } from '../../kube/names/name-rules.ts';
 import { isWithin, splitLabels } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 

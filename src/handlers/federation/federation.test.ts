@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { AskableCluster } from '../../../test/cluster/askable-cluster.ts';
-import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { addresses, denial, makeQuery, told } from '../../../test/support/queries.ts';
-import { RecordingLog } from '../../../test/support/recording-log.ts';
-import { composeChain, type Handler } from '../../chain/chain.ts';
-import type { ClusterPlace } from '../../kube/node-places.ts';
-import type { ClusterObject } from '../../kube/objects.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import { composeChain } from '../../chain/handler.ts';
+import { ALL_QUESTIONS } from '../../chain/match.ts';
+import { addresses, denial, handlerOf, makeQuery, told } from '../../chain/testing/queries.ts';
+import type { ClusterPlace } from '../../kube/objects/node-places.ts';
+import type { ClusterObject } from '../../kube/objects/objects.ts';
 import { parseName, toKey } from '../../wire/name.ts';
-import { createAliasFollower } from '../aliases.ts';
-import { createClusterHandler } from '../cluster.ts';
+import { createAliasFollower } from '../alias/alias.ts';
+import { createKubernetesHandler } from '../kubernetes/kubernetes.ts';
+import { AskableCluster } from '../testing/askable-cluster.ts';
 import { createFederationHandler } from './federation.ts';
 import { readFederatedName } from './federation-names.ts';
 
@@ -33,7 +34,10 @@ const OBJECTS: readonly ClusterObject[] = [
   { kind: 'Service', namespace: 'blue', name: 'db', address: { kind: 'headless' }, ports: [] },
   endpoints('blue', 'db', '10.244.0.2'),
   {
-    ...{ kind: 'Service', namespace: 'blue', name: 'out', ports: [] },
+    kind: 'Service',
+    namespace: 'blue',
+    name: 'out',
+    ports: [],
     address: { kind: 'externalName', name: 'www.example.com' },
   },
   // A namespace with the name of a federation, and a service in it with the name of a namespace.
@@ -41,10 +45,11 @@ const OBJECTS: readonly ClusterObject[] = [
 ];
 
 /** Others that know every name of `fed.example` and `www.example.com`. */
-const resolver: Handler = ({ question, key }) =>
+const resolver = handlerOf(({ question, key }) =>
   question.type === 1 && (key.endsWith('.fed.example.') || key === 'www.example.com.')
     ? addresses(question.name, '192.0.2.7')
-    : denial('nxdomain');
+    : denial('nxdomain'),
+);
 
 const HERE: ClusterPlace = { kind: 'place', zone: 'z', region: 'r' };
 
@@ -66,11 +71,16 @@ async function ask(
   const clock = new ManualClock();
   const log = new RecordingLog();
   const domains = new Map([['fed', toKey(parseName('fed.example.'))]]);
-  const federations = { domain: DOMAIN, domainOf: (federation: string) => domains.get(federation), place };
+  const federations = {
+    domain: DOMAIN,
+    domainOf: (federation: string) => domains.get(federation),
+    place,
+    questions: ALL_QUESTIONS,
+  };
   const chain = composeChain([
     createAliasFollower(log, clock),
     createFederationHandler({ federations, cluster, clock, log }),
-    createClusterHandler(cluster),
+    createKubernetesHandler(cluster),
     resolver,
   ]);
   return { told: told(await chain(makeQuery(`${name}.svc.cluster.local.`, type))), log };

@@ -2,20 +2,30 @@
  * Answers for services in a federation: the service of this cluster if it leads to somebody, else the name that the
  * federation has for it in our zone and region. Either way it is an alias, which is followed.
  */
+
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
 import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/chain.ts';
+import type { Handler } from '../../chain/handler.ts';
+import type { Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
-import { createSparingWarning } from '../../chain/sparing-warning.ts';
-import type { Clock } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
-import { federationNode } from '../../kube/kube-dns/federation-node.ts';
-import type { ClusterPlace } from '../../kube/node-places.ts';
+import { federationNode } from '../../kube/dialects/kube-dns/federation-node.ts';
+import type { ClusterPlace } from '../../kube/objects/node-places.ts';
 import { NameError, parentOf, parseName } from '../../wire/name.ts';
 import type { AbsoluteName, NameKey } from '../../wire/types.ts';
 import { lookUp } from '../../zone/lookup.ts';
 import { negativeSoa, type Zone } from '../../zone/zone.ts';
-import { type ClusterSource, toAnswer } from '../cluster.ts';
+import { type ClusterSource, toAnswer } from '../kubernetes/kubernetes.ts';
 import { type FederatedService, readFederatedName } from './federation-names.ts';
+
+/** A federation that the cluster belongs to, as kube-dns knows it: clusters that offer services under the same names. */
+export interface Federation {
+  /** One label in lower case: the third of `service.namespace.federation.svc.domain`. */
+  readonly name: string;
+  /** Where the federation keeps names of services of all its clusters. */
+  readonly domain: NameKey;
+}
 
 /** The federations of now. */
 export interface FederationSource {
@@ -24,6 +34,8 @@ export interface FederationSource {
   /** The domain of a federation, if the cluster belongs to it. */
   domainOf(federation: string): NameKey | undefined;
   readonly place: ClusterPlace;
+  /** The names of all federations, and all below them. */
+  readonly questions: Questions;
 }
 
 export interface FederationOptions {
@@ -37,8 +49,8 @@ export function createFederationHandler(options: FederationOptions): Handler {
   const { federations, cluster, clock, log } = options;
   const { domain } = federations;
   const { names } = cluster;
-  const warn = createSparingWarning(log, clock, 'federation: this cluster stands in no zone and region');
-  return (query, next) => {
+  const warnings = new RateLimitedWarnings(log, clock);
+  const handle: Handler['handle'] = (query, next) => {
     const asked = readFederatedName(query.key, domain);
     const federation = asked && federations.domainOf(asked.federation);
     const zone = names.zoneOf(query.key);
@@ -47,12 +59,25 @@ export function createFederationHandler(options: FederationOptions): Handler {
     if (!cluster.isKnown) return { kind: 'servfail' };
     if (names.isServed(asked.namespace, asked.service))
       return answerWith(parseName(`${asked.service}.${asked.namespace}.svc.${domain}`), query, zone, cluster);
+    // Nodes are in no publication.
+    query.forbidStoring();
     const { place } = federations;
     if (place.kind === 'unknown') return { kind: 'servfail' };
     const target = place.kind === 'place' ? nameIn(asked, place, federation) : undefined;
     if (target !== undefined) return answerWith(target, query, zone, cluster);
-    warn({ name: query.key, remedy: 'Label a node with topology.kubernetes.io/zone and region.' });
+    const remedy = 'Label a node with topology.kubernetes.io/zone and region.';
+    warnings.warn('federation: zone and region of this cluster unknown', { name: query.key, remedy });
     return { kind: 'nodata', aliases: [], soa: negativeSoa(zone), authoritative: true };
+  };
+  return {
+    name: 'federation',
+    role: 'other',
+    answers: 'unchanged',
+    // They change with the federations.
+    get questions() {
+      return federations.questions;
+    },
+    handle,
   };
 }
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { makeQuery, told } from '../../../test/support/queries.ts';
+import { makeQuery, told } from '../../chain/testing/queries.ts';
 import { HostNames } from '../../sources/local/host-names.ts';
 import { LocalNames } from '../../sources/local/local-names.ts';
 import { hostsOnly } from '../../sources/local/local-plan.ts';
+import { DEFAULT_PUBLICATION } from '../../table/types.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { createKnownNamesHandler, type LocalNetwork } from './known-names.ts';
 
@@ -13,14 +14,18 @@ const NETWORKS: readonly LocalNetwork[] = [
 ];
 
 function handlerOf(localisesQueries: boolean, hosts: Readonly<Record<string, readonly string[]>>) {
-  const names = new HostNames(true);
+  const names = new HostNames();
   for (const [name, addresses] of Object.entries(hosts))
     for (const address of addresses) names.add(toKey(parseName(name)), address, 5);
   const known = new LocalNames({ ...hostsOnly(5), localisesQueries }, names, 0);
-  const handler = createKnownNamesHandler({ names: () => known, networks: () => NETWORKS });
+  const handler = createKnownNamesHandler({
+    publication: DEFAULT_PUBLICATION,
+    names: () => known,
+    networks: () => NETWORKS,
+  });
   return async (name: string, type = 'A') => {
     const query = makeQuery(name, type);
-    const answer = await handler(query, () => ({ kind: 'refused' }));
+    const answer = await handler.handle(query, () => ({ kind: 'refused' }));
     return { said: told(answer), dependsOnClient: query.clientWasRead };
   };
 }

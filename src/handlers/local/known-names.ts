@@ -5,9 +5,10 @@
  * types that lead no further than an alias, and those whose answer depends on who asks.
  */
 import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/chain.ts';
+import type { Handler } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import type { LocalNames } from '../../sources/local/local-names.ts';
+import type { PublicationId } from '../../table/types.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { type ResourceRecord, TYPE } from '../../wire/types.ts';
 
@@ -18,14 +19,16 @@ export interface LocalNetwork {
 }
 
 export interface KnownNamesOptions {
+  /** Holds the names in the table. */
+  readonly publication: PublicationId;
   /** What is known now. */
   readonly names: () => LocalNames;
   /** IPv4 networks of this machine's interfaces; asked for only where answers depend on them. */
   readonly networks: () => readonly LocalNetwork[];
 }
 
-export function createKnownNamesHandler({ names, networks }: KnownNamesOptions): Handler {
-  return (query, next) => {
+export function createKnownNamesHandler({ publication, names, networks }: KnownNamesOptions): Handler {
+  const handle: Handler['handle'] = (query, next) => {
     const known = names();
     const { type } = query.question;
     const answer = known.answer(query.key, type);
@@ -33,6 +36,17 @@ export function createKnownNamesHandler({ names, networks }: KnownNamesOptions):
     const hasChoice = (type === TYPE.A || type === TYPE.ANY) && known.isLocalised(query.key);
     const records = hasChoice ? chooseForClient(query, answer.records, networks()) : answer.records;
     return present(query, records, answer.additionals);
+  };
+  return {
+    name: 'hosts',
+    role: 'publisher',
+    publication,
+    answers: 'unchanged',
+    questions: {
+      includes: (name) => names().has(name),
+      matches: () => [{ name: { kind: 'any' }, types: 'all' }],
+    },
+    handle,
   };
 }
 

@@ -6,22 +6,29 @@ const key = (text: string) => toKey(parseName(text));
 const domain = (text: string): NameScope => ({ kind: 'domain', name: key(text) });
 const suffix = (text: string): NameScope => ({ kind: 'suffix', text });
 
-const scopes = new NameScopes<string>([
-  [{ kind: 'all' }, 'all'],
-  [domain('.'), 'root'],
-  [domain('example.'), 'example'],
-  [domain('a.example.'), 'a.example'],
-  [domain('a.example.'), 'a.example again'],
-  [suffix('ample'), '*ample'],
-  [suffix('a.example'), '*a.example'],
-  [{ kind: 'plain-names' }, 'plain'],
-]);
+const route = (scope: NameScope, rule: string) => ({ scope, rule });
 
+const ROUTES = [
+  route({ kind: 'all' }, 'all'),
+  route(domain('.'), 'root'),
+  route(domain('example.'), 'example'),
+  route(domain('a.example.'), 'a.example'),
+  route(domain('a.example.'), 'a.example again'),
+  route(domain('a.example.'), 'a.example'),
+  route(domain('b.example.'), 'a.example'),
+  route(suffix('ample'), '*ample'),
+  route(suffix('a.example'), '*a.example'),
+  route({ kind: 'plain-names' }, 'plain'),
+];
+const scopes = new NameScopes(ROUTES, ({ rule }) => rule);
+
+const ENDS = ['example', '*ample', 'root', 'all'];
 const rulesOf = (name: string) => [...scopes.find(key(name))].flat();
 
 describe('the rules that a name is in', () => {
   it.each([
-    ['x.a.example.', ['a.example', 'a.example again', '*a.example', 'example', '*ample', 'root', 'all']],
+    ['x.a.example.', [...['a.example', 'a.example again', 'a.example'], '*a.example', ...ENDS]],
+    ['b.example.', ['a.example', ...ENDS]],
     ['ba.example.', ['*a.example', 'example', '*ample', 'root', 'all']],
     ['example.', ['example', '*ample', 'plain', 'root', 'all']],
     ['sample.', ['*ample', 'plain', 'root', 'all']],

@@ -15,15 +15,24 @@ export type NameScope =
   /** Names that end in these characters, in lower case and without the final dot. */
   | { readonly kind: 'suffix'; readonly text: string };
 
-export class NameScopes<Rule> {
+export class NameScopes<Route extends { readonly scope: NameScope }, Rule> {
   readonly #domains = new Map<NameKey, Rule[]>();
   readonly #suffixes: { readonly text: string; readonly rules: Rule[] }[] = [];
   readonly #plain: Rule[] = [];
   readonly #all: Rule[] = [];
 
-  /** @param pairs the rules of a scope are kept in the order given */
-  constructor(pairs: Iterable<readonly [NameScope, Rule]>) {
-    for (const [scope, rule] of pairs) this.#rulesOf(scope).push(rule);
+  /**
+   * @param routes the rules of a scope are kept in the order given
+   * @param ruleOf the rule of a route
+   */
+  constructor(routes: Iterable<Route>, ruleOf: (route: Route) => Rule) {
+    // Long lists have one rule for all their domains, which share its list.
+    const alone = new Map<Rule, Rule[]>();
+    for (const route of routes) {
+      const rule = ruleOf(route);
+      if (route.scope.kind === 'domain') this.#addToDomain(route.scope.name, rule, alone);
+      else this.#rulesOf(route.scope).push(rule);
+    }
     this.#suffixes.sort((one, other) => other.text.length - one.text.length);
   }
 
@@ -57,25 +66,25 @@ export class NameScopes<Rule> {
     if (countLabels(name) === 1 && this.#plain.length > 0) yield this.#plain;
   }
 
-  #rulesOf(scope: NameScope): Rule[] {
+  #addToDomain(name: NameKey, rule: Rule, alone: Map<Rule, Rule[]>): void {
+    const before = this.#domains.get(name);
+    if (before === undefined) {
+      const only = alone.get(rule) ?? [rule];
+      alone.set(rule, only);
+      this.#domains.set(name, only);
+    } else if (before.length > 1) before.push(rule);
+    else this.#domains.set(name, [...before, rule]);
+  }
+
+  #rulesOf(scope: Exclude<NameScope, { kind: 'domain' }>): Rule[] {
     switch (scope.kind) {
       case 'all':
         return this.#all;
       case 'plain-names':
         return this.#plain;
-      case 'domain':
-        return this.#domainRules(scope.name);
       case 'suffix':
         return this.#suffixRules(scope.text);
     }
-  }
-
-  #domainRules(name: NameKey): Rule[] {
-    const known = this.#domains.get(name);
-    if (known !== undefined) return known;
-    const rules: Rule[] = [];
-    this.#domains.set(name, rules);
-    return rules;
   }
 
   #suffixRules(text: string): Rule[] {

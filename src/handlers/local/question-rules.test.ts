@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeQuery, told } from '../../../test/support/queries.ts';
+import { makeQuery, told } from '../../chain/testing/queries.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { TYPE } from '../../wire/types.ts';
 import type { NameScope } from './name-scopes.ts';
@@ -36,7 +36,7 @@ const IDLE: QuestionRules = {
 
 async function answer(name: string, type: string, known: readonly string[] = []): Promise<string> {
   const { handler } = compileQuestionRules(RULES, (key) => known.includes(key));
-  return told(await handler(makeQuery(name, type), () => ({ kind: 'servfail' }))).join(' | ');
+  return told(await handler.handle(makeQuery(name, type), () => ({ kind: 'servfail' }))).join(' | ');
 }
 
 describe('rules for questions', () => {
@@ -79,10 +79,12 @@ describe('rules for questions', () => {
     '1.0.0.10.in-addr.arpa.',
   ])('say whether a question for addresses of %s is theirs', async (name) => {
     for (const rules of [RULES, { ...RULES, keepsPlainNames: false }, { ...RULES, routes: [] }, IDLE]) {
-      const { handler, concerns } = compileQuestionRules(rules, () => false);
+      const { handler } = compileQuestionRules(rules, () => false);
       for (const type of ['A', 'AAAA'] as const) {
-        const given = await handler(makeQuery(name, type), () => ({ kind: 'servfail' }));
-        expect(concerns(toKey(parseName(name)), TYPE[type])).toBe(given.kind !== 'servfail');
+        const given = await handler.handle(makeQuery(name, type), () => ({ kind: 'servfail' }));
+        expect(handler.questions.includes(toKey(parseName(name)), TYPE[type])).toBe(
+          given.kind !== 'servfail',
+        );
       }
     }
   });

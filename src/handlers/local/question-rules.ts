@@ -6,7 +6,8 @@
  * its existence.
  */
 import type { Answer } from '../../chain/answer.ts';
-import type { Handler } from '../../chain/chain.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { type Match, NO_QUESTIONS, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { countLabels, ROOT } from '../../wire/name.ts';
 import { CLASS, type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
@@ -35,10 +36,10 @@ export interface QuestionRules {
   readonly ttl: number;
 }
 
+type Scopes = NameScopes<QuestionRules['routes'][number], RuleAction>;
+
 export interface QuestionRuleBook {
   readonly handler: Handler;
-  /** Whether a question for addresses of a name may be answered by rule. */
-  readonly concerns: (name: NameKey, type: number) => boolean;
   /** Whether a domain that the name is in has addresses for all its names: then it is no name that does not exist. */
   readonly hasAddress: (name: NameKey) => boolean;
 }
@@ -48,23 +49,57 @@ export function compileQuestionRules(
   rules: QuestionRules,
   exists: (name: NameKey) => boolean,
 ): QuestionRuleBook {
-  const scopes = new NameScopes(rules.routes.map(({ scope, action }) => [scope, action] as const));
+  const scopes = new NameScopes(rules.routes, ({ action }) => action);
   return {
-    handler: (query, next) =>
-      answerPrivateReverse(rules, scopes, query) ??
-      answerWindows(rules, query) ??
-      answerByRoute(rules, scopes, query, exists) ??
-      next(query),
-    concerns: isIdle(rules)
-      ? () => false
-      : (name, type) => keepsHere(rules, name, type) || hasRule(actionsFor(scopes, name, type)),
+    handler: {
+      name: 'question-rules',
+      role: 'other',
+      answers: 'unchanged',
+      questions: questionsOf(rules, scopes),
+      handle: (query, next) =>
+        answerPrivateReverse(rules, scopes, query) ??
+        answerWindows(rules, query) ??
+        answerByRoute(rules, scopes, query, exists) ??
+        next(query),
+    },
     hasAddress: (name) => scopes.some(name, isAddress),
   };
 }
 
-/** Whether rules say at most which servers are asked. */
-function isIdle({ routes, keepsPlainNames }: QuestionRules): boolean {
-  return !keepsPlainNames && routes.every(({ action }) => isForServers(action));
+function questionsOf(rules: QuestionRules, scopes: Scopes): Questions {
+  if (isIdle(rules)) return NO_QUESTIONS;
+  const { keepsPrivateReverse, keepsWindowsQuestions } = rules;
+  return {
+    includes: (name, type) =>
+      keepsHere(rules, name, type) ||
+      (keepsPrivateReverse && REVERSE_TYPES.has(type)) ||
+      (keepsWindowsQuestions && WINDOWS_TYPES.has(type)) ||
+      hasRule(actionsFor(scopes, name, type)),
+    matches: () => matchesOf(rules),
+  };
+}
+
+function* matchesOf(rules: QuestionRules): Iterable<Match> {
+  const any = { kind: 'any' } as const;
+  if (rules.keepsPlainNames) yield { name: any, types: ADDRESS_TYPES };
+  if (rules.keepsPrivateReverse) yield { name: any, types: REVERSE_TYPES };
+  if (rules.keepsWindowsQuestions) yield { name: any, types: WINDOWS_TYPES };
+  for (const { scope, action } of rules.routes) {
+    if (isForServers(action)) continue;
+    const types = action.kind === 'local' ? 'all' : ADDRESS_TYPES;
+    yield { name: scope.kind === 'domain' ? { kind: 'suffix', name: scope.name } : any, types };
+  }
+}
+
+const ADDRESS_TYPES: ReadonlySet<number> = new Set([TYPE.A, TYPE.AAAA, TYPE.ANY]);
+const REVERSE_TYPES: ReadonlySet<number> = new Set([TYPE.PTR, TYPE.ANY]);
+const WINDOWS_TYPES: ReadonlySet<number> = new Set([TYPE.SOA, TYPE.SRV, TYPE.ANY]);
+
+/** Whether rules only choose servers. */
+function isIdle(rules: QuestionRules): boolean {
+  const { routes, keepsPlainNames, keepsPrivateReverse, keepsWindowsQuestions } = rules;
+  const keeps = keepsPlainNames || keepsPrivateReverse || keepsWindowsQuestions;
+  return !keeps && routes.every(({ action }) => isForServers(action));
 }
 
 function hasRule([first]: readonly RuleAction[]): boolean {
@@ -77,7 +112,7 @@ const isAddress = ({ kind }: RuleAction): boolean => kind === 'address' || kind 
 
 function answerPrivateReverse(
   { keepsPrivateReverse }: QuestionRules,
-  scopes: NameScopes<RuleAction>,
+  scopes: Scopes,
   { key, question }: Query,
 ): Answer | undefined {
   const isReverse = question.type === TYPE.PTR || question.type === TYPE.ANY;
@@ -101,7 +136,7 @@ function answerWindows({ keepsWindowsQuestions }: QuestionRules, query: Query): 
 
 function answerByRoute(
   rules: QuestionRules,
-  scopes: NameScopes<RuleAction>,
+  scopes: Scopes,
   query: Query,
   exists: (name: NameKey) => boolean,
 ): Answer | undefined {
@@ -126,7 +161,7 @@ function keepsHere({ keepsPlainNames }: QuestionRules, name: NameKey, type: numb
  * What the longest scope that has something to say of this type says: addresses of the type before null addresses, then
  * servers, and only then that there are none.
  */
-function actionsFor(scopes: NameScopes<RuleAction>, name: NameKey, type: number): readonly RuleAction[] {
+function actionsFor(scopes: Scopes, name: NameKey, type: number): readonly RuleAction[] {
   for (const actions of scopes.find(name)) {
     const addresses = addressesFor(actions, type);
     if (addresses.length > 0) return addresses;
@@ -141,7 +176,7 @@ const ORDER = ['null-address', 'default', 'forward', 'local'] as const;
 
 const isThere = (action: RuleAction | undefined): boolean => action !== undefined;
 
-/** The last given comes first. Whoever asks for ANY gets one family. */
+/** The last given comes first. A question for ANY gets one family. */
 function addressesFor(actions: readonly RuleAction[], type: number): readonly RuleAction[] {
   for (const wanted of typesOf(type)) {
     const found = actions.filter((action) => action.kind === 'address' && typeOf(action.address) === wanted);
@@ -157,7 +192,7 @@ function typesOf(type: number): readonly number[] {
 }
 
 /** Whether the very scope that keeps a name here has addresses, though of another type. */
-function hasAddresses(scopes: NameScopes<RuleAction>, name: NameKey): boolean {
+function hasAddresses(scopes: Scopes, name: NameKey): boolean {
   for (const actions of scopes.find(name)) {
     if (!actions.some(({ kind }) => kind === 'local')) continue;
     return actions.some(isAddress);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { QUERY_HEADER, record } from '../../../test/support/queries.ts';
-import { RecordingLog } from '../../../test/support/recording-log.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import { QUERY_HEADER, record } from '../../chain/testing/queries.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
 import { CLASS, type Message, RCODE, TYPE } from '../../wire/types.ts';

@@ -2,7 +2,7 @@
  * What is done to the replies of servers before anybody sees them, cache included: addresses translated, forged ones taken
  * for NXDOMAIN, private ones refused, and names that we know not denied.
  */
-import type { Log } from '../../ground/log.ts';
+import type { Log } from '../../base/log.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 import { type AddressMatch, type AddressRange, matchRanges } from '../../wire/address-range.ts';
 import { isWithin, toKey } from '../../wire/name.ts';

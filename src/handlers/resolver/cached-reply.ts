@@ -3,12 +3,11 @@
  */
 import type { Forwarded } from '../../chain/answer.ts';
 import type { AnswerBody, CachedEntry, CachedQuestion } from '../../table/types.ts';
+import { HEADER_OCTETS } from '../../wire/header.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import type { ResourceRecord } from '../../wire/types.ts';
 
-const HEADER_OCTETS = 12;
-
-/** @param now seconds since the epoch */
+/** @param now seconds of the monotonic clock that all threads share */
 export function replyFromEntry(entry: CachedEntry, now: number): Forwarded {
   return replyFromBody(entry, entry.body, Math.max(0, now - entry.stored));
 }
@@ -23,6 +22,7 @@ export function replyFromBody(question: CachedQuestion, body: AnswerBody, age: n
     rcode: body.rcode,
     authoritative: false,
     truncated: false,
+    authenticData: body.authenticData ?? false,
     answers: aged(answers),
     authorities: aged(authorities),
     additionals: aged(additionals),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ForwardRule, ForwardTarget, NameMatch } from '../../forward/plan.ts';
+import type { ForwardRule, ForwardTarget, NameMatch } from '../../forward/forward-plan.ts';
 import { parseUpstream } from '../../forward/upstream-address.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { listChangedDomains } from './changed-domains.ts';

@@ -1,13 +1,13 @@
 /**
  * Which names two lists of forwarding rules may send to different servers.
  */
-import type { ForwardRule, ForwardTarget, NameMatch } from '../../forward/plan.ts';
+import type { ForwardRule, ForwardTarget, NameMatch } from '../../forward/forward-plan.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
 import { parentOf, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** Each domain is looked for among all cached answers: beyond so many it is better to forget all of them. */
-const MOST_DOMAINS = 64;
+const MAX_DOMAINS = 64;
 
 /** The domains whose names may go elsewhere, none within another; the root where it cannot be told so finely. */
 export function listChangedDomains(
@@ -20,7 +20,7 @@ export function listChangedDomains(
   );
   const domains = new Set(changed.map((match) => coverOf((old.get(match) ?? now.get(match))?.match)));
   const widest = [...domains].filter((domain) => !isBelowAny(domain, domains));
-  return widest.length > MOST_DOMAINS ? [ROOT] : widest;
+  return widest.length > MAX_DOMAINS ? [ROOT] : widest;
 }
 
 function isBelowAny(domain: NameKey, domains: ReadonlySet<NameKey>): boolean {

@@ -1,31 +1,30 @@
 /**
  * Asks upstream, and says what was answered: the last of all handlers.
  */
+
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
 import type { Answer } from '../../chain/answer.ts';
+import { ALL_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
-import { createSparingWarning } from '../../chain/sparing-warning.ts';
-import { keepReply } from '../../forward/caching/cached-answer.ts';
+import { cacheReply } from '../../forward/caching/cached-answer.ts';
 import type { CachingRules } from '../../forward/caching/caching-rules.ts';
 import type { FailureReason, Forwarder, ForwardQuestion, ForwardReply } from '../../forward/forwarder.ts';
-import type { Clock } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
-import type { CachedAnswer } from '../../table/types.ts';
 import type { Message, NameKey, Question } from '../../wire/types.ts';
-import { type HiddenTypes, hideTypes } from './hidden-types.ts';
+import { type FilteredTypes, hideTypes } from './filtered-types.ts';
 import { Latency, type LatencyCounts } from './latency.ts';
-import { RESOLVER_METRICS_ID } from './metrics-ids.ts';
+import { RESOLVER_OUTCOME } from './outcomes.ts';
 
 /** Makes another message of a reply, before it is judged and kept. */
 export type ReplyChange = (question: Question, message: Message) => Message;
 
 /** What is done to replies. */
-export interface ReplyTerms {
+export interface ReplySettings {
   readonly caching: CachingRules;
   /** In this order. */
   readonly changes: readonly ReplyChange[];
-  readonly hiddenTypes: HiddenTypes;
-  /** Whether several addresses are told in the order in which they came. Default: in any order. */
-  readonly keepsOrder?: boolean;
+  readonly filteredTypes: FilteredTypes;
   /** Whether `changes` leave answers with addresses and denials alone, but for names that `mayExist`. Default: no. */
   readonly leavesAddresses?: boolean;
   /** Whether it may be wrong that there is no such name. Default: it is not. */
@@ -48,20 +47,24 @@ const SILENCE_TTL = 1;
 type Presented = Exclude<Answer, { kind: 'drop' }>;
 
 export class Forwarding {
+  readonly name = 'forward';
+  readonly role = 'forwarder';
+  readonly questions = ALL_QUESTIONS;
+  readonly answers = 'unchanged';
   readonly #forwarder: Pick<Forwarder, 'resolve'>;
-  readonly #terms: () => ReplyTerms;
-  readonly #warn: ReturnType<typeof createSparingWarning>;
+  readonly #settings: () => ReplySettings;
+  readonly #warnings: RateLimitedWarnings;
   readonly #latency = new Latency();
   readonly #failures = new Map<FailureReason, number>();
 
-  constructor(forwarder: Pick<Forwarder, 'resolve'>, terms: () => ReplyTerms, clock: Clock, log: Log) {
+  constructor(forwarder: Pick<Forwarder, 'resolve'>, settings: () => ReplySettings, clock: Clock, log: Log) {
     this.#forwarder = forwarder;
-    this.#terms = terms;
-    this.#warn = createSparingWarning(log, clock, 'no answer from upstream');
+    this.#settings = settings;
+    this.#warnings = new RateLimitedWarnings(log, clock);
   }
 
-  async answer(query: Query): Promise<Answer> {
-    const question = toForwardQuestion(query);
+  async handle(query: Query): Promise<Answer> {
+    const question = query.questionKey;
     return this.present(question, await this.#forwarder.resolve(question, { address: query.account }));
   }
 
@@ -78,8 +81,8 @@ export class Forwarding {
   }
 
   /** What is done to replies now. */
-  get terms(): ReplyTerms {
-    return this.#terms();
+  get settings(): ReplySettings {
+    return this.#settings();
   }
 
   count(): ForwardingCounts {
@@ -87,20 +90,24 @@ export class Forwarding {
   }
 
   #present(question: ForwardQuestion, reply: Message): Presented {
-    const { caching, changes, hiddenTypes, keepsOrder = false } = this.#terms();
-    const changed = changes.reduce((message, change) => change(question, message), reply);
-    const hide = (message: Message) => hideTypes(question, message, hiddenTypes);
-    const kept = keepReply(question, changed, caching, RESOLVER_METRICS_ID.answered, hide);
+    const { caching, changes, filteredTypes } = this.#settings();
+    const changed = withoutAd(
+      reply,
+      changes.reduce((message, change) => change(question, message), reply),
+    );
+    const hide = (message: Message) => withoutAd(message, hideTypes(question, message, filteredTypes));
+    const kept = cacheReply(question, changed, caching, RESOLVER_OUTCOME.answered, hide);
     const { header, answers, authorities, additionals, edns } = kept?.message ?? hide(changed);
     return {
       kind: 'forwarded',
       rcode: header.rcode | ((edns?.extendedRcode ?? 0) << 4),
       authoritative: false,
       truncated: header.truncated,
+      authenticData: header.authenticData,
       answers,
       authorities,
       additionals,
-      memory: kept && finish(kept.answer, keepsOrder),
+      memory: kept && { ...kept.answer, recursionAvailable: true },
     };
   }
 
@@ -112,13 +119,14 @@ export class Forwarding {
       case 'no-upstream':
         return { kind: 'refused' };
       case 'overloaded':
-        this.#warn({ name: question.name, reason, detail });
+        this.#warnings.warn('no answer from upstream', { name: question.name, reason, detail });
         return { kind: 'overloaded' };
       case 'timeout':
       case 'network': {
-        this.#warn({ name: question.name, reason, detail });
-        return { kind: 'servfail', lifetime: Math.min(SILENCE_TTL, this.#terms().caching.failureTtl) };
+        this.#warnings.warn('no answer from upstream', { name: question.name, reason, detail });
+        return { kind: 'servfail', lifetime: Math.min(SILENCE_TTL, this.#settings().caching.failureTtl) };
       }
+      case 'down':
       case 'loop':
       case 'stopped':
         return { kind: 'servfail' };
@@ -126,21 +134,8 @@ export class Forwarding {
   }
 }
 
-/** What clients see is whether we recurse for them, and we do. */
-function finish(answer: CachedAnswer, keepsOrder: boolean): CachedAnswer {
-  const { body } = answer;
-  const isFixed = keepsOrder && body.rotation !== undefined;
-  return { ...answer, recursionAvailable: true, body: isFixed ? { ...body, rotation: undefined } : body };
-}
-
-function toForwardQuestion({
-  key,
-  question,
-  edns,
-  checkingDisabled,
-  recursionDesired,
-}: Query): ForwardQuestion {
-  const { type, class: dnsClass } = question;
-  const dnssecOk = edns?.dnssecOk ?? false;
-  return { name: key, type, class: dnsClass, dnssecOk, checkingDisabled, recursionDesired };
+/** What was changed here is not what a server has validated. */
+function withoutAd(before: Message, after: Message): Message {
+  if (before === after || !after.header.authenticData) return after;
+  return { ...after, header: { ...after.header, authenticData: false } };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { addresses, denial, record } from '../../../test/support/queries.ts';
 import type { Answer } from '../../chain/answer.ts';
+import { addresses, denial, record } from '../../chain/testing/queries.ts';
 import { parseName } from '../../wire/name.ts';
 import { TYPE } from '../../wire/types.ts';
 import { createNameResolver } from './name-resolver.ts';
@@ -8,8 +8,15 @@ import { createNameResolver } from './name-resolver.ts';
 it('finds the addresses of a name by the way of all queries, of both families', async () => {
   const v6 = record('ns.example.', { kind: 'AAAA', address: '2001:db8::1' }, 7);
   const forwarded: Answer = {
-    ...{ kind: 'forwarded', rcode: 0, authoritative: false, truncated: false, memory: undefined },
-    ...{ answers: [v6], authorities: [], additionals: [] },
+    kind: 'forwarded',
+    rcode: 0,
+    authoritative: false,
+    truncated: false,
+    authenticData: false,
+    memory: undefined,
+    answers: [v6],
+    authorities: [],
+    additionals: [],
   };
   const resolve = createNameResolver(() => ({ question, account }) => {
     expect(account).toBe('');

@@ -2,7 +2,7 @@
  * The addresses of a name by the way that every query takes: for upstream servers that are given by name.
  */
 import type { Answer } from '../../chain/answer.ts';
-import type { Chain } from '../../chain/chain.ts';
+import type { Chain } from '../../chain/handler.ts';
 import type { ResolveName } from '../../forward/named-servers.ts';
 import { CLASS, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { createOwnQuery } from './own-query.ts';

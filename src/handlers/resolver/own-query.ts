@@ -13,9 +13,16 @@ export function createOwnQuery(
 ): Query {
   const { dnssecOk, checkingDisabled } = flags;
   const header = {
-    ...{ id: 0, response: false, opcode: OPCODE.QUERY, rcode: 0 },
-    ...{ authoritative: false, truncated: false, authenticData: false, recursionAvailable: false },
-    ...{ recursionDesired: true, checkingDisabled },
+    id: 0,
+    response: false,
+    opcode: OPCODE.QUERY,
+    rcode: 0,
+    authoritative: false,
+    truncated: false,
+    authenticData: false,
+    recursionAvailable: false,
+    recursionDesired: true,
+    checkingDisabled,
   };
   const edns = { version: 0, udpSize: 1232, dnssecOk, extendedRcode: 0, options: [] };
   return new Query(question, { header, question, edns }, OURSELVES);

@@ -1,11 +1,14 @@
 /**
- * Asks anew for popular answers shortly before they expire, so that no client has to wait for them.
+ * Prefetches popular answers shortly before they expire, so that no client has to wait for them.
  *
- * Once a second the cache is looked through, in parts, with other work between them.
+ * Once a second the cache is searched, in parts, with other work between them.
  */
+
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { Query } from '../../chain/query.ts';
 import { isWorthPrefetching } from '../../forward/caching/expiry.ts';
-import type { Clock, Timer } from '../../ground/clock.ts';
+import type { QuestionKey } from '../../forward/question-key.ts';
+import { QuestionTable } from '../../forward/question-table.ts';
 import type { CachedEntry } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { decodeName } from '../../wire/name-wire.ts';
@@ -26,11 +29,16 @@ const PAUSE_MILLISECONDS = 5;
 /** Entries that are looked at without a pause: a fraction of a millisecond. */
 const PART = 5_000;
 /** Answers asked for anew at once: clients' own questions come first. */
-const MOST_UNDER_WAY = 64;
+const MAX_UNDER_WAY = 64;
+
+interface Prefetch {
+  readonly question: QuestionKey;
+  nextInChain: Prefetch | undefined;
+}
 
 export class Prefetching {
   readonly #options: PrefetchingOptions;
-  readonly #underWay = new Set<string>();
+  readonly #underWay = new QuestionTable<Prefetch>(MAX_UNDER_WAY);
   #timer: Timer | undefined;
   #isStopped = false;
   #prefetched = 0;
@@ -59,7 +67,7 @@ export class Prefetching {
 
   #sweep(from: number): void {
     const { table, clock, isWanted } = this.#options;
-    const now = Math.floor(clock.now() / 1000);
+    const now = Math.floor(clock.monotonic() / 1000);
     let next = 0;
     if (isWanted()) {
       // All that can be said without reading an answer: it is near its end, and was not short-lived.
@@ -76,11 +84,11 @@ export class Prefetching {
   #prefetch(entry: CachedEntry): void {
     const { name, type, class: dnsClass } = entry;
     const query = createOwnQuery({ name: decodeName(name), type, class: dnsClass }, entry);
-    const key = `${type} ${entry.dnssecOk} ${entry.checkingDisabled} ${query.key}`;
-    if (this.#underWay.has(key) || this.#underWay.size >= MOST_UNDER_WAY) return;
-    this.#underWay.add(key);
+    const prefetch: Prefetch = { question: query.questionKey, nextInChain: undefined };
+    if (this.#underWay.size >= MAX_UNDER_WAY || this.#underWay.find(prefetch.question) !== undefined) return;
+    this.#underWay.add(prefetch);
     this.#prefetched += 1;
-    const end = () => void this.#underWay.delete(key);
+    const end = () => void this.#underWay.remove(prefetch);
     this.#options.refresh(query).then(end, end);
   }
 }

@@ -2,32 +2,33 @@
  * Everything behind the names that we know ourselves: upstream servers, the cache in the table, and what follows a change
  * of either's terms.
  */
+
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
-import { composeChain, type Handler } from '../../chain/chain.ts';
+import { composeChain, type Handler } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import type { Connect } from '../../forward/connect.ts';
+import type { ForwardPlan } from '../../forward/forward-plan.ts';
 import { Forwarder, type ForwardStatistics } from '../../forward/forwarder.ts';
 import type { ResolveName } from '../../forward/named-servers.ts';
-import type { ForwardPlan } from '../../forward/plan.ts';
-import type { Clock } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
 import { boundTtls } from './bound-ttls.ts';
+import { CachingResolver, type CachingResolverCounts, type StaleSettings } from './caching-resolver.ts';
 import { listChangedDomains } from './changed-domains.ts';
-import { Forwarding, type ForwardingCounts, type ReplyTerms } from './forwarding.ts';
-import { OctetAnswers, type OctetAnswersOptions } from './octet-answers.ts';
+import { Forwarding, type ForwardingCounts, type ReplySettings } from './forwarding.ts';
+import { PacketForwarding, type PacketForwardingOptions } from './packet-path.ts';
 import { Prefetching } from './prefetching.ts';
-import { Remembering, type RememberingCounts, type StaleTerms } from './remembering.ts';
 
-export interface ResolverTerms extends ReplyTerms {
+export interface ResolverSettings extends ReplySettings {
   readonly forward: ForwardPlan;
   /** Undefined: nothing is served stale. */
-  readonly stale: StaleTerms | undefined;
+  readonly stale: StaleSettings | undefined;
   readonly prefetch: boolean;
   /** Seconds that clients are told at most, however long an answer is kept. The table has its own such bound. */
-  readonly mostTtl?: number | undefined;
+  readonly maxTtl?: number | undefined;
 }
 
 export interface ResolverOptions {
@@ -44,10 +45,10 @@ export interface ResolverOptions {
   readonly random?: () => number;
 }
 
-export interface ResolverFigures {
+export interface ResolverStats {
   readonly forward: ForwardStatistics;
   readonly forwarding: ForwardingCounts;
-  readonly remembering: RememberingCounts;
+  readonly cachingResolver: CachingResolverCounts;
   readonly prefetched: number;
 }
 
@@ -56,52 +57,55 @@ export class Resolver {
   readonly #clock: Clock;
   readonly #forwarder: Forwarder;
   readonly #forwarding: Forwarding;
-  readonly #remembering: Remembering;
+  readonly #cachingResolver: CachingResolver;
   readonly #prefetching: Prefetching;
-  #terms: ResolverTerms;
+  #settings: ResolverSettings;
   #generation = 0;
 
-  constructor(terms: ResolverTerms, options: ResolverOptions) {
+  constructor(settings: ResolverSettings, options: ResolverOptions) {
     const { table, clock, log, before = [] } = options;
-    this.#terms = terms;
+    this.#settings = settings;
     this.#table = table;
     this.#clock = clock;
-    this.#forwarder = new Forwarder(terms.forward, options);
-    this.#forwarding = new Forwarding(this.#forwarder, () => this.#terms, clock, log);
-    this.#remembering = new Remembering({
-      ask: composeChain([...before, (query) => this.#forwarding.answer(query)]),
+    this.#forwarder = new Forwarder(settings.forward, options);
+    this.#forwarding = new Forwarding(this.#forwarder, () => this.#settings, clock, log);
+    this.#cachingResolver = new CachingResolver({
+      ask: composeChain([...before, this.#forwarding]),
       store: table,
       clock,
       recursionAvailable: true,
-      stale: () => this.#terms.stale,
+      stale: () => this.#settings.stale,
       generation: () => this.#generation,
     });
     this.#prefetching = new Prefetching({
       table,
-      refresh: (query) => this.#remembering.refresh(query),
-      isWanted: () => this.#terms.prefetch,
+      refresh: (query) => this.#cachingResolver.refresh(query),
+      isWanted: () => this.#settings.prefetch,
       clock,
     });
   }
 
   /** The end of a chain. */
   answer(query: Query): Answer | Promise<Answer> {
-    const answer = this.#remembering.answer(query);
-    const { mostTtl } = this.#terms;
-    if (mostTtl === undefined) return answer;
+    const answer = this.#cachingResolver.answer(query);
+    const { maxTtl } = this.#settings;
+    if (maxTtl === undefined) return answer;
     return answer instanceof Promise
-      ? answer.then((late) => boundTtls(late, mostTtl))
-      : boundTtls(answer, mostTtl);
+      ? answer.then((late) => boundTtls(late, maxTtl))
+      : boundTtls(answer, maxTtl);
   }
 
   /** Another way to answers, for questions that nobody before the resolver has anything to say of. */
-  answerInOctets(options: OctetAnswersOptions): OctetAnswers {
+  packetPath(options: PacketForwardingOptions): PacketForwarding {
     const parts = {
-      ...{ forwarder: this.#forwarder, forwarding: this.#forwarding, remembering: this.#remembering },
-      ...{ table: this.#table, clock: this.#clock },
-      isUsable: () => leavesPlainReplies(this.#terms),
+      forwarder: this.#forwarder,
+      forwarding: this.#forwarding,
+      cachingResolver: this.#cachingResolver,
+      table: this.#table,
+      clock: this.#clock,
+      isUsable: () => leavesPlainReplies(this.#settings),
     };
-    return new OctetAnswers(parts, options);
+    return new PacketForwarding(parts, options);
   }
 
   /** Whether a question is our own, sent back by a server that we asked. It gets no answer. */
@@ -119,17 +123,17 @@ export class Resolver {
    * Follows other terms. The cached answers that the change covers are dropped; what is under way is answered as it began,
    * and not remembered.
    */
-  change(terms: ResolverTerms): void {
-    const before = this.#terms;
-    this.#terms = terms;
+  change(settings: ResolverSettings): void {
+    const before = this.#settings;
+    this.#settings = settings;
     this.#generation += 1;
     const isOnlyForward =
-      before.caching === terms.caching &&
-      before.changes === terms.changes &&
-      before.hiddenTypes === terms.hiddenTypes;
-    const domains = isOnlyForward ? listChangedDomains(before.forward.rules, terms.forward.rules) : [ROOT];
+      before.caching === settings.caching &&
+      before.changes === settings.changes &&
+      before.filteredTypes === settings.filteredTypes;
+    const domains = isOnlyForward ? listChangedDomains(before.forward.rules, settings.forward.rules) : [ROOT];
     for (const domain of domains) this.forget(domain);
-    this.#forwarder.change(terms.forward);
+    this.#forwarder.change(settings.forward);
   }
 
   /** Forgets what is cached of a name and all below it. @returns how many answers that were */
@@ -138,11 +142,11 @@ export class Resolver {
     return this.#table.dropCachedWithin(encodeName(domain));
   }
 
-  figures(): ResolverFigures {
+  stats(): ResolverStats {
     return {
       forward: this.#forwarder.statistics(),
       forwarding: this.#forwarding.count(),
-      remembering: this.#remembering.count(),
+      cachingResolver: this.#cachingResolver.count(),
       prefetched: this.#prefetching.prefetched,
     };
   }
@@ -155,8 +159,8 @@ export class Resolver {
 }
 
 /** Whether clients are told addresses as servers send them, but for the bounds of the cache. */
-function leavesPlainReplies({ changes, leavesAddresses, hiddenTypes, mostTtl }: ResolverTerms): boolean {
+function leavesPlainReplies({ changes, leavesAddresses, filteredTypes, maxTtl }: ResolverSettings): boolean {
   return (
-    (changes.length === 0 || leavesAddresses === true) && hiddenTypes.size === 0 && mostTtl === undefined
+    (changes.length === 0 || leavesAddresses === true) && filteredTypes.size === 0 && maxTtl === undefined
   );
 }

@@ -1,13 +1,13 @@
 /**
  * The cluster: whether it is known, how old the data is, how its watches stand.
  */
-import type { Figures, WatchFigures } from '../figures.ts';
+import type { Stats, WatchStats } from '../stats.ts';
 import { type Metric, one, type Sample, seconds } from './metric.ts';
 
 const WATCH_STATES = ['idle', 'listing', 'watching', 'waiting'] as const;
 
-const perWatch = (read: (watch: WatchFigures) => number | undefined) => (figures: Figures) =>
-  figures.watches.flatMap((watch): readonly Sample[] => {
+const perWatch = (read: (watch: WatchStats) => number | undefined) => (stats: Stats) =>
+  stats.watches.flatMap((watch): readonly Sample[] => {
     const value = read(watch);
     return value === undefined ? [] : [[{ kind: watch.title }, value]];
   });
@@ -16,31 +16,31 @@ export const CLUSTER_METRICS: readonly Metric[] = [
   {
     kind: 'gauge',
     name: 'portolan_ready',
-    help: '1 when /readyz says so.',
+    help: '1 while /readyz answers 200.',
     labels: [],
-    read: (figures) => one(figures.ready ? 1 : 0),
+    read: (stats) => one(stats.ready ? 1 : 0),
   },
   {
     kind: 'gauge',
     name: 'portolan_data_age_seconds',
-    help: 'How long ago the data was last known to be what the API server holds.',
+    help: 'Time since the data was last known to be current.',
     labels: [],
-    read: (figures) => one(seconds(figures.dataAge)),
+    read: (stats) => one(seconds(stats.dataAge)),
   },
   {
     kind: 'gauge',
     name: 'portolan_watch_state',
-    help: '1 for the state that the watch of a kind is in.',
+    help: '1 for the current state of the watch of a kind.',
     labels: ['kind', 'state'],
-    read: (figures) =>
-      figures.watches.flatMap(({ title, state }) =>
+    read: (stats) =>
+      stats.watches.flatMap(({ title, state }) =>
         WATCH_STATES.map((each): Sample => [{ kind: title, state: each }, each === state ? 1 : 0]),
       ),
   },
   {
     kind: 'gauge',
     name: 'portolan_watch_age_seconds',
-    help: 'How long ago the objects of a kind were last known to be current.',
+    help: 'Time since the objects of a kind were last known to be current.',
     labels: ['kind'],
     read: perWatch(({ age }) => seconds(age)),
   },
@@ -54,21 +54,22 @@ export const CLUSTER_METRICS: readonly Metric[] = [
   {
     kind: 'counter',
     name: 'portolan_watch_lists_total',
-    help: 'How often a kind was listed whole.',
+    help: 'Complete lists of a kind.',
     labels: ['kind'],
     read: perWatch(({ lists }) => lists),
   },
   {
     kind: 'counter',
-    name: 'portolan_watch_repairs_total',
-    help: 'How often a kind was listed again since what was held was wrong.',
+    name: 'portolan_watch_relists_total',
+    formerName: 'portolan_watch_repairs_total',
+    help: 'Lists of a kind made because the objects held differed from those of the API server.',
     labels: ['kind'],
     read: perWatch(({ repairs }) => repairs),
   },
   {
     kind: 'counter',
     name: 'portolan_malformed_objects_total',
-    help: 'Objects left out since they could not be understood.',
+    help: 'Malformed objects left out.',
     labels: ['kind'],
     read: perWatch(({ malformed }) => malformed),
   },

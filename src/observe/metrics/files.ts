@@ -1,34 +1,56 @@
 /**
- * Files that are read and written: manifests and the snapshot.
+ * Files that are read and written: the query log, manifests and the snapshot.
  */
 import { type Metric, one, seconds } from './metric.ts';
 
 export const FILE_METRICS: readonly Metric[] = [
   {
     kind: 'counter',
-    name: 'portolan_snapshot_written_total',
-    help: 'How often the snapshot file was replaced.',
+    name: 'portolan_query_log_dropped_total',
+    help: 'Answered queries left out of the query log, since their ring was full.',
     labels: [],
-    read: (figures) => one(figures.snapshot?.written),
+    read: (stats) => one(stats.queryLog.dropped),
+  },
+  {
+    kind: 'counter',
+    name: 'portolan_query_log_errors_total',
+    help: 'Writes of the query log that failed.',
+    labels: [],
+    read: (stats) => one(stats.queryLog.failures),
+  },
+  {
+    kind: 'counter',
+    name: 'portolan_snapshot_writes_total',
+    formerName: 'portolan_snapshot_written_total',
+    help: 'Snapshots written.',
+    labels: [],
+    read: (stats) => one(stats.snapshot?.written),
   },
   {
     kind: 'counter',
     name: 'portolan_snapshot_errors_total',
-    help: 'How often it could not be written, or used.',
+    help: 'Snapshots that could not be written or used.',
     labels: [],
-    read: (figures) => one(figures.snapshot?.errors),
+    read: (stats) => one(stats.snapshot?.errors),
   },
   {
     kind: 'gauge',
     name: 'portolan_snapshot_timestamp_seconds',
-    help: 'When it was last replaced, in seconds since the epoch.',
+    help: 'Time of the last snapshot, in seconds since the epoch.',
     labels: [],
-    read: (figures) => one(seconds(figures.snapshot?.lastWritten)),
+    read: (stats) => one(seconds(stats.snapshot?.lastWritten)),
+  },
+  {
+    kind: 'gauge',
+    name: 'portolan_snapshot_age_seconds',
+    help: 'Time since the state in it was known to be that of the cluster.',
+    labels: [],
+    read: (stats) => one(stats.snapshot?.age === undefined ? undefined : stats.snapshot.age / 1000),
   },
   {
     kind: 'gauge',
     name: 'portolan_manifest_files',
-    help: 'Manifest files by whether they can be used as they are.',
+    help: 'Manifest files by state: served, or bad.',
     labels: ['state'],
     read: ({ manifests }) =>
       manifests === undefined

@@ -1,25 +1,27 @@
 /**
- * What a metric is: its name, what it means, and which figure it shows.
+ * The definition of a metric: its name, its meaning, and which of the statistics it shows.
  *
- * A figure that is not to be had now has no sample: an absent value is not a zero.
+ * A value that is not available has no sample: absent is not zero.
  */
-import type { Figures } from '../figures.ts';
+import type { Stats } from '../stats.ts';
 
 export type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 export interface Metric {
   readonly kind: 'counter' | 'gauge';
   readonly name: string;
+  /** A name that it had before, and is shown under too for one release. */
+  readonly formerName?: string;
   readonly help: string;
   readonly labels: readonly string[];
-  readonly read: (figures: Figures) => Iterable<Sample>;
+  readonly read: (stats: Stats) => Iterable<Sample>;
 }
 
-/** How values lie: counted elsewhere, by upper ends that include all below. */
+/** A distribution counted elsewhere, in cumulative buckets. */
 export interface HistogramMetric {
   readonly name: string;
   readonly help: string;
-  readonly read: (figures: Figures) => {
+  readonly read: (stats: Stats) => {
     readonly buckets: readonly (readonly [upperEnd: number, count: number])[];
     readonly sum: number;
     readonly count: number;

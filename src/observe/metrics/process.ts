@@ -4,12 +4,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Metric, one, type Sample } from './metric.ts';
 
-/** They need no figures of a server: other programs show them too. */
+/** They need no statistics of a server: other programs have them too. */
 export const PROCESS_METRICS: readonly (Metric & { readonly read: () => Iterable<Sample> })[] = [
   {
     kind: 'counter',
     name: 'process_cpu_seconds_total',
-    help: 'Processor time of all threads.',
+    help: 'CPU time of all threads.',
     labels: [],
     read: () => {
       const { user, system } = process.cpuUsage();
@@ -19,14 +19,14 @@ export const PROCESS_METRICS: readonly (Metric & { readonly read: () => Iterable
   {
     kind: 'gauge',
     name: 'process_resident_memory_bytes',
-    help: 'Memory in use, as the system counts it.',
+    help: 'Resident memory.',
     labels: [],
     read: () => one(process.memoryUsage.rss()),
   },
   {
     kind: 'gauge',
     name: 'process_virtual_memory_bytes',
-    help: 'Address space, reserved memory that was never touched included.',
+    help: 'Virtual memory, reserved memory that was never used included.',
     labels: [],
     read: () => one(virtualMemory()),
   },
@@ -40,14 +40,14 @@ export const PROCESS_METRICS: readonly (Metric & { readonly read: () => Iterable
   {
     kind: 'gauge',
     name: 'process_max_fds',
-    help: 'How many of them there may be.',
+    help: 'Maximum number of open file descriptors.',
     labels: [],
-    read: () => one(mostDescriptors()),
+    read: () => one(maxDescriptors()),
   },
   {
     kind: 'gauge',
     name: 'process_start_time_seconds',
-    help: 'When the process was started, in seconds since the epoch.',
+    help: 'Start time of the process, in seconds since the epoch.',
     labels: [],
     read: () => one(performance.timeOrigin / 1000),
   },
@@ -58,9 +58,9 @@ function virtualMemory(): number | undefined {
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
 }
 
-function mostDescriptors(): number | undefined {
-  const [, most] = /^Max open files\s+(\d+) /m.exec(readProcessFile('limits')) ?? [];
-  return most === undefined ? undefined : Number(most);
+function maxDescriptors(): number | undefined {
+  const [, max] = /^Max open files\s+(\d+) /m.exec(readProcessFile('limits')) ?? [];
+  return max === undefined ? undefined : Number(max);
 }
 
 function openDescriptors(): number | undefined {

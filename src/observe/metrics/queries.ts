@@ -1,8 +1,8 @@
 /**
  * Questions and their answers, whichever way they took.
  */
-import { METRICS_NAMES } from '../../kube/metrics-ids.ts';
-import { LOCAL_METRICS_ID } from '../../sources/local/metrics-id.ts';
+import { METRICS_NAMES } from '../../kube/names/outcomes.ts';
+import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { type Metric, one } from './metric.ts';
 
@@ -12,8 +12,8 @@ export const QUERY_METRICS: readonly Metric[] = [
     name: 'portolan_dns_queries_total',
     help: 'Queries answered, by type of question and response code.',
     labels: ['type', 'rcode'],
-    read: (figures) =>
-      figures.queries.byTypeAndRcode.map(({ type, rcode, count }) => [
+    read: (stats) =>
+      stats.queries.byTypeAndRcode.map(({ type, rcode, count }) => [
         { type: type === undefined ? 'other' : typeName(type), rcode: rcodeName(rcode) },
         count,
       ]),
@@ -23,23 +23,24 @@ export const QUERY_METRICS: readonly Metric[] = [
     name: 'portolan_dns_hits_total',
     help: 'Queries answered from the table, by what the name stands for.',
     labels: ['name'],
-    read: (figures) =>
-      [...METRICS_NAMES, [LOCAL_METRICS_ID, 'local'] as const].map(([id, name]) => [
+    read: (stats) =>
+      [...METRICS_NAMES, [LOCAL_OUTCOME, 'local'] as const].map(([id, name]) => [
         { name },
-        figures.queries.byMetricsId.get(id) ?? 0,
+        stats.queries.byOutcome.get(id) ?? 0,
       ]),
   },
   {
     kind: 'counter',
-    name: 'portolan_slow_questions_total',
-    help: 'Questions that came by UDP and that the table left to the main thread.',
+    name: 'portolan_slow_path_queries_total',
+    formerName: 'portolan_slow_questions_total',
+    help: 'Queries over UDP that the table left to the handler chain on the main thread.',
     labels: [],
-    read: (figures) => one(figures.udp?.slow.asked),
+    read: (stats) => one(stats.udp?.slow.asked),
   },
   {
     kind: 'counter',
     name: 'portolan_internal_errors_total',
-    help: 'Queries answered SERVFAIL by a defect of Portolan. Anything but 0 is worth a report.',
+    help: 'Queries answered SERVFAIL because of an internal error. Report any value but 0.',
     labels: [],
     read: ({ udp, tcp }) => {
       const readers = udp?.readers.reduce((sum, reader) => sum + reader.faults, 0) ?? 0;

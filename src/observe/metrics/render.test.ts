@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import { RESOLVER_METRICS_ID } from '../../handlers/resolver/metrics-ids.ts';
-import { METRICS_ID } from '../../kube/metrics-ids.ts';
+import { RESOLVER_OUTCOME } from '../../handlers/resolver/outcomes.ts';
+import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { TYPE } from '../../wire/types.ts';
-import type { Figures } from '../figures.ts';
+import type { Stats } from '../stats.ts';
 import { METRICS } from './all.ts';
 import { Metrics } from './render.ts';
 
-const bare: Figures = {
+const bare: Stats = {
   ready: false,
-  queries: { byTypeAndRcode: [], byMetricsId: new Map(), groups: [] },
+  queries: { byTypeAndRcode: [], byOutcome: new Map(), groups: [] },
   table: {
     nodes: 12,
     nodeOctets: 3_400,
@@ -23,12 +23,23 @@ const bare: Figures = {
   },
   resolver: {
     forward: {
-      ...{ inFlight: 3, queued: 1, coalesced: 4, refused: 2, hedged: 5, droppedRecords: 6 },
+      inFlight: 3,
+      queued: 1,
+      coalesced: 4,
+      refused: 2,
+      hedged: 5,
+      retried: 7,
+      droppedRecords: 6,
       upstreams: [
         {
           upstream: '192.0.2.1:53',
           state: { kind: 'well' },
-          ...{ sent: 20, timeouts: 2, networkErrors: 1, loops: 0, inFlight: 3, timeout: 100 },
+          sent: 20,
+          timeouts: 2,
+          networkErrors: 1,
+          loops: 0,
+          inFlight: 3,
+          timeout: 100,
           replies: new Map([
             [0, 15],
             [3, 2],
@@ -49,19 +60,21 @@ const bare: Figures = {
       },
       failures: new Map([['no-upstream', 7]]),
     },
-    remembering: { hits: 1, misses: 30, stale: 2 },
+    cachingResolver: { hits: 1, misses: 30, stale: 2 },
     prefetched: 9,
   },
   dataAge: undefined,
   watches: [],
   udp: undefined,
   tcp: undefined,
+  httpDrops: { 'client-limit': 0, 'total-limit': 0, timeout: 0, pipelined: 0 },
+  queryLog: { dropped: 0, failures: 0 },
   snapshot: undefined,
   manifests: undefined,
   config: undefined,
 };
 
-const render = (figures: Figures) => new Metrics({ version: '1.2.3' }, () => figures).render();
+const render = (stats: Stats) => new Metrics({ version: '1.2.3' }, () => stats).render();
 const linesOf = (text: string) => text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
 it('counts queries by the names of type and response code', async () => {
@@ -72,7 +85,7 @@ it('counts queries by the names of type and response code', async () => {
         { type: TYPE.A, rcode: 0, count: 7 },
         { type: undefined, rcode: 3, count: 2 },
       ],
-      byMetricsId: new Map([[METRICS_ID.headless, 4]]),
+      byOutcome: new Map([[OUTCOME.headless, 4]]),
       groups: [],
     },
   });
@@ -100,7 +113,7 @@ it('shows states of watches, ages and sizes', async () => {
       'portolan_watch_age_seconds{kind="services"} 1.5',
       'portolan_watch_state{kind="services",state="waiting"} 1',
       'portolan_watch_state{kind="services",state="watching"} 0',
-      'portolan_watch_repairs_total{kind="services"} 1',
+      'portolan_watch_relists_total{kind="services"} 1',
       'portolan_table_entries{kind="name"} 12',
       'portolan_table_bytes{kind="cached"} 600',
     ]),
@@ -108,19 +121,19 @@ it('shows states of watches, ages and sizes', async () => {
 });
 
 it('shows what went upstream, and what the cache saved', async () => {
-  const byMetricsId = new Map([
-    [RESOLVER_METRICS_ID.answered, 40],
-    [RESOLVER_METRICS_ID.stale, 5],
+  const byOutcome = new Map([
+    [RESOLVER_OUTCOME.answered, 40],
+    [RESOLVER_OUTCOME.stale, 5],
   ]);
-  const text = await render({ ...bare, queries: { byTypeAndRcode: [], byMetricsId, groups: [] } });
+  const text = await render({ ...bare, queries: { byTypeAndRcode: [], byOutcome, groups: [] } });
   expect(linesOf(text)).toEqual(
     expect.arrayContaining([
       'portolan_upstream_queries_total{upstream="192.0.2.1:53"} 20',
       'portolan_upstream_results_total{upstream="192.0.2.1:53",result="NXDOMAIN"} 2',
       'portolan_upstream_results_total{upstream="192.0.2.1:53",result="timeout"} 2',
       'portolan_upstream_state{upstream="192.0.2.1:53",state="well"} 1',
-      'portolan_upstream_round_trip_seconds{upstream="192.0.2.1:53"} 0.0125',
-      'portolan_forward_in_flight 3',
+      'portolan_upstream_rtt_seconds{upstream="192.0.2.1:53"} 0.0125',
+      'portolan_forward_inflight_queries 3',
       'portolan_forward_failures_total{reason="no_upstream"} 7',
       'portolan_cache_hits_total{kind="fresh"} 41',
       'portolan_cache_hits_total{kind="stale"} 7',
@@ -150,7 +163,7 @@ it('reads counters anew each time, so that they never double', async () => {
   let count = 1;
   const metrics = new Metrics({ version: 'x' }, () => ({
     ...bare,
-    queries: { byTypeAndRcode: [{ type: TYPE.A, rcode: 0, count }], byMetricsId: new Map(), groups: [] },
+    queries: { byTypeAndRcode: [{ type: TYPE.A, rcode: 0, count }], byOutcome: new Map(), groups: [] },
   }));
   await metrics.render();
   count = 3;

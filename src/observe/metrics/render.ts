@@ -1,12 +1,12 @@
 /**
- * Figures in the text format of Prometheus. They are read when they are asked for; nothing is counted here.
+ * Metrics in the text format of Prometheus, read when they are scraped; nothing is counted here.
  */
 import type {
   Gauge as PrometheusGauge,
   Metric as PrometheusMetric,
   Registry as PrometheusRegistry,
 } from 'prom-client';
-import type { Figures } from '../figures.ts';
+import type { Stats } from '../stats.ts';
 import { HISTOGRAMS, METRICS } from './all.ts';
 import type { HistogramMetric, Metric } from './metric.ts';
 import { Counter, Gauge, Registry } from './prometheus.ts';
@@ -15,18 +15,18 @@ import { type SkyDnsNames, writeSkyDnsMetrics } from './skydns.ts';
 export interface MetricsOptions {
   /** Of the program. */
   readonly version: string;
-  /** Show those of SkyDNS too, under these names. */
+  /** Write those of SkyDNS too, under these names. */
   readonly skyDns?: SkyDnsNames | undefined;
 }
 
 export class Metrics {
-  readonly #figures: () => Figures;
+  readonly #stats: () => Stats;
   readonly #skyDns: SkyDnsNames | undefined;
   readonly #registry = new Registry();
-  readonly #filled: readonly ((figures: Figures) => void)[];
+  readonly #filled: readonly ((stats: Stats) => void)[];
 
-  constructor({ version, skyDns }: MetricsOptions, figures: () => Figures) {
-    this.#figures = figures;
+  constructor({ version, skyDns }: MetricsOptions, stats: () => Stats) {
+    this.#stats = stats;
     this.#skyDns = skyDns;
     const info = new Gauge({
       name: 'portolan_build_info',
@@ -36,21 +36,28 @@ export class Metrics {
     });
     info.set({ version, node: process.version }, 1);
     this.#filled = [
-      ...METRICS.map((metric) => fillerOf(metric, this.#registry)),
+      ...METRICS.flatMap(withFormerName).map((metric) => fillerOf(metric, this.#registry)),
       ...HISTOGRAMS.map((histogram) => histogramFillerOf(histogram, this.#registry)),
     ];
   }
 
-  /** All of them, as they stand now. */
+  /** All metrics with their current values. */
   async render(): Promise<string> {
-    const figures = this.#figures();
-    for (const fill of this.#filled) fill(figures);
+    const stats = this.#stats();
+    for (const fill of this.#filled) fill(stats);
     const own = await this.#registry.metrics();
-    return this.#skyDns === undefined ? own : own + writeSkyDnsMetrics(this.#skyDns, figures.queries);
+    return this.#skyDns === undefined ? own : own + writeSkyDnsMetrics(this.#skyDns, stats.queries);
   }
 }
 
-function fillerOf(metric: Metric, registry: PrometheusRegistry): (figures: Figures) => void {
+/** A renamed metric and, for one release, the same under its former name. */
+function withFormerName(metric: Metric): readonly Metric[] {
+  const { name, formerName } = metric;
+  if (formerName === undefined) return [metric];
+  return [metric, { ...metric, name: formerName, help: `Former name of ${name}.` }];
+}
+
+function fillerOf(metric: Metric, registry: PrometheusRegistry): (stats: Stats) => void {
   const options = {
     name: metric.name,
     help: metric.help,
@@ -59,38 +66,36 @@ function fillerOf(metric: Metric, registry: PrometheusRegistry): (figures: Figur
   };
   if (metric.kind === 'gauge') {
     const gauge = new Gauge(options);
-    return (figures) => {
+    return (stats) => {
       clear(gauge, metric);
-      for (const [labels, value] of metric.read(figures)) gauge.set(labels, value);
+      for (const [labels, value] of metric.read(stats)) gauge.set(labels, value);
     };
   }
   const counter = new Counter(options);
-  return (figures) => {
+  return (stats) => {
     clear(counter, metric);
-    for (const [labels, value] of metric.read(figures)) counter.inc(labels, value);
+    for (const [labels, value] of metric.read(stats)) counter.inc(labels, value);
   };
 }
 
-/** Leaves no sample. A reset alone makes one of 0 where there are no labels. */
+/** Removes all samples. A reset alone leaves one of 0 where there are no labels. */
 function clear(filled: Pick<PrometheusGauge, 'reset' | 'remove'>, { labels }: Metric): void {
   filled.reset();
   if (labels.length === 0) filled.remove();
 }
 
-/** Its own histograms want to see each value; these were counted elsewhere. */
-function histogramFillerOf(
-  metric: HistogramMetric,
-  registry: PrometheusRegistry,
-): (figures: Figures) => void {
+/** The library's own histograms observe each value; these were counted elsewhere. */
+function histogramFillerOf(metric: HistogramMetric, registry: PrometheusRegistry): (stats: Stats) => void {
   const { name, help } = metric;
   let values: readonly object[] = [];
   const get = async () => ({ name, help, type: 'histogram', aggregator: 'sum', values });
   // Of a metric the registry uses its name, and `get` for what to show.
   registry.registerMetric({ name, get } as unknown as PrometheusMetric);
-  return (figures) => {
-    const { buckets, sum, count } = metric.read(figures);
+  return (stats) => {
+    const { buckets, sum, count } = metric.read(stats);
     const bucket = (le: number | '+Inf', value: number) => ({
-      ...{ metricName: `${name}_bucket`, labels: { le } },
+      metricName: `${name}_bucket`,
+      labels: { le },
       value,
     });
     values = [

@@ -1,34 +1,34 @@
 /**
  * Names outside the cluster: what was asked upstream, and what the cache saved.
  */
-import { RESOLVER_METRICS_ID } from '../../handlers/resolver/metrics-ids.ts';
-import type { ResolverFigures } from '../../handlers/resolver/resolver.ts';
+import { RESOLVER_OUTCOME } from '../../handlers/resolver/outcomes.ts';
+import type { ResolverStats } from '../../handlers/resolver/resolver.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
-import type { Figures } from '../figures.ts';
+import type { Stats } from '../stats.ts';
 import { type HistogramMetric, type Metric, one, type Sample } from './metric.ts';
 
-type Upstream = ResolverFigures['forward']['upstreams'][number];
+type Upstream = ResolverStats['forward']['upstreams'][number];
 
-const perUpstream = (read: (upstream: Upstream) => number | undefined) => (figures: Figures) =>
-  figures.resolver.forward.upstreams.flatMap((each): readonly Sample[] => {
+const perUpstream = (read: (upstream: Upstream) => number | undefined) => (stats: Stats) =>
+  stats.resolver.forward.upstreams.flatMap((each): readonly Sample[] => {
     const value = read(each);
     return value === undefined ? [] : [[{ upstream: each.upstream }, value]];
   });
 
-const UPSTREAM_STATES = ['untried', 'well', 'failing', 'down', 'looping'] as const;
+const UPSTREAM_STATES = ['untried', 'well', 'failing', 'silent', 'down', 'looping'] as const;
 
 const UPSTREAM_METRICS: readonly Metric[] = [
   {
     kind: 'counter',
     name: 'portolan_upstream_queries_total',
-    help: 'Queries sent to an upstream server, repeated ones and probes included.',
+    help: 'Queries sent to an upstream server, retries and probes included.',
     labels: ['upstream'],
     read: perUpstream(({ sent }) => sent),
   },
   {
     kind: 'counter',
     name: 'portolan_upstream_results_total',
-    help: 'What became of them: a response code, timeout, or network.',
+    help: 'Results of these queries: a response code, timeout, or network.',
     labels: ['upstream', 'result'],
     read: ({ resolver }) =>
       resolver.forward.upstreams.flatMap(({ upstream, replies, timeouts, networkErrors }) => [
@@ -40,7 +40,7 @@ const UPSTREAM_METRICS: readonly Metric[] = [
   {
     kind: 'counter',
     name: 'portolan_upstream_dropped_replies_total',
-    help: 'Packets from an upstream address that were no reply to a query of ours, or to another question.',
+    help: 'Packets from the address of an upstream server that match no pending query, or another question.',
     labels: ['upstream', 'reason'],
     read: ({ resolver }) =>
       resolver.forward.upstreams.flatMap(({ upstream, dropped }) => [
@@ -51,14 +51,14 @@ const UPSTREAM_METRICS: readonly Metric[] = [
   {
     kind: 'counter',
     name: 'portolan_upstream_loops_total',
-    help: 'Times that a query of ours came back to us from an upstream server.',
+    help: 'Forwarding loops found: queries that an upstream server sent back.',
     labels: ['upstream'],
     read: perUpstream(({ loops }) => loops),
   },
   {
     kind: 'gauge',
     name: 'portolan_upstream_state',
-    help: '1 for the state that an upstream server is in.',
+    help: '1 for the current state of an upstream server.',
     labels: ['upstream', 'state'],
     read: ({ resolver }) =>
       resolver.forward.upstreams.flatMap(({ upstream, state }) =>
@@ -67,8 +67,9 @@ const UPSTREAM_METRICS: readonly Metric[] = [
   },
   {
     kind: 'gauge',
-    name: 'portolan_upstream_round_trip_seconds',
-    help: 'The smoothed time from a query to its reply.',
+    name: 'portolan_upstream_rtt_seconds',
+    formerName: 'portolan_upstream_round_trip_seconds',
+    help: 'Smoothed round-trip time.',
     labels: ['upstream'],
     read: perUpstream(({ smoothedRoundTrip }) =>
       smoothedRoundTrip === undefined ? undefined : smoothedRoundTrip / 1000,
@@ -79,36 +80,40 @@ const UPSTREAM_METRICS: readonly Metric[] = [
 const FORWARD_METRICS: readonly Metric[] = [
   {
     kind: 'gauge',
-    name: 'portolan_forward_in_flight',
-    help: 'Questions under way upstream, equal ones counted once.',
+    name: 'portolan_forward_inflight_queries',
+    formerName: 'portolan_forward_in_flight',
+    help: 'Questions in flight to upstream servers, equal ones counted once.',
     labels: [],
     read: ({ resolver }) => one(resolver.forward.inFlight),
   },
   {
     kind: 'gauge',
-    name: 'portolan_forward_queued',
-    help: 'Questions that wait for their turn to go upstream.',
+    name: 'portolan_forward_queue_length',
+    formerName: 'portolan_forward_queued',
+    help: 'Questions queued for forwarding.',
     labels: [],
     read: ({ resolver }) => one(resolver.forward.queued),
   },
   {
     kind: 'counter',
-    name: 'portolan_forward_coalesced_total',
-    help: 'Questions that were answered with the reply to an equal one.',
+    name: 'portolan_forward_coalesced_queries_total',
+    formerName: 'portolan_forward_coalesced_total',
+    help: 'Questions answered with the reply to an equal in-flight question.',
     labels: [],
     read: ({ resolver }) => one(resolver.forward.coalesced),
   },
   {
     kind: 'counter',
-    name: 'portolan_forward_hedged_total',
-    help: 'Second servers asked because the first was slower than usual.',
+    name: 'portolan_forward_hedged_queries_total',
+    formerName: 'portolan_forward_hedged_total',
+    help: 'Queries to a second server sent because the first was slower than usual.',
     labels: [],
     read: ({ resolver }) => one(resolver.forward.hedged),
   },
   {
     kind: 'counter',
     name: 'portolan_forward_failures_total',
-    help: 'Questions that nobody upstream answered, by reason; overloaded are those refused by our own limits.',
+    help: 'Questions that no upstream server answered, by reason; overloaded: refused by a limit of this server.',
     labels: ['reason'],
     read: ({ resolver }) =>
       Array.from(
@@ -119,7 +124,7 @@ const FORWARD_METRICS: readonly Metric[] = [
   {
     kind: 'counter',
     name: 'portolan_forward_dropped_records_total',
-    help: 'Records of replies that did not belong to their question.',
+    help: 'Records left out of replies since they did not belong to the question.',
     labels: [],
     read: ({ resolver }) => one(resolver.forward.droppedRecords),
   },
@@ -129,48 +134,49 @@ const CACHE_METRICS: readonly Metric[] = [
   {
     kind: 'counter',
     name: 'portolan_cache_hits_total',
-    help: 'Questions answered from the cache: fresh, or stale since no upstream server gave a new answer.',
+    help: 'Questions answered from the cache: fresh, or stale (RFC 8767).',
     labels: ['kind'],
-    read: ({ queries, resolver: { remembering } }) => {
-      const hits = (id: number) => queries.byMetricsId.get(id) ?? 0;
+    read: ({ queries, resolver: { cachingResolver } }) => {
+      const hits = (id: number) => queries.byOutcome.get(id) ?? 0;
       return [
-        [{ kind: 'fresh' }, hits(RESOLVER_METRICS_ID.answered) + remembering.hits],
-        [{ kind: 'stale' }, hits(RESOLVER_METRICS_ID.stale) + remembering.stale],
+        [{ kind: 'fresh' }, hits(RESOLVER_OUTCOME.answered) + cachingResolver.hits],
+        [{ kind: 'stale' }, hits(RESOLVER_OUTCOME.stale) + cachingResolver.stale],
       ];
     },
   },
   {
     kind: 'counter',
     name: 'portolan_cache_misses_total',
-    help: 'Questions whose answer was not in the cache, or no longer.',
+    help: 'Questions whose answer was not in the cache, or had expired.',
     labels: [],
-    read: ({ resolver }) => one(resolver.remembering.misses),
+    read: ({ resolver }) => one(resolver.cachingResolver.misses),
   },
   {
     kind: 'counter',
     name: 'portolan_cache_prefetches_total',
-    help: 'Popular answers asked for anew before they expired.',
+    help: 'Popular answers refreshed before they expired.',
     labels: [],
     read: ({ resolver }) => one(resolver.prefetched),
   },
   {
     kind: 'counter',
     name: 'portolan_cache_insertions_total',
-    help: 'Answers put into the cache.',
+    help: 'Answers added to the cache.',
     labels: [],
     read: ({ table }) => one(table.insertions),
   },
   {
     kind: 'counter',
     name: 'portolan_cache_evictions_total',
-    help: 'Cached answers that had to go for others.',
+    help: 'Cached answers evicted for others.',
     labels: [],
     read: ({ table }) => one(table.evictions),
   },
   {
     kind: 'counter',
-    name: 'portolan_cache_refusals_total',
-    help: 'Answers that were not cached for want of room.',
+    name: 'portolan_cache_rejections_total',
+    formerName: 'portolan_cache_refusals_total',
+    help: 'Answers not cached since the cache was full.',
     labels: [],
     read: ({ table }) => one(table.refusals),
   },
@@ -185,7 +191,7 @@ export const RESOLVER_METRICS: readonly Metric[] = [
 export const RESOLVER_HISTOGRAMS: readonly HistogramMetric[] = [
   {
     name: 'portolan_forward_duration_seconds',
-    help: 'From a question to its answer from upstream.',
+    help: 'Time from a question to its answer from an upstream server.',
     read: ({ resolver }) => resolver.forwarding.latency,
   },
 ];

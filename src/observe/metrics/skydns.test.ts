@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parsePrometheusText, seriesKey } from '../../../test/support/prometheus-text.ts';
-import { CHAIN_METRICS_ID } from '../../chain/metrics-ids.ts';
-import { RESOLVER_METRICS_ID } from '../../handlers/resolver/metrics-ids.ts';
-import { METRICS_ID } from '../../kube/metrics-ids.ts';
+import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
+import { RESOLVER_OUTCOME } from '../../handlers/resolver/outcomes.ts';
+import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { CounterSums, type QueryCounts } from '../../table/counter-sums.ts';
 import { Counters } from '../../table/counters.ts';
+import { TableWriter } from '../../table/writer.ts';
 import { RCODE, TYPE } from '../../wire/types.ts';
+import { parsePrometheusText, seriesKey } from '../testing/prometheus-text.ts';
 import { writeSkyDnsMetrics } from './skydns.ts';
 
 const DEFAULTS = { namespace: 'skydns', subsystem: 'skydns' };
@@ -15,17 +16,17 @@ const PREFIX = 'skydns_skydns_dns_';
 const TRUNCATED = 0x0200;
 
 interface Answer {
-  readonly metricsId: number;
+  readonly outcome: number;
   readonly type?: number;
   readonly flags?: number;
   readonly octets?: number;
 }
 
 function count(...answers: readonly Answer[]): QueryCounts {
-  const memory = new SharedArrayBuffer(2 ** 17);
+  const { memory } = new TableWriter({ readers: 1, reservation: 2 ** 20, cacheEntries: 0 });
   const counters = new Counters(memory, 0);
-  for (const { metricsId, type = TYPE.A, flags = 0, octets = 100 } of answers)
-    counters.count(type, flags, metricsId, octets);
+  for (const { outcome, type = TYPE.A, flags = 0, octets = 100 } of answers)
+    counters.count(type, flags, outcome, octets);
   return new CounterSums(memory, 1).read();
 }
 
@@ -40,9 +41,9 @@ function valuesOf(counts: QueryCounts): ReadonlyMap<string, number> {
 }
 
 it('is the text that SkyDNS writes, but for errors counted twice and what a clock measures', () => {
-  const ours = { metricsId: CHAIN_METRICS_ID.ours, octets: 120 };
+  const ours = { outcome: CHAIN_OUTCOME.ours, octets: 120 };
   const missing = { ...ours, flags: RCODE.NXDOMAIN };
-  const refused = { metricsId: CHAIN_METRICS_ID.others, flags: RCODE.REFUSED, octets: 50 };
+  const refused = { outcome: CHAIN_OUTCOME.others, flags: RCODE.REFUSED, octets: 50 };
   const text = writeSkyDnsMetrics(
     DEFAULTS,
     count(ours, missing, missing, missing, refused, refused, refused),
@@ -61,39 +62,39 @@ it.each([
   [{ namespace: '', subsystem: 'dns' }, 'dns_dns_request_count_total'],
   [{ namespace: '', subsystem: '' }, 'dns_request_count_total'],
 ])('begins its names with %o', (names, expected) => {
-  const text = writeSkyDnsMetrics(names, count({ metricsId: METRICS_ID.zone }));
+  const text = writeSkyDnsMetrics(names, count({ outcome: OUTCOME.zone }));
   expect([...parsePrometheusText(text).keys()]).toContain(expected);
 });
 
 describe('a question', () => {
   it.each([
-    ['for a service', { metricsId: METRICS_ID.clusterIP }, 'auth'],
-    ['for the type PTR in our domain', { metricsId: METRICS_ID.zone, type: TYPE.PTR }, 'auth'],
-    ['for a name below an external one', { metricsId: CHAIN_METRICS_ID.ours }, 'auth'],
-    ['for an address of ours', { metricsId: METRICS_ID.reverse, type: TYPE.PTR }, 'reverse'],
-    ['for any other address', { metricsId: CHAIN_METRICS_ID.others, type: TYPE.PTR }, 'reverse'],
-    ['for a remembered one', { metricsId: RESOLVER_METRICS_ID.answered, type: TYPE.PTR }, 'reverse'],
-    ['for another name', { metricsId: CHAIN_METRICS_ID.others }, 'recursive'],
-    ['for a remembered name', { metricsId: RESOLVER_METRICS_ID.stale }, 'recursive'],
+    ['for a service', { outcome: OUTCOME.clusterIP }, 'auth'],
+    ['for the type PTR in our domain', { outcome: OUTCOME.zone, type: TYPE.PTR }, 'auth'],
+    ['for a name below an external one', { outcome: CHAIN_OUTCOME.ours }, 'auth'],
+    ['for an address of ours', { outcome: OUTCOME.reverse, type: TYPE.PTR }, 'reverse'],
+    ['for any other address', { outcome: CHAIN_OUTCOME.others, type: TYPE.PTR }, 'reverse'],
+    ['for a remembered one', { outcome: RESOLVER_OUTCOME.answered, type: TYPE.PTR }, 'reverse'],
+    ['for another name', { outcome: CHAIN_OUTCOME.others }, 'recursive'],
+    ['for a remembered name', { outcome: RESOLVER_OUTCOME.stale }, 'recursive'],
   ])('%s is of %s: %s', (_, answer, system) => {
     const requests = [...valuesOf(count(answer))].filter(([key]) => key.startsWith('request_count_total'));
     expect(requests).toEqual([[`request_count_total{system="${system}"}`, 1]]);
   });
 
   it('that was none is not counted', () => {
-    expect(valuesOf(count({ metricsId: 0, flags: RCODE.FORMERR })).size).toBe(0);
+    expect(valuesOf(count({ outcome: 0, flags: RCODE.FORMERR })).size).toBe(0);
   });
 });
 
 describe('an error', () => {
-  const { clusterIP } = METRICS_ID;
+  const { clusterIP } = OUTCOME;
   it.each([
-    [{ metricsId: clusterIP, flags: RCODE.SERVFAIL }, 'servfail', 'auth'],
-    [{ metricsId: clusterIP, flags: TRUNCATED }, 'truncated', 'auth'],
-    [{ metricsId: clusterIP, flags: TRUNCATED | RCODE.NXDOMAIN }, 'truncated', 'auth'],
-    [{ metricsId: RESOLVER_METRICS_ID.answered, flags: RCODE.NXDOMAIN }, 'nxdomain', 'recursive'],
+    [{ outcome: clusterIP, flags: RCODE.SERVFAIL }, 'servfail', 'auth'],
+    [{ outcome: clusterIP, flags: TRUNCATED }, 'truncated', 'auth'],
+    [{ outcome: clusterIP, flags: TRUNCATED | RCODE.NXDOMAIN }, 'truncated', 'auth'],
+    [{ outcome: RESOLVER_OUTCOME.answered, flags: RCODE.NXDOMAIN }, 'nxdomain', 'recursive'],
   ])('%o is counted as %s', (answer, cause, system) => {
-    const errors = [...valuesOf(count(answer, { metricsId: clusterIP }))].filter(([key]) =>
+    const errors = [...valuesOf(count(answer, { outcome: clusterIP }))].filter(([key]) =>
       key.startsWith('error_count_total'),
     );
     expect(errors).toEqual([[`error_count_total{cause="${cause}",system="${system}"}`, 1]]);
@@ -101,15 +102,15 @@ describe('an error', () => {
 });
 
 it('counts as misses of the cache what the table left to others', () => {
-  const counts = count({ metricsId: METRICS_ID.headless }, { metricsId: CHAIN_METRICS_ID.ours });
+  const counts = count({ outcome: OUTCOME.headless }, { outcome: CHAIN_OUTCOME.ours });
   expect(valuesOf(counts).get('cachemiss_count_total{cache="response"}')).toBe(1);
-  const none = count({ metricsId: METRICS_ID.headless });
+  const none = count({ outcome: OUTCOME.headless });
   expect(valuesOf(none).get('cachemiss_count_total{cache="response"}')).toBe(0);
 });
 
 it('is right to every scraper and counts every question once, whatever was asked', () => {
   const answer = fc.record({
-    metricsId: fc.integer({ min: 1, max: 15 }),
+    outcome: fc.integer({ min: 1, max: 15 }),
     type: fc.constantFrom<number>(...Object.values(TYPE)),
     flags: fc.integer({ min: 0, max: 0xffff }),
     octets: fc.integer({ min: 12, max: 65_535 }),

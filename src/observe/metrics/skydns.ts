@@ -3,8 +3,8 @@
  *
  * A series appears with the first event that it counts, a metric with its first series, as there.
  */
-import { CHAIN_METRICS_ID } from '../../chain/metrics-ids.ts';
-import { METRICS_ID } from '../../kube/metrics-ids.ts';
+import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
+import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { DURATION_BOUNDS, SIZE_BOUNDS } from '../../table/counted.ts';
 import type { AnswerGroup, QueryCounts } from '../../table/counter-sums.ts';
 import { RCODE } from '../../wire/types.ts';
@@ -23,8 +23,8 @@ type System = (typeof SYSTEMS)[number];
 const NOT_COUNTED = 0;
 /** The kinds of name that lie in the cluster's domain. */
 const OURS: ReadonlySet<number> = new Set([
-  ...Object.values(METRICS_ID).filter((id) => id !== METRICS_ID.reverse),
-  CHAIN_METRICS_ID.ours,
+  ...Object.values(OUTCOME).filter((id) => id !== OUTCOME.reverse),
+  CHAIN_OUTCOME.ours,
 ]);
 
 /** Of each metric the last part of its name, its meaning, and its kind. */
@@ -91,16 +91,16 @@ function family(
 const isOf = (system: System) => (group: AnswerGroup) => systemOf(group) === system;
 
 /** Packets that were no question are of none. */
-function systemOf({ metricsId, pointers }: AnswerGroup): System | undefined {
-  if (metricsId === NOT_COUNTED) return undefined;
-  if (OURS.has(metricsId)) return 'auth';
+function systemOf({ outcome, pointers }: AnswerGroup): System | undefined {
+  if (outcome === NOT_COUNTED) return undefined;
+  if (OURS.has(outcome)) return 'auth';
   return pointers ? 'reverse' : 'recursive';
 }
 
 /** Questions about our domain that the table left to the handler chain. */
 function cacheMisses(groups: readonly AnswerGroup[]): MetricFamily['samples'] {
   const ours = groups.filter(isOf('auth'));
-  const missed = ours.filter(({ metricsId }) => metricsId === CHAIN_METRICS_ID.ours);
+  const missed = ours.filter(({ outcome }) => outcome === CHAIN_OUTCOME.ours);
   if (ours.length === 0) return [];
   return [[writeLabels({ cache: 'response' }), total(missed.map(({ count }) => count))]];
 }

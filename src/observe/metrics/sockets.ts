@@ -1,28 +1,35 @@
 /**
- * Sockets and threads: what came, what went, what was lost.
+ * Sockets and threads: packets, connections, drops and errors.
  */
-import type { Figures } from '../figures.ts';
+
+import type { ReaderCounts } from '../../listen/reader-counters.ts';
+import { DROP_REASONS } from '../http-connections.ts';
+import type { Stats } from '../stats.ts';
 import { type Metric, one } from './metric.ts';
 
-const sumOfReaders =
-  (field: 'batches' | 'packets' | 'cut' | 'faults' | 'refused' | 'blocked' | 'receiveErrors') =>
-  (figures: Figures) =>
-    one(figures.udp?.readers.reduce((sum, reader) => sum + reader[field], 0));
+const sumOfReaders = (field: keyof ReaderCounts) => (stats: Stats) =>
+  one(stats.udp?.readers.reduce((sum, reader) => sum + reader[field], 0));
+
+/** The name and the meaning of the counter of HTTP connections that were closed, in a server and in a sidecar. */
+export const HTTP_DROPS = {
+  name: 'portolan_http_connections_dropped_total',
+  help: 'HTTP connections closed before their requests were answered, by reason.',
+};
 
 export const SOCKET_METRICS: readonly Metric[] = [
   {
     kind: 'gauge',
     name: 'portolan_udp_readers',
-    help: 'Threads that answer UDP.',
+    help: 'Reader threads, which answer UDP.',
     labels: [],
-    read: (figures) => one(figures.udp?.readers.length),
+    read: (stats) => one(stats.udp?.readers.length),
   },
   {
     kind: 'counter',
     name: 'portolan_reader_restarts_total',
     help: 'Reader threads that died and were replaced.',
     labels: [],
-    read: (figures) => one(figures.udp?.restarts),
+    read: (stats) => one(stats.udp?.restarts),
   },
   {
     kind: 'counter',
@@ -34,28 +41,31 @@ export const SOCKET_METRICS: readonly Metric[] = [
   {
     kind: 'counter',
     name: 'portolan_udp_batches_total',
-    help: 'Calls of the system that brought packets.',
+    help: 'Batches of packets received by UDP.',
     labels: [],
     read: sumOfReaders('batches'),
   },
   {
     kind: 'counter',
-    name: 'portolan_ring_drops_total',
-    help: 'Questions dropped since too many waited for the main thread.',
+    name: 'portolan_slow_path_dropped_total',
+    formerName: 'portolan_ring_drops_total',
+    help: 'Queries dropped since too many were pending on the main thread.',
     labels: [],
-    read: (figures) => one(figures.udp?.slow.dropped),
+    read: (stats) => one(stats.udp?.slow.dropped),
   },
   {
     kind: 'counter',
-    name: 'portolan_kernel_drops_total',
-    help: 'Packets that the kernel dropped since the queue of a socket was full.',
+    name: 'portolan_udp_receive_buffer_dropped_total',
+    formerName: 'portolan_kernel_drops_total',
+    help: 'Packets that the kernel dropped since the receive buffer of a socket was full.',
     labels: [],
-    read: (figures) => one(figures.udp?.kernelDrops),
+    read: (stats) => one(stats.udp?.kernelDrops),
   },
   {
     kind: 'counter',
-    name: 'portolan_udp_unsent_total',
-    help: 'Answers that could not be sent: refused by the kernel, or its send buffer was full.',
+    name: 'portolan_udp_send_errors_total',
+    formerName: 'portolan_udp_unsent_total',
+    help: 'Responses not sent: refused by the kernel, or its send buffer was full.',
     labels: ['reason'],
     read: ({ udp }) => {
       if (udp === undefined) return [];
@@ -68,31 +78,54 @@ export const SOCKET_METRICS: readonly Metric[] = [
     },
   },
   {
+    kind: 'counter',
+    name: 'portolan_udp_denied_total',
+    help: 'Queries by UDP of clients that may not ask (--access-control).',
+    labels: [],
+    read: sumOfReaders('denied'),
+  },
+  {
+    kind: 'counter',
+    name: 'portolan_udp_rate_limited_total',
+    help: 'Queries and responses by UDP beyond a rate limit.',
+    labels: [],
+    read: ({ udp }) => one(udp?.readers.reduce((sum, { limited }) => sum + limited, udp.slow.limited)),
+  },
+  {
     kind: 'gauge',
     name: 'portolan_tcp_connections',
-    help: 'TCP connections that are open.',
+    help: 'Open TCP connections.',
     labels: [],
-    read: (figures) => one(figures.tcp?.open),
+    read: (stats) => one(stats.tcp?.open),
   },
   {
     kind: 'counter',
-    name: 'portolan_tcp_accepted_total',
+    name: 'portolan_tcp_connections_accepted_total',
+    formerName: 'portolan_tcp_accepted_total',
     help: 'TCP connections accepted.',
     labels: [],
-    read: (figures) => one(figures.tcp?.accepted),
+    read: (stats) => one(stats.tcp?.accepted),
   },
   {
     kind: 'counter',
-    name: 'portolan_tcp_rejected_total',
-    help: 'TCP connections closed at once, there being too many.',
+    name: 'portolan_tcp_connections_rejected_total',
+    formerName: 'portolan_tcp_rejected_total',
+    help: 'TCP connections closed on arrival since there were too many.',
     labels: [],
-    read: (figures) => one(figures.tcp?.rejected),
+    read: (stats) => one(stats.tcp?.rejected),
   },
   {
     kind: 'counter',
     name: 'portolan_tcp_queries_total',
-    help: 'Queries that came by TCP.',
+    help: 'Queries received by TCP.',
     labels: [],
-    read: (figures) => one(figures.tcp?.queries),
+    read: (stats) => one(stats.tcp?.queries),
+  },
+  {
+    kind: 'counter',
+    name: HTTP_DROPS.name,
+    help: HTTP_DROPS.help,
+    labels: ['reason'],
+    read: ({ httpDrops }) => DROP_REASONS.map((reason) => [{ reason }, httpDrops[reason]]),
   },
 ];

@@ -9,20 +9,20 @@ export const TABLE_METRICS: readonly Metric[] = [
     name: 'portolan_table_entries',
     help: 'Entries of the answer table: names of our zones, and cached answers.',
     labels: ['kind'],
-    read: (figures) => [
-      [{ kind: 'name' }, figures.table.nodes],
-      [{ kind: 'cached' }, figures.table.cached],
+    read: (stats) => [
+      [{ kind: 'name' }, stats.table.nodes],
+      [{ kind: 'cached' }, stats.table.cached],
     ],
   },
   {
     kind: 'gauge',
     name: 'portolan_table_bytes',
-    help: 'Octets of those entries, and of all memory that the table has ever touched.',
+    help: 'Bytes of those entries, and of all memory that the table has ever used.',
     labels: ['kind'],
-    read: (figures) => [
-      [{ kind: 'name' }, figures.table.nodeOctets],
-      [{ kind: 'cached' }, figures.table.cachedOctets],
-      [{ kind: 'touched' }, figures.table.touchedOctets],
+    read: (stats) => [
+      [{ kind: 'name' }, stats.table.nodeOctets],
+      [{ kind: 'cached' }, stats.table.cachedOctets],
+      [{ kind: 'touched' }, stats.table.touchedOctets],
     ],
   },
 ];

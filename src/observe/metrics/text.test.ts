@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parsePrometheusText } from '../../../test/support/prometheus-text.ts';
+import { parsePrometheusText } from '../testing/prometheus-text.ts';
 import { histogramSamples, writeLabels, writeMetrics } from './text.ts';
 
 it('orders families by name, and leaves out those without samples', () => {

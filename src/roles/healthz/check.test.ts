@@ -1,14 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { RecordingLog } from '../../../test/support/recording-log.ts';
-import type { HealthzPlan } from '../../config/healthz/plan.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import type { HealthzPlan } from '../../config/healthz/healthz-plan.ts';
 import { Check } from './check.ts';
 import type { CommandEnd } from './shell-command.ts';
 
 const check = { path: '/healthz', command: 'look' };
 const plan: HealthzPlan = {
   checks: [check],
-  ...{ port: 0, period: 2_000, latency: 30_000, timeout: 30_000, showsOutput: false },
+  port: 0,
+  period: 2_000,
+  latency: 30_000,
+  timeout: 30_000,
+  showsOutput: false,
 };
 
 let clock: ManualClock;
@@ -54,7 +58,7 @@ async function end(error: string | undefined, output = ''): Promise<void> {
 describe('a check', () => {
   it('is well before its command has run, and runs it after a period', () => {
     const started = start();
-    expect(started.judge()).toEqual({ kind: 'well', text: 'ok' });
+    expect(started.judge()).toEqual({ kind: 'healthy', text: 'ok' });
     clock.advance(1_999);
     expect(runs).toHaveLength(0);
     clock.advance(1);
@@ -66,14 +70,14 @@ describe('a check', () => {
     clock.advance(2_000);
     await end('exit status 1', 'no servers could be reached\n');
     expect(started.judge()).toEqual({
-      kind: 'ill',
+      kind: 'unhealthy',
       text:
         'Healthz probe on /healthz error: Result of last exec: no servers could be reached\n' +
         ', at 2026-01-01T00:00:02.000Z, error exit status 1\n',
     });
     clock.advance(2_000);
     await end(undefined);
-    expect(started.judge()).toEqual({ kind: 'well', text: 'ok' });
+    expect(started.judge()).toEqual({ kind: 'healthy', text: 'ok' });
     expect(log.records.map(({ level, message }) => `${level}: ${message}`)).toEqual([
       'debug: command run',
       'warn: command failed',
@@ -87,10 +91,10 @@ describe('a check', () => {
     clock.advance(2_000);
     await end(undefined, 'fine');
     clock.advance(30_000);
-    expect(started.judge().kind).toBe('well');
+    expect(started.judge().kind).toBe('healthy');
     clock.advance(1);
     expect(started.judge()).toEqual({
-      kind: 'ill',
+      kind: 'unhealthy',
       text: 'Latest result too old to be useful: Result of last exec: fine, at 2026-01-01T00:00:02.000Z, error None.\n',
     });
     expect(runs).toHaveLength(2);
@@ -99,7 +103,7 @@ describe('a check', () => {
   it('is ill when its first command never ends', () => {
     const started = start();
     clock.advance(30_001);
-    expect(started.judge().kind).toBe('ill');
+    expect(started.judge().kind).toBe('unhealthy');
     expect(runs).toHaveLength(1);
   });
 
@@ -116,7 +120,7 @@ describe('a check', () => {
     const started = start({ showsOutput: true });
     clock.advance(2_000);
     await end(undefined, 'all is well\n');
-    expect(started.judge()).toEqual({ kind: 'well', text: 'all is well\n' });
+    expect(started.judge()).toEqual({ kind: 'healthy', text: 'all is well\n' });
   });
 
   it('kills what runs when it is stopped, and runs nothing more', async () => {
@@ -125,7 +129,7 @@ describe('a check', () => {
     started.stop();
     expect(runs).toMatchObject([{ killed: true }]);
     await end('signal: killed');
-    expect(started.judge().kind).toBe('well');
+    expect(started.judge().kind).toBe('healthy');
     expect(clock.pending).toBe(0);
   });
 });

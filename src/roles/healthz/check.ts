@@ -1,20 +1,21 @@
 /**
- * A command run again and again, and what its last result says of health.
+ * A command run periodically, and the health that its last result means.
  *
  * As the original judges: healthy from the start, until a command fails or the last result is too old. The next run begins a
  * period after the last one began, and never before that one has ended.
  */
-import type { CheckPlan, HealthzPlan } from '../../config/healthz/plan.ts';
-import type { Clock, Timer } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
+
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { CheckPlan, HealthzPlan } from '../../config/healthz/healthz-plan.ts';
 import type { CommandEnd, RunningCommand } from './shell-command.ts';
 
-export type Verdict = { readonly kind: 'well' | 'ill'; readonly text: string };
+export type Verdict = { readonly kind: 'healthy' | 'unhealthy'; readonly text: string };
 
 /** @param timeout milliseconds after which it is killed */
 export type RunCommand = (command: string, timeout: number) => RunningCommand;
 
-export interface CheckSurroundings {
+export interface CheckDependencies {
   readonly run: RunCommand;
   readonly clock: Clock;
   readonly log: Log;
@@ -27,23 +28,23 @@ interface Result extends CommandEnd {
 
 export class Check {
   readonly plan: CheckPlan;
-  readonly #terms: HealthzPlan;
-  readonly #surroundings: CheckSurroundings;
+  readonly #settings: HealthzPlan;
+  readonly #dependencies: CheckDependencies;
   #result: Result;
   #running: RunningCommand | undefined;
   #timer: Timer | undefined;
   #isStopped = false;
 
-  constructor(plan: CheckPlan, terms: HealthzPlan, surroundings: CheckSurroundings) {
+  constructor(plan: CheckPlan, settings: HealthzPlan, dependencies: CheckDependencies) {
     this.plan = plan;
-    this.#terms = terms;
-    this.#surroundings = surroundings;
+    this.#settings = settings;
+    this.#dependencies = dependencies;
     this.#result = this.#resultOf({ output: '', error: undefined });
   }
 
   /** The first run begins after a period. */
   start(): void {
-    this.#runAfter(this.#terms.period);
+    this.#runAfter(this.#settings.period);
   }
 
   /** Kills what runs. */
@@ -53,15 +54,15 @@ export class Check {
     this.#running?.kill();
   }
 
-  /** What the last result says, and whether it is recent enough to say anything. */
+  /** The health by the last result, unless that is too old. */
   judge(): Verdict {
     const { output, error, at } = this.#result;
-    const { latency, showsOutput } = this.#terms;
+    const { latency, showsOutput } = this.#settings;
     if (error !== undefined)
-      return { kind: 'ill', text: `Healthz probe on ${this.plan.path} error: ${this.#describe()}\n` };
-    if (this.#surroundings.clock.monotonic() - at > latency)
-      return { kind: 'ill', text: `Latest result too old to be useful: ${this.#describe()}.\n` };
-    return { kind: 'well', text: showsOutput ? output : 'ok' };
+      return { kind: 'unhealthy', text: `Healthz probe on ${this.plan.path} error: ${this.#describe()}\n` };
+    if (this.#dependencies.clock.monotonic() - at > latency)
+      return { kind: 'unhealthy', text: `Latest result too old to be useful: ${this.#describe()}.\n` };
+    return { kind: 'healthy', text: showsOutput ? output : 'ok' };
   }
 
   #describe(): string {
@@ -70,26 +71,26 @@ export class Check {
   }
 
   #runAfter(milliseconds: number): void {
-    this.#timer = this.#surroundings.clock.after(milliseconds, () => void this.#run());
+    this.#timer = this.#dependencies.clock.after(milliseconds, () => void this.#run());
   }
 
   async #run(): Promise<void> {
-    const { run, clock, log } = this.#surroundings;
+    const { run, clock, log } = this.#dependencies;
     const { command, path } = this.plan;
-    const begun = clock.monotonic();
+    const started = clock.monotonic();
     log.debug('command run', { path, command });
-    this.#running = run(command, this.#terms.timeout);
+    this.#running = run(command, this.#settings.timeout);
     const end = await this.#running.ended;
     this.#running = undefined;
     if (this.#isStopped) return;
     this.#note(end);
-    this.#runAfter(Math.max(0, begun + this.#terms.period - clock.monotonic()));
+    this.#runAfter(Math.max(0, started + this.#settings.period - clock.monotonic()));
   }
 
   #note(end: CommandEnd): void {
     const before = this.#result.error;
     this.#result = this.#resultOf(end);
-    const { log } = this.#surroundings;
+    const { log } = this.#dependencies;
     const { path } = this.plan;
     if (end.error === undefined && before !== undefined) log.info('command succeeds again', { path });
     if (end.error !== undefined && before === undefined)
@@ -97,7 +98,7 @@ export class Check {
   }
 
   #resultOf(end: CommandEnd): Result {
-    const { clock } = this.#surroundings;
+    const { clock } = this.#dependencies;
     return { ...end, at: clock.monotonic(), shownAt: clock.now() };
   }
 }

@@ -1,15 +1,16 @@
 /**
  * The exechealthz of older pods: a bridge from commands to the HTTP probes of the kubelet. Each path answers for one command:
- * 200 while its last run went well and is recent, else 503 and why.
+ * 200 while its last run succeeded and is recent, else 503 with the reason.
  */
-import type { HealthzPlan } from '../../config/healthz/plan.ts';
-import type { Clock } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
+
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { HealthzPlan } from '../../config/healthz/healthz-plan.ts';
 import { type HttpReply, HttpServer, PLAIN_TEXT } from '../../observe/http-server.ts';
 import { Check, type Verdict } from './check.ts';
 import { runShellCommand } from './shell-command.ts';
 
-export interface HealthzSurroundings {
+export interface HealthzDependencies {
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -18,7 +19,7 @@ export class Healthz {
   readonly #checks: readonly Check[];
   readonly #http: HttpServer;
 
-  constructor(plan: HealthzPlan, { clock, log }: HealthzSurroundings) {
+  constructor(plan: HealthzPlan, { clock, log }: HealthzDependencies) {
     const run = (command: string, timeout: number) => runShellCommand(command, timeout, clock);
     this.#checks = plan.checks.map((check) => new Check(check, plan, { run, clock, log }));
     const routes = new Map(
@@ -50,5 +51,5 @@ export class Healthz {
 }
 
 function replyOf({ kind, text }: Verdict): HttpReply {
-  return { status: kind === 'well' ? 200 : 503, type: PLAIN_TEXT, body: text };
+  return { status: kind === 'healthy' ? 200 : 503, type: PLAIN_TEXT, body: text };
 }

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { makeTemporaryFolder } from '../../../test/support/temporary-folder.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
-import { systemClock } from '../../ground/clock.ts';
+import { systemClock } from '../../base/clock.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
+import { waitUntil } from '../../base/testing/wait-until.ts';
 import { runShellCommand } from './shell-command.ts';
 
 const run = (command: string) => runShellCommand(command, 60_000, systemClock).ended;

@@ -4,7 +4,7 @@
  * What it prints is kept up to a bound, and read on beyond it, so that it never stops for want of a reader.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Clock } from '../../ground/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 
 export interface CommandEnd {
   /** What it printed, on both its outputs, in the order in which it came. */
@@ -16,13 +16,13 @@ export interface CommandEnd {
 export interface RunningCommand {
   /** Never rejects. */
   readonly ended: Promise<CommandEnd>;
-  /** Ends it at once. */
+  /** Kills it. */
   kill(): void;
 }
 
 /** Octets that are kept of what a command prints. */
-const MOST_OUTPUT = 8_192;
-/** Milliseconds in which outputs are closed once the command is gone, by whoever else has them open. */
+const MAX_OUTPUT = 8_192;
+/** Milliseconds after the command's exit until its output is closed, though other processes may have it open. */
 const GRACE = 1_000;
 
 /** @param timeout milliseconds after which it is killed */
@@ -44,13 +44,13 @@ export function runShellCommand(command: string, timeout: number, clock: Clock):
 
 function collectOutput(child: ChildProcess): () => string {
   const parts: Buffer[] = [];
-  let room = MOST_OUTPUT;
+  let capacity = MAX_OUTPUT;
   let isCut = false;
   const take = (octets: Buffer) => {
     // Copies: a part of what was read would keep all of it.
-    if (room > 0) parts.push(Buffer.from(octets.subarray(0, room)));
-    isCut ||= octets.length > room;
-    room = Math.max(0, room - octets.length);
+    if (capacity > 0) parts.push(Buffer.from(octets.subarray(0, capacity)));
+    isCut ||= octets.length > capacity;
+    capacity = Math.max(0, capacity - octets.length);
   };
   child.stdout?.on('data', take);
   child.stderr?.on('data', take);
@@ -88,7 +88,7 @@ function killGroup({ pid }: ChildProcess): void {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException; // What `kill` fails with.
-    // Nobody is left of the group; or somebody else has its number by now.
+    // No process of the group is left, or its number was reused.
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }

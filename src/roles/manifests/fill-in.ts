@@ -4,7 +4,7 @@
  * They are changed as documents, so that comments stay and nothing else moves.
  */
 import { type Document, isScalar, isSeq, parseAllDocuments } from 'yaml';
-import { DEFAULT_DOMAIN } from '../../config/manifests-flags.ts';
+import { DEFAULT_DOMAIN } from '../../config/manifests/manifests-flags.ts';
 import { type ManifestFile, ManifestFileError } from './layout-files.ts';
 
 /** Each is written down as it is: the templates of the addon manager have marks here. */

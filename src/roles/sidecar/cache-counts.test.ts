@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
-import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { RecordingLog } from '../../../test/support/recording-log.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { CLASS, type Message, type Question, type RecordData } from '../../wire/types.ts';
 import { CacheCounts, COUNT_NAMES } from './cache-counts.ts';
 import type { ServerReply } from './server-question.ts';
@@ -106,10 +106,11 @@ it('leaves off at the first that fails, and complains once', async () => {
   await read('1');
   expect(log.records).toEqual([
     {
-      ...{ level: 'warn', message: 'counts of dnsmasq cannot be read' },
+      level: 'warn',
+      message: 'cannot read the counters of dnsmasq',
       fields: { reason: 'hits.bind.: i/o timeout' },
     },
-    { level: 'info', message: 'counts of dnsmasq can be read again', fields: {} },
+    { level: 'info', message: 'counters of dnsmasq readable again', fields: {} },
   ]);
 });
 

@@ -4,8 +4,8 @@
  * A dnsmasq that was restarted counts from 0 again; what it then adds is added here. If one count cannot be read, none of that
  * reading is used.
  */
-import type { Clock, Timer } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { parseName } from '../../wire/name.ts';
 import { CLASS, TYPE } from '../../wire/types.ts';
 import type { AskQuestion } from './probe.ts';
@@ -15,7 +15,7 @@ import type { ServerReply } from './server-question.ts';
 export const COUNT_NAMES = ['hits', 'misses', 'evictions', 'insertions', 'cachesize'] as const;
 export type CountName = (typeof COUNT_NAMES)[number];
 
-export interface CountsSurroundings {
+export interface CountsDependencies {
   readonly ask: AskQuestion;
   /** Milliseconds from one reading to the next, and until the first one. */
   readonly interval: number;
@@ -29,7 +29,7 @@ type Reading =
   | { readonly kind: 'failed'; readonly reason: string };
 
 export class CacheCounts {
-  readonly #surroundings: CountsSurroundings;
+  readonly #dependencies: CountsDependencies;
   readonly #totals = new Map<CountName, number>();
   #last: ReadonlyMap<CountName, number> = new Map();
   #errors = 0;
@@ -37,8 +37,8 @@ export class CacheCounts {
   #timer: Timer | undefined;
   #isStopped = false;
 
-  constructor(surroundings: CountsSurroundings) {
-    this.#surroundings = surroundings;
+  constructor(dependencies: CountsDependencies) {
+    this.#dependencies = dependencies;
   }
 
   total(name: CountName): number {
@@ -52,10 +52,10 @@ export class CacheCounts {
 
   /** Reads after the delay, and then for ever. */
   start(): void {
-    this.#runAfter(this.#surroundings.delay);
+    this.#runAfter(this.#dependencies.delay);
   }
 
-  /** What is under way changes nothing any more. */
+  /** The result of an in-flight query is ignored. */
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
@@ -67,18 +67,18 @@ export class CacheCounts {
     if (reading.kind === 'read') this.#add(reading.counts);
     else this.#errors += 1;
     this.#report(reading);
-    this.#runAfter(this.#surroundings.interval);
+    this.#runAfter(this.#dependencies.interval);
   }
 
   #runAfter(milliseconds: number): void {
-    this.#timer = this.#surroundings.clock.after(milliseconds, () => void this.#run());
+    this.#timer = this.#dependencies.clock.after(milliseconds, () => void this.#run());
   }
 
   async #read(): Promise<Reading> {
     const counts = new Map<CountName, number>();
     for (const name of COUNT_NAMES) {
       const question = { name: parseName(`${name}.bind.`), type: TYPE.TXT, class: CLASS.CH };
-      const count = countOf(await this.#surroundings.ask(question));
+      const count = countOf(await this.#dependencies.ask(question));
       if (typeof count === 'string') return { kind: 'failed', reason: `${name}.bind.: ${count}` };
       counts.set(name, count);
     }
@@ -94,10 +94,10 @@ export class CacheCounts {
   }
 
   #report(reading: Reading): void {
-    const { log } = this.#surroundings;
+    const { log } = this.#dependencies;
     if (reading.kind === 'failed' && !this.#hasFailed)
-      log.warn('counts of dnsmasq cannot be read', { reason: reading.reason });
-    if (reading.kind === 'read' && this.#hasFailed) log.info('counts of dnsmasq can be read again');
+      log.warn('cannot read the counters of dnsmasq', { reason: reading.reason });
+    if (reading.kind === 'read' && this.#hasFailed) log.info('counters of dnsmasq readable again');
     this.#hasFailed = reading.kind === 'failed';
   }
 }
@@ -114,7 +114,7 @@ function countOf(reply: ServerReply): number | string {
   const [string] = strings;
   if (string === undefined || strings.length !== 1) return `invalid number of TXT records: ${strings.length}`;
   const text = Buffer.from(string).toString('latin1');
-  // What dnsmasq shows is at most 64 bits of a C program; beyond 2^53 it is no count of anything.
+  // What dnsmasq shows is at most 64 bits of a C program; beyond 2^53 it is not exact.
   const count = /^-?\d{1,19}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(count)) return `not a count: ${JSON.stringify(text)}`;
   return Math.max(count, 0);

@@ -1,5 +1,5 @@
 /**
- * How latencies lie: counts by upper ends that double from a quarter of a millisecond to 8 seconds, as the original has them.
+ * A histogram of latencies: buckets that double from a quarter of a millisecond to 8 seconds, as in the original.
  */
 const UPPER_ENDS: readonly number[] = Array.from({ length: 16 }, (_, index) => 0.25 * 2 ** index);
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { RecordingLog } from '../../../test/support/recording-log.ts';
-import type { ProbePlan } from '../../config/sidecar/plan.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import type { ProbePlan } from '../../config/sidecar/sidecar-plan.ts';
 import { parseName } from '../../wire/name.ts';
 import { CLASS, type Message, type Question, TYPE } from '../../wire/types.ts';
 import { Probe } from './probe.ts';

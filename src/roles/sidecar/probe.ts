@@ -1,12 +1,13 @@
 /**
- * A server asked the same question again and again: healthy while it answers with at least one record.
+ * A server queried periodically for the same question: healthy while its answer has at least one record.
  *
  * As the original judges: the response code is not looked at, and one failure is enough. The next probe begins an interval
  * after the last one began, and never before that one has ended.
  */
-import type { ProbePlan } from '../../config/sidecar/plan.ts';
-import type { Clock, Timer } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
+
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { ProbePlan } from '../../config/sidecar/sidecar-plan.ts';
 import { CLASS, type Question } from '../../wire/types.ts';
 import { Latencies } from './latencies.ts';
 import type { ServerReply } from './server-question.ts';
@@ -20,7 +21,7 @@ export type ProbeState =
 /** Asks a server. Ends by itself, and never rejects. */
 export type AskQuestion = (question: Question) => Promise<ServerReply>;
 
-export interface ProbeSurroundings {
+export interface ProbeDependencies {
   readonly ask: AskQuestion;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,15 +32,15 @@ export interface ProbeSurroundings {
 export class Probe {
   readonly plan: ProbePlan;
   readonly latencies = new Latencies();
-  readonly #surroundings: ProbeSurroundings;
+  readonly #dependencies: ProbeDependencies;
   #state: ProbeState = { kind: 'waiting' };
   #errors = 0;
   #timer: Timer | undefined;
   #isStopped = false;
 
-  constructor(plan: ProbePlan, surroundings: ProbeSurroundings) {
+  constructor(plan: ProbePlan, dependencies: ProbeDependencies) {
     this.plan = plan;
-    this.#surroundings = surroundings;
+    this.#dependencies = dependencies;
   }
 
   get state(): ProbeState {
@@ -51,35 +52,35 @@ export class Probe {
     return this.#errors;
   }
 
-  /** The first probe comes somewhere in the first interval, so that not all of them are sent at once. */
+  /** The first probe is sent at a random time in the first interval, so that probes do not coincide. */
   start(): void {
-    this.#runAfter(this.#surroundings.random() * this.plan.interval);
+    this.#runAfter(this.#dependencies.random() * this.plan.interval);
   }
 
-  /** What is under way changes nothing any more. */
+  /** The result of an in-flight query is ignored. */
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
   }
 
   #runAfter(milliseconds: number): void {
-    this.#timer = this.#surroundings.clock.after(milliseconds, () => void this.#run());
+    this.#timer = this.#dependencies.clock.after(milliseconds, () => void this.#run());
   }
 
   async #run(): Promise<void> {
-    const { ask, clock } = this.#surroundings;
+    const { ask, clock } = this.#dependencies;
     const { name, type, interval } = this.plan;
-    const begun = clock.monotonic();
+    const started = clock.monotonic();
     const reply = await ask({ name, type, class: CLASS.IN });
     if (this.#isStopped) return;
     this.#note(stateAfter(reply, name));
-    this.#runAfter(Math.max(0, begun + interval - clock.monotonic()));
+    this.#runAfter(Math.max(0, started + interval - clock.monotonic()));
   }
 
   #note(state: ProbeState): void {
     const before = this.#state;
     this.#state = state;
-    const { log } = this.#surroundings;
+    const { log } = this.#dependencies;
     const { label } = this.plan;
     if (state.kind === 'healthy') {
       this.latencies.add(state.latency);

@@ -14,7 +14,9 @@ export function writeProcessMetrics(version: string): string {
       samples: [[labels, 1]],
     },
     ...PROCESS_METRICS.map(({ name, help, kind, read }) => ({
-      ...{ name, help, type: kind },
+      name,
+      help,
+      type: kind,
       samples: Array.from(read(), ([, value]) => ['', value] as const),
     })),
   ]);

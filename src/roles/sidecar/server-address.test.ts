@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { ServerAddress } from './server-address.ts';
 
 const clock = new ManualClock();

@@ -2,16 +2,16 @@
  * Where a server is at the moment: a name of a host is looked up by the system, anew for each question.
  */
 import { lookup } from 'node:dns/promises';
-import type { ServerPlace } from '../../config/sidecar/plan.ts';
-import type { Clock, Timer } from '../../ground/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { ServerPlace } from '../../config/sidecar/sidecar-plan.ts';
 import { parseAddress } from '../../wire/address.ts';
-import { PATIENCE, type ServerEndpoint } from './server-question.ts';
+import { QUERY_TIMEOUT, type ServerEndpoint } from './server-question.ts';
 
 export type FoundServer =
   | { readonly kind: 'found'; readonly endpoint: ServerEndpoint }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** @returns an IP address of a host @throws whatever the system says */
+/** @returns an IP address of a host @throws the error of the system */
 export type LookUpHost = (host: string) => Promise<string>;
 
 /** As the system has it: `/etc/hosts`, then DNS. */
@@ -22,8 +22,8 @@ export class ServerAddress {
   readonly #isAddress: boolean;
   readonly #lookUp: LookUpHost;
   readonly #clock: Clock;
-  /** The look-up under way: the system's cannot be called off, and must not pile up. */
-  #underWay: Promise<FoundServer> | undefined;
+  /** The in-flight look-up: the system's cannot be cancelled, so there is never a second one. */
+  #inflight: Promise<FoundServer> | undefined;
 
   constructor(place: ServerPlace, lookUp: LookUpHost, clock: Clock) {
     this.#place = place;
@@ -32,18 +32,18 @@ export class ServerAddress {
     this.#clock = clock;
   }
 
-  /** Never rejects, and is there within the patience of a question. */
+  /** Never rejects, and settles within the time-out of a query. */
   async find(): Promise<FoundServer> {
     const { host, port } = this.#place;
     if (this.#isAddress) return { kind: 'found', endpoint: { address: host, port } };
-    this.#underWay ??= this.#lookUpOnce();
+    this.#inflight ??= this.#lookUpOnce();
     const reason = `dial udp: lookup ${host}: i/o timeout`;
-    let patience: Timer | undefined;
-    const runOut = new Promise<FoundServer>((resolve) => {
-      patience = this.#clock.after(PATIENCE, () => resolve({ kind: 'failed', reason }));
+    let timeout: Timer | undefined;
+    const timedOut = new Promise<FoundServer>((resolve) => {
+      timeout = this.#clock.after(QUERY_TIMEOUT, () => resolve({ kind: 'failed', reason }));
     });
-    const found = await Promise.race([this.#underWay, runOut]);
-    patience?.cancel();
+    const found = await Promise.race([this.#inflight, timedOut]);
+    timeout?.cancel();
     return found;
   }
 
@@ -56,7 +56,7 @@ export class ServerAddress {
       const what = code === 'ENOTFOUND' ? 'no such host' : String(code ?? error);
       return { kind: 'failed', reason: `dial udp: lookup ${host}: ${what}` };
     } finally {
-      this.#underWay = undefined;
+      this.#inflight = undefined;
     }
   }
 }

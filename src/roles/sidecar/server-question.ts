@@ -2,10 +2,11 @@
  * One question to one server over UDP, from a port and with an id of chance: answered, or a reason why not.
  *
  * Reasons are worded as the Go programs word them whose place this takes, since they end in events of the kubelet. Whatever
- * a server sends, a question ends within its patience: packets that are no reply to it are waited past.
+ * a server sends, a query ends within its time-out: packets that are no reply to it are ignored.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { getSystemErrorMap } from 'node:util';
+import type { Clock } from '../../base/clock.ts';
 import {
   type ForwardQuestion,
   idOfReply,
@@ -15,7 +16,6 @@ import {
   writeQuery,
 } from '../../forward/transport/query-message.ts';
 import { randomId } from '../../forward/transport/random-ids.ts';
-import type { Clock } from '../../ground/clock.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import type { Message, Question } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
@@ -26,7 +26,7 @@ export type ServerReply =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** Milliseconds that a server has for its reply; the original's. */
-export const PATIENCE = 2_000;
+export const QUERY_TIMEOUT = 2_000;
 
 export interface ServerEndpoint {
   /** An IP address. */
@@ -73,17 +73,19 @@ class Exchange {
 
   begin(): void {
     const { address, port } = this.#server;
-    const patience = this.#clock.after(PATIENCE, () => this.#fail(`read udp ${this.#ends}: i/o timeout`));
-    this.#socket.on('close', () => patience.cancel());
+    const timeout = this.#clock.after(QUERY_TIMEOUT, () => this.#fail(`read udp ${this.#ends}: i/o timeout`));
+    this.#socket.on('close', () => timeout.cancel());
     this.#socket.on('message', (packet) => this.#receive(packet));
-    // What the network says of a packet that was sent comes as an error of the socket.
-    this.#socket.on('error', (error) => this.#fail(`read udp ${this.#ends}: read: ${wordsOf(error)}`));
+    // An ICMP error for a packet that was sent is reported as an error of the socket.
+    this.#socket.on('error', (error) =>
+      this.#fail(`read udp ${this.#ends}: read: ${describeSystemError(error)}`),
+    );
     const onConnect = (error?: Error) => {
       if (this.#isOver) return;
       if (error === undefined) this.#send();
-      else this.#fail(`dial udp ${textOf(address, port)}: connect: ${wordsOf(error)}`);
+      else this.#fail(`dial udp ${textOf(address, port)}: connect: ${describeSystemError(error)}`);
     };
-    // Connected, so that the kernel lets in nobody else, and tells when nobody listens there.
+    // Connected, so that the kernel takes packets of the server alone, and reports a closed port.
     this.#socket.connect(port, address, onConnect);
   }
 
@@ -92,7 +94,7 @@ class Exchange {
     this.#ends = `${textOf(local.address, local.port)}->${textOf(this.#server.address, this.#server.port)}`;
     this.#sentAt = this.#clock.monotonic();
     this.#socket.send(withId(this.#query, this.#id), (error) => {
-      if (error !== null) this.#fail(`write udp ${this.#ends}: write: ${wordsOf(error)}`);
+      if (error !== null) this.#fail(`write udp ${this.#ends}: write: ${describeSystemError(error)}`);
     });
   }
 
@@ -124,7 +126,7 @@ function textOf(address: string, port: number): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** What the system says of an error, without the name of the call: `connection refused`. */
-function wordsOf(error: NodeJS.ErrnoException): string {
+/** The system's text for an error, without the name of the call: `connection refused`. */
+function describeSystemError(error: NodeJS.ErrnoException): string {
   return getSystemErrorMap().get(error.errno ?? 0)?.[1] ?? error.message;
 }

@@ -1,7 +1,14 @@
 /**
  * The sidecar's metrics, under the names that dashboards and alerts know.
  */
-import { histogramSamples, type MetricFamily, writeMetrics } from '../../observe/metrics/text.ts';
+import { DROP_REASONS, type DropCounts } from '../../observe/http-connections.ts';
+import { HTTP_DROPS } from '../../observe/metrics/sockets.ts';
+import {
+  histogramSamples,
+  type MetricFamily,
+  writeLabels,
+  writeMetrics,
+} from '../../observe/metrics/text.ts';
 import type { CacheCounts, CountName } from './cache-counts.ts';
 import type { Probe } from './probe.ts';
 
@@ -47,4 +54,10 @@ function probeFamilies(prefix: string, { plan, errors, latencies }: Probe): read
 
 function counter(name: string, help: string, value: number): MetricFamily {
   return { name, help, type: 'counter', samples: [['', value]] };
+}
+
+/** The connections that the sidecar's own port has closed, under the name that the server has for them. */
+export function writeHttpDrops(drops: DropCounts): string {
+  const samples = DROP_REASONS.map((reason) => [writeLabels({ reason }), drops[reason]] as const);
+  return writeMetrics([{ name: HTTP_DROPS.name, help: HTTP_DROPS.help, type: 'counter', samples }]);
 }

@@ -1,55 +1,56 @@
 /**
- * The sidecar of kube-dns: probes servers, reads the counts of dnsmasq, and tells of both by HTTP.
+ * The sidecar of kube-dns: probes servers, reads the counters of dnsmasq, and serves both by HTTP.
  *
  *     /healthcheck/<label>   200 or 503, with the last result of that probe as JSON
  *     /healthz               200 while the process is alive
  *     /metrics               under the names of the original
  */
-import type { ServerPlace, SidecarPlan } from '../../config/sidecar/plan.ts';
-import type { Clock } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
+
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { ServerPlace, SidecarPlan } from '../../config/sidecar/sidecar-plan.ts';
 import { METRICS_TEXT } from '../../observe/health.ts';
 import { type HttpReply, type HttpRoute, HttpServer, PLAIN_TEXT } from '../../observe/http-server.ts';
 import { CacheCounts } from './cache-counts.ts';
 import { type AskQuestion, Probe, type ProbeState } from './probe.ts';
 import { type LookUpHost, lookUpBySystem, ServerAddress } from './server-address.ts';
 import { askServer } from './server-question.ts';
-import { writeSidecarMetrics } from './sidecar-metrics.ts';
+import { writeHttpDrops, writeSidecarMetrics } from './sidecar-metrics.ts';
 
-export interface SidecarSurroundings {
+export interface SidecarDependencies {
   readonly clock: Clock;
   readonly log: Log;
   /** From 0 to below 1; `Math.random` unless given. */
   readonly random?: () => number;
-  /** How names of hosts are looked up; by the system unless given. */
+  /** Looks up host names; by the system unless given. */
   readonly lookUp?: LookUpHost;
-  /** What stands behind the sidecar's own metrics, in the same format. */
+  /** Metrics written after the sidecar's own, in the same format. */
   readonly furtherMetrics?: () => string | Promise<string>;
 }
 
 export class Sidecar {
   readonly #plan: SidecarPlan;
-  readonly #surroundings: SidecarSurroundings;
+  readonly #dependencies: SidecarDependencies;
   readonly #probes: readonly Probe[];
   readonly #counts: CacheCounts;
   readonly #http: HttpServer;
 
-  constructor(plan: SidecarPlan, surroundings: SidecarSurroundings) {
+  constructor(plan: SidecarPlan, dependencies: SidecarDependencies) {
     this.#plan = plan;
-    this.#surroundings = surroundings;
-    const { clock, log, random = Math.random } = surroundings;
+    this.#dependencies = dependencies;
+    const { clock, log, random = Math.random } = dependencies;
     this.#probes = plan.probes.map(
-      (probe) => new Probe(probe, { ask: this.#askerOf(probe.server), clock, log, random }),
+      (probe) => new Probe(probe, { ask: this.#pendingQueryOf(probe.server), clock, log, random }),
     );
     const { server, interval, delay } = plan.dnsmasq;
-    this.#counts = new CacheCounts({ ask: this.#askerOf(server), interval, delay, clock, log });
+    this.#counts = new CacheCounts({ ask: this.#pendingQueryOf(server), interval, delay, clock, log });
     this.#http = new HttpServer(plan.http, this.#routes(), clock, log);
   }
 
   /**
-   * Listens by HTTP, then begins to ask.
+   * Listens by HTTP, then starts the probes.
    *
-   * @throws HttpServerError if its port cannot be had
+   * @throws HttpServerError if it cannot listen on its port
    */
   async start(): Promise<void> {
     await this.#http.start();
@@ -63,7 +64,7 @@ export class Sidecar {
     await this.#http.stop();
   }
 
-  /** Where HTTP is listened on; nothing while the port is waited for. */
+  /** The HTTP port; undefined while it waits for it. */
   get port(): number | undefined {
     return this.#http.port;
   }
@@ -73,8 +74,8 @@ export class Sidecar {
     return writeSidecarMetrics(this.#plan.http.namespace, this.#probes, this.#counts);
   }
 
-  #askerOf(place: ServerPlace): AskQuestion {
-    const { clock, lookUp = lookUpBySystem } = this.#surroundings;
+  #pendingQueryOf(place: ServerPlace): AskQuestion {
+    const { clock, lookUp = lookUpBySystem } = this.#dependencies;
     const address = new ServerAddress(place, lookUp, clock);
     return async (question) => {
       const server = await address.find();
@@ -83,14 +84,16 @@ export class Sidecar {
   }
 
   #routes(): ReadonlyMap<string, HttpRoute> {
-    const { clock, furtherMetrics } = this.#surroundings;
+    const { clock, furtherMetrics } = this.#dependencies;
     const alive = () => ({
-      ...{ status: 200, type: PLAIN_TEXT },
+      status: 200,
+      type: PLAIN_TEXT,
       body: `ok (${new Date(clock.now()).toISOString()})\n`,
     });
     const metrics = async () => ({
-      ...{ status: 200, type: METRICS_TEXT },
-      body: `${this.metrics()}${(await furtherMetrics?.()) ?? ''}`,
+      status: 200,
+      type: METRICS_TEXT,
+      body: `${this.metrics()}${writeHttpDrops(this.#http.drops)}${(await furtherMetrics?.()) ?? ''}`,
     });
     return new Map<string, HttpRoute>([
       [this.#plan.http.path, metrics],

@@ -1,9 +1,9 @@
 import { readFileSync, readSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { makeTemporaryFolder } from '../../../test/support/temporary-folder.ts';
-import type { DnsmasqLogPlan, ProcessPlan } from '../../config/dnsmasq/plan.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
+import type { DnsmasqLogPlan, ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import { closeDescriptor } from '../../socket/descriptor.ts';
 import { libc } from '../../socket/libc.ts';
 import { SOCK_DGRAM } from '../../socket/linux.ts';
@@ -15,7 +15,10 @@ function open(to: DnsmasqLogPlan['to'], mode: ProcessPlan['mode'], more: object 
   const lines: string[] = [];
   const log = openDnsmasqLog({
     plan: { to, queries: 'off', debug: false },
-    ...{ mode, pid: 77, clock: new ManualClock(), writeError: (line: string) => void lines.push(line) },
+    mode,
+    pid: 77,
+    clock: new ManualClock(),
+    writeError: (line: string) => void lines.push(line),
     syslogPath: '/nonexistent/log',
     ...more,
   });
@@ -34,7 +37,7 @@ function listenAt(path: string): () => string {
 }
 
 describe('standard error', () => {
-  it('is stamped by whoever reads it, where there is one', () => {
+  it('is stamped by its reader, where there is one', () => {
     const { log, lines } = open({ kind: 'standard-error' }, 'foreground');
     log.info('started');
     log.warn('odd', { reason: 'none\nat all', count: 3, nothing: undefined });

@@ -5,9 +5,9 @@
  * syslog, as in most containers, a process in the foreground says everything on standard error instead of nowhere.
  */
 import { writeSync } from 'node:fs';
-import type { DnsmasqLogPlan, ProcessPlan } from '../../config/dnsmasq/plan.ts';
-import type { Clock } from '../../ground/clock.ts';
-import type { Log, LogFields, LogLevel } from '../../ground/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log, LogFields, LogLevel } from '../../base/log.ts';
+import type { DnsmasqLogPlan, ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import { connectUnixDatagram } from '../../socket/unix-datagram.ts';
 import { LogFile } from './log-file.ts';
 import { formatPriority, formatTimestamp, onOneLine } from './log-line.ts';
@@ -48,7 +48,10 @@ export function openDnsmasqLog(options: DnsmasqLogOptions): DnsmasqLog {
     for (const sink of sinks) sink(level, text);
   };
   return {
-    ...{ error: say('error'), warn: say('warn'), info: say('info'), debug: say('debug') },
+    error: say('error'),
+    warn: say('warn'),
+    info: say('info'),
+    debug: say('debug'),
     reopen: () => file?.reopen(),
     flush: () => file?.flush(),
   };

@@ -2,7 +2,7 @@
  * Who the process becomes once its sockets and files are open: the user and group of dnsmasq's options.
  */
 import { readFileSync } from 'node:fs';
-import type { ProcessPlan } from '../../config/dnsmasq/plan.ts';
+import type { ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 
 /** A user and group that exist. */
 export interface Identity {

@@ -2,8 +2,8 @@
  * `--local-service`: whether a client is in a network that this machine is connected to directly.
  */
 import { BlockList } from 'node:net';
-import type { Clock } from '../../ground/clock.ts';
-import type { Interfaces } from './interface-choice.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Interfaces } from '../../listen/local-addresses.ts';
 
 /** How long the machine's networks are taken to stay as they are. */
 const FRESH_MILLISECONDS = 5_000;

@@ -1,12 +1,12 @@
 /**
  * `--local-service`: clients of other networks get no answer.
  */
-import type { Clock } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
-import type { Client } from '../../listen/types.ts';
-import type { Interfaces } from './interface-choice.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Client } from '../../chain/query.ts';
+import type { Interfaces } from '../../listen/local-addresses.ts';
+import type { Watcher } from '../watched-answers.ts';
 import { LocalNetworks } from './local-networks.ts';
-import type { Watcher } from './watched-answers.ts';
 
 export class LocalService implements Watcher {
   readonly #networks: LocalNetworks;

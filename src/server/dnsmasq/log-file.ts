@@ -9,7 +9,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 /** Readable for the group, as dnsmasq makes it. */
 const MODE = 0o640;
 /** Octets that may wait: beyond, lines are lost rather than memory. */
-const MOST_WAITING = 2 ** 20;
+const MAX_WAITING = 2 ** 20;
 
 export class LogFileError extends Error {
   override readonly name = 'LogFileError';
@@ -36,7 +36,7 @@ export class LogFile {
   /** @param line with its end */
   write(line: string): void {
     if (this.#waiting === '') setImmediate(() => this.flush());
-    if (this.#waiting.length < MOST_WAITING) this.#waiting += line;
+    if (this.#waiting.length < MAX_WAITING) this.#waiting += line;
   }
 
   /** Writes what waits. A full disk loses lines and nothing else. */

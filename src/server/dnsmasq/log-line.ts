@@ -1,7 +1,7 @@
 /**
  * Lines of a log as dnsmasq and syslog write them (RFC 3164 section 4.1).
  */
-import type { LogLevel } from '../../ground/log.ts';
+import type { LogLevel } from '../../base/log.ts';
 
 /** Syslog's severities. */
 export const SEVERITY: Readonly<Record<LogLevel, number>> = { error: 3, warn: 4, info: 6, debug: 7 };

@@ -2,18 +2,19 @@
  * What dnsmasq-nanny did beside dnsmasq: follows a folder that holds kube-dns's ConfigMap, and gives its stub domains and upstream
  * servers to the running server. Nothing is restarted, so no cached answer and no question is lost.
  */
-import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/kube-dns/config-map.ts';
+
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/config-map/config-map.ts';
+import { domainRule, stubDomainRules } from '../../config/config-map/stub-domain-rules.ts';
+import type { NannyServers } from '../../config/dnsmasq/forward-plan.ts';
 import type { NannyPlan } from '../../config/kube-dns/nanny-flags.ts';
-import { defaultRule } from '../../forward/plan.ts';
+import { defaultRule } from '../../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
-import type { Clock, Timer } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
 import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
 import { isWithin, parseName, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { domainRule, stubDomainRules } from '../kube-dns/config-rules.ts';
-import { LastGoodConfig } from '../kube-dns/last-good-config.ts';
-import type { NannyServers } from './forward-plan.ts';
+import { LastGoodConfig } from '../serve/last-good-config.ts';
 
 export interface NannyOptions {
   readonly plan: NannyPlan;
@@ -38,14 +39,16 @@ export class Nanny {
     const config = new LastGoodConfig({
       source: plan.configDir,
       onChange: (now) => onChange(toServers(now, plan.kubednsServer)),
-      ...{ clock, log },
+      clock,
+      log,
     });
     this.#folder = new ConfigFolder({
       directory: plan.configDir,
       keys: CONFIG_KEYS,
       period: plan.syncInterval,
       onChange: (texts) => config.take(texts),
-      ...{ clock, log },
+      clock,
+      log,
     });
   }
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { makeTemporaryFolder } from '../../../test/support/temporary-folder.ts';
+import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { PidFileError, removePidFile, writePidFile } from './pid-file.ts';
 
 const NOBODY = { user: undefined, group: undefined };

@@ -22,7 +22,7 @@ const { O_WRONLY, O_CREAT, O_EXCL, O_TRUNC } = constants;
 /**
  * Writes the file anew: an old one is removed first, so that a link planted in its place is never followed.
  *
- * Whoever was never root is not expected to be able to, and goes without, as in dnsmasq: a container runs as another user, and
+ * A process that was never root goes without where it cannot, as in dnsmasq: a container runs as another user, and
  * its file system is not to be written to.
  *
  * @throws PidFileError for root
@@ -42,7 +42,7 @@ export function writePidFile(path: string, pid: number, owner: Identity): void {
   giveAway(path, owner);
 }
 
-/** Where the folder allows it: whoever we become may have to remove the file. */
+/** Where the folder allows it: the user that the process becomes may have to remove the file. */
 function giveAway(path: string, { user, group }: Identity): void {
   if (process.getuid?.() !== 0 || user === undefined) return;
   try {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { planOf } from '../../../test/dnsmasq-options/plan-of.ts';
+import { planOf } from '../../config/dnsmasq/testing/plan-of.ts';
 import { notesOnPlan } from './plan-notes.ts';
 
 it.each([

@@ -1,8 +1,9 @@
 /**
  * What of a plan is otherwise than its reader may expect, to be said at the start.
  */
+
+import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { Note } from '../../config/dnsmasq/findings.ts';
-import type { DnsmasqPlan } from '../../config/dnsmasq/plan.ts';
 
 /** Ports that only root, or who has its capability, may open. */
 const FIRST_FREE_PORT = 1024;

@@ -1,20 +1,29 @@
 /**
- * `--log-queries`: what is asked, by whom, and what comes of it, in dnsmasq's words.
+ * `--log-queries`: what is asked, by which client, and the answer, in dnsmasq's words.
  *
  *     query[A] www.example.com from 127.0.0.1
  *     forwarded www.example.com to 127.0.0.1#53
  *     reply www.example.com is 192.0.2.1
  *
- * With `=extra` every line begins with a number that its question has, and with the client's address and port.
+ * With `=extra` every line begins with a number that its query has, and with the client's address and port.
+ *
+ * Readers answer from the table by themselves and write an event for each answer, which is read here every few
+ * milliseconds. The main thread sees its own queries as they come. Lines of both are written in the order of time.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Log } from '../../ground/log.ts';
-import type { Client } from '../../listen/types.ts';
-import { addressOfReverseName } from '../../wire/address.ts';
-import { typeOfData } from '../../wire/data/record-data.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
+import type { Client } from '../../chain/query.ts';
+import { type QueryEvent, QueryEventReader } from '../../listen/query-events/event-reader.ts';
+import { EVENT_MODE, sharedMonotonic } from '../../listen/query-events/event-ring.ts';
+import type { QueryEventRings } from '../../listen/query-events/event-rings.ts';
+import { EventOrder, ORDER_WINDOW } from '../../observe/query-events/event-order.ts';
+import { addressOfReverseName, formatAddress } from '../../wire/address.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { toKey } from '../../wire/name.ts';
+import { typeOfData } from '../../wire/record-data.ts';
 import {
   type AbsoluteName,
   type Message,
@@ -24,7 +33,7 @@ import {
   TYPE,
 } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
-import type { Watched, Watcher } from './watched-answers.ts';
+import type { Watched, Watcher } from '../watched-answers.ts';
 
 /** Where an answer comes from; `config` may be a hosts file too. */
 type Source = 'reply' | 'cached' | 'config';
@@ -32,59 +41,158 @@ type Source = 'reply' | 'cached' | 'config';
 /** The hosts file that a record of ours is from; nothing for one of an option. */
 export type FileOf = (record: ResourceRecord) => string | undefined;
 
-/** What the lines of one question have in common. */
+export interface QueryLogOptions {
+  readonly extent: 'plain' | 'extra';
+  readonly fileOf: FileOf;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What the lines of one query have in common. */
 interface Ticket {
-  readonly prefix: string;
-  /** Whether somebody upstream was asked. */
+  readonly client: Pick<Client, 'address' | 'port'>;
+  /** By the order in which queries arrived; 0 until the first line is written. */
+  number: number;
+  /** Whether an upstream server was asked. */
   wasForwarded: boolean;
 }
 
+/** Lines of one query that belong to one moment. */
+interface Entry {
+  readonly time: number;
+  readonly ticket: Ticket;
+  readonly lines: () => readonly string[];
+}
+
+/** Events of a ring that are logged before the main thread does other work. */
+const EVENTS_PER_TURN = 200;
+
 export class QueryLog implements Watcher {
-  readonly #fileOf: FileOf;
-  readonly #log: Log;
-  readonly #isExtra: boolean;
+  readonly #options: QueryLogOptions;
   readonly #tickets = new AsyncLocalStorage<Ticket>();
+  readonly #order = new EventOrder<Entry>(({ time }) => time);
+  readonly #monotonic = sharedMonotonic();
+  readonly #warnings: RateLimitedWarnings;
+  #rings: QueryEventRings | undefined;
+  #readers: readonly QueryEventReader[] = [];
+  #timer: Timer | undefined;
+  /** Whether there were more events than fit into a turn. */
+  #isBehind = false;
+  #dropped = 0;
   #count = 0;
 
-  constructor(extent: 'plain' | 'extra', fileOf: FileOf, log: Log) {
-    this.#fileOf = fileOf;
-    this.#log = log;
-    this.#isExtra = extent === 'extra';
+  constructor(options: QueryLogOptions) {
+    this.#options = options;
+    this.#warnings = new RateLimitedWarnings(options.log, options.clock);
   }
 
+  /** Logs from now on what readers answer too. @param rings of the server, which no other consumer reads */
+  start(rings: QueryEventRings): void {
+    this.#rings = rings;
+    this.#readers = rings.all.map((memory) => new QueryEventReader(memory));
+    rings.setMode(EVENT_MODE.RESPONSES);
+    this.#pollLater();
+  }
+
+  /** Writes what is left. */
+  stop(): void {
+    this.#timer?.cancel();
+    this.#rings?.setMode(EVENT_MODE.OFF);
+    this.#drain();
+    this.#write(this.#order.releaseAll());
+  }
+
+  /** Logs a query that the main thread answers. */
   async observe(query: Uint8Array, client: Client, answer: () => Promise<Watched>): Promise<Watched> {
     const question = readQuestion(query);
     if (question === undefined) return await answer();
-    this.#count += 1;
-    const prefix = this.#isExtra ? `${this.#count} ${client.address}/${client.port} ` : '';
-    const ticket: Ticket = { prefix, wasForwarded: false };
-    this.#log.info(
-      `${prefix}query[${typeName(question.type)}] ${textOf(question.name)} from ${client.address}`,
-    );
+    const ticket: Ticket = { client, number: 0, wasForwarded: false };
+    this.#add(ticket, () => [describeQuery(question, client.address)]);
     const watched = await this.#tickets.run(ticket, answer);
     const { response, isKnown } = watched;
-    if (response !== undefined) this.#logResponse(ticket, question, response, isKnown);
+    if (response !== undefined)
+      this.#add(ticket, () => this.#describeAnswer(question, response, ticket.wasForwarded, isKnown));
     return watched;
   }
 
-  /** To be called for the question that is answered at the moment. @param server `127.0.0.1#53` */
+  /** To be called for the query that is answered at the moment. @param server `127.0.0.1#53` */
   forwarded(name: AbsoluteName, server: string): void {
     const ticket = this.#tickets.getStore();
     if (ticket === undefined) return;
     ticket.wasForwarded = true;
-    this.#log.info(`${ticket.prefix}forwarded ${textOf(name)} to ${server}`);
+    this.#add(ticket, () => [`forwarded ${textOf(name)} to ${server}`]);
   }
 
-  #logResponse(ticket: Ticket, question: Question, response: Uint8Array, isKnown: boolean): void {
+  #add(ticket: Ticket, lines: () => readonly string[]): void {
+    this.#order.add({ time: this.#monotonic(), ticket, lines });
+  }
+
+  #pollLater(): void {
+    this.#timer = this.#options.clock.after(this.#isBehind ? 0 : ORDER_WINDOW, () => {
+      this.#isBehind = this.#drain(EVENTS_PER_TURN);
+      this.#write(this.#order.release(this.#monotonic()));
+      this.#reportDrops();
+      this.#pollLater();
+    });
+  }
+
+  /** Lines that are missing are worth a line. */
+  #reportDrops(): void {
+    const dropped = this.#readers.reduce((sum, reader) => sum + reader.dropped, 0);
+    if (dropped === this.#dropped) return;
+    this.#dropped = dropped;
+    this.#warnings.warn('query log incomplete: more queries than lines can be written', { dropped });
+  }
+
+  /** What the main thread answers itself has its lines by `observe`. @returns whether there is more */
+  #drain(max?: number): boolean {
+    const take = (event: QueryEvent) => {
+      if (event.source === 'table') this.#addEvent(event);
+    };
+    return this.#readers.filter((reader) => reader.drain(take, undefined, max)).length > 0;
+  }
+
+  #addEvent({ received, client, clientPort, response }: QueryEvent): void {
+    const address = formatAddress(client);
+    const ticket: Ticket = { client: { address, port: clientPort }, number: 0, wasForwarded: false };
+    this.#order.add({
+      time: received,
+      ticket,
+      lines: () => {
+        const question = readQuestion(response);
+        if (question === undefined) return [];
+        return [describeQuery(question, address), ...this.#describeAnswer(question, response, false, true)];
+      },
+    });
+  }
+
+  #write(entries: readonly Entry[]): void {
+    for (const { ticket, lines } of entries) {
+      if (ticket.number === 0) ticket.number = ++this.#count;
+      const { client, number } = ticket;
+      const prefix = this.#options.extent === 'extra' ? `${number} ${client.address}/${client.port} ` : '';
+      for (const line of lines()) this.#options.log.info(`${prefix}${line}`);
+    }
+  }
+
+  #describeAnswer(
+    question: Question,
+    response: Uint8Array,
+    wasForwarded: boolean,
+    isKnown: boolean,
+  ): readonly string[] {
     const message = decodeMessage(response);
-    const source = sourceOf(ticket, message, isKnown);
-    for (const text of describeResponse(question, message, source, this.#fileOf))
-      this.#log.info(`${ticket.prefix}${text}`);
+    const source = sourceOf(message, wasForwarded, isKnown);
+    return describeResponse(question, message, source, this.#options.fileOf);
   }
 }
 
+function describeQuery({ name, type }: Question, client: string): string {
+  return `query[${typeName(type)}] ${textOf(name)} from ${client}`;
+}
+
 /** Names of our own carry the AA bit; what others said never does, also where another question had it asked for. */
-function sourceOf({ wasForwarded }: Ticket, { header, answers }: Message, isKnown: boolean): Source {
+function sourceOf({ header, answers }: Message, wasForwarded: boolean, isKnown: boolean): Source {
   const isOfOthers = !header.authoritative && answers.length > 0;
   if (wasForwarded || (isOfOthers && !isKnown)) return 'reply';
   return isKnown && !header.authoritative ? 'cached' : 'config';

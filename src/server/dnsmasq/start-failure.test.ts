@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { PortInUseError } from '../../socket/socket-error.ts';
 import { AddressError } from '../../wire/address.ts';
-import { UnknownInterfaceError } from './dnsmasq-listeners.ts';
+import { UnknownInterfaceError } from '../followed-interfaces.ts';
 import { IdentityError } from './identity.ts';
 import { LogFileError } from './log-file.ts';
 import { PidFileError } from './pid-file.ts';

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from '../../config/dnsmasq/exit-codes.ts';
 import { formatSocketAddress } from '../../socket/addresses.ts';
 import { PortInUseError, SocketError } from '../../socket/socket-error.ts';
 import { AddressError } from '../../wire/address.ts';
-import { UnknownInterfaceError } from './dnsmasq-listeners.ts';
+import { UnknownInterfaceError } from '../followed-interfaces.ts';
 import { IdentityError } from './identity.ts';
 import { LogFileError } from './log-file.ts';
 import { PidFileError } from './pid-file.ts';

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { describeStatistics, toDnsmasqServer } from './statistics.ts';
+import { toDnsmasqServer } from '../../engine/server-statistics.ts';
+import { describeStatistics } from './statistics.ts';
 
 it.each([
   ['192.0.2.1:53', '192.0.2.1#53'],
@@ -11,10 +12,10 @@ it.each([
 });
 
 it('speaks as dnsmasq does', () => {
-  const figures = { cacheSize: 150, insertions: 5, evictions: 2, misses: 7, hits: 9, stale: 1 };
+  const stats = { cacheSize: 150, insertions: 5, evictions: 2, misses: 7, hits: 9, stale: 1 };
   const server = { server: '192.0.2.1#53', queries: 7, retried: 1, failed: 2, nxdomain: 3, latency: 12 };
-  const rest = { inFlight: 4, cacheOctets: 1000, connections: 1, mostConnections: 20, servers: [server] };
-  expect(describeStatistics({ ...figures, ...rest }, 1_700_000_000)).toEqual([
+  const rest = { inFlight: 4, cacheOctets: 1000, connections: 1, maxConnections: 20, servers: [server] };
+  expect(describeStatistics({ ...stats, ...rest }, 1_700_000_000)).toEqual([
     'time 1700000000',
     'cache size 150, 2/5 cache insertions re-used unexpired cache entries.',
     'queries forwarded 7, queries answered locally 9',

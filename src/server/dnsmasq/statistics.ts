@@ -1,22 +1,12 @@
 /**
  * The counts of a server in dnsmasq's words: what SIGUSR1 logs.
  */
-import type { UpstreamStatistics } from '../../forward/upstream/upstream.ts';
-import type { ChaosFigures } from '../../handlers/chaos.ts';
-import { RCODE } from '../../wire/types.ts';
+import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
+import { describeServers, type ServerStatistics } from '../../engine/server-statistics.ts';
+import type { ChaosStats } from '../../handlers/chaos/chaos.ts';
+import type { Server } from '../server.ts';
 
-export interface ServerStatistics {
-  /** `127.0.0.1#53`. */
-  readonly server: string;
-  readonly queries: number;
-  readonly retried: number;
-  readonly failed: number;
-  readonly nxdomain: number;
-  /** Milliseconds. */
-  readonly latency: number;
-}
-
-export interface DnsmasqStatistics extends ChaosFigures {
+export interface DnsmasqStatistics extends ChaosStats {
   readonly servers: readonly ServerStatistics[];
   /** Answers that were served after their end. */
   readonly stale: number;
@@ -24,7 +14,27 @@ export interface DnsmasqStatistics extends ChaosFigures {
   readonly inFlight: number;
   readonly cacheOctets: number;
   readonly connections: number;
-  readonly mostConnections: number;
+  readonly maxConnections: number;
+}
+
+/** The counts of a server that runs with dnsmasq's options. */
+export function collectStatistics({ engine, tcpConnections }: Server, plan: DnsmasqPlan): DnsmasqStatistics {
+  const { cachingResolver, forward } = engine.resolver.stats();
+  const { misses, stale } = cachingResolver;
+  const { insertions, evictions, cachedOctets } = engine.table.statistics();
+  return {
+    cacheSize: plan.cache.size,
+    insertions,
+    evictions,
+    misses,
+    stale,
+    hits: engine.countHits(),
+    inFlight: forward.inFlight,
+    cacheOctets: cachedOctets,
+    servers: describeServers(forward.upstreams),
+    connections: tcpConnections,
+    maxConnections: plan.listen.maxTcpConnections,
+  };
 }
 
 /** @param seconds since the epoch */
@@ -37,29 +47,11 @@ export function describeStatistics(statistics: DnsmasqStatistics, seconds: numbe
     ...(stale > 0 ? [`queries answered from stale cache ${stale}`] : []),
     'queries for authoritative zones 0',
     `pool memory in use ${statistics.cacheOctets}, questions under way ${statistics.inFlight}`,
-    `TCP connections: in use ${statistics.connections}, max allowed ${statistics.mostConnections}.`,
+    `TCP connections: in use ${statistics.connections}, max allowed ${statistics.maxConnections}.`,
     ...servers.map(
       ({ server, queries, retried, failed, nxdomain, latency }) =>
         `server ${server}: queries sent ${queries}, retried ${retried}, failed ${failed}, ` +
         `nxdomain replies ${nxdomain}, avg. latency ${latency}ms`,
     ),
   ];
-}
-
-/** The upstream servers, as the forwarder knows them. */
-export function describeServers(upstreams: readonly UpstreamStatistics[]): readonly ServerStatistics[] {
-  return upstreams.map(({ upstream, sent, replies, timeouts, networkErrors, smoothedRoundTrip }) => {
-    const refused = (replies.get(RCODE.SERVFAIL) ?? 0) + (replies.get(RCODE.REFUSED) ?? 0);
-    return {
-      server: toDnsmasqServer(upstream),
-      ...{ queries: sent, retried: timeouts, failed: refused + networkErrors },
-      nxdomain: replies.get(RCODE.NXDOMAIN) ?? 0,
-      latency: Math.round(smoothedRoundTrip ?? 0),
-    };
-  });
-}
-
-/** `192.0.2.1:53` or `[2001:db8::1]:53`, perhaps with a source behind it, as `192.0.2.1#53`. */
-export function toDnsmasqServer(upstream: string): string {
-  return upstream.replace(/^\[?(.*?)\]?:(\d+)(@.*)?$/, '$1#$2');
 }

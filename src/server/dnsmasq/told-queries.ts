@@ -11,8 +11,8 @@ export interface QueryListener {
 }
 
 export function tellQueries(connect: Connect, listener: QueryListener): Connect {
-  return (server, address, terms, clock) => {
-    const transport = connect(server, address, terms, clock);
+  return (server, address, settings, clock) => {
+    const transport = connect(server, address, settings, clock);
     return {
       ask(query, events) {
         const [question] = decodeMessage(query.octets).questions;

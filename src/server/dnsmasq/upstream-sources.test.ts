@@ -1,11 +1,11 @@
 import { utimesSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { planOf } from '../../../test/dnsmasq-options/plan-of.ts';
-import { ManualClock } from '../../../test/support/manual-clock.ts';
-import { RecordingLog } from '../../../test/support/recording-log.ts';
-import { makeTemporaryFolder } from '../../../test/support/temporary-folder.ts';
-import { waitUntil } from '../../../test/support/wait-until.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
+import { waitUntil } from '../../base/testing/wait-until.ts';
+import { planOf } from '../../config/dnsmasq/testing/plan-of.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
 import { UpstreamSources } from './upstream-sources.ts';
 
@@ -18,7 +18,8 @@ async function follow(lines: string) {
     isOurselves: ({ port }) => port === 5399,
     onChange: ({ fromResolvFile, moreRoutes }, isReload) =>
       void passed.push(`${fromResolvFile.map(formatUpstream).join()} ${moreRoutes.length} ${isReload}`),
-    ...{ clock, log },
+    clock,
+    log,
   });
   onTestFinished(() => sources.stop());
   await sources.start();

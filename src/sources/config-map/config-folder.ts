@@ -2,8 +2,8 @@
  * A ConfigMap that is mounted as a folder: one file per key. Each swap of its files is one change.
  */
 import { basename } from 'node:path';
-import type { Clock } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { type FileChange, FolderFollower } from '../folder-follower.ts';
 import { type ConfigText, type ConfigTexts, decodeConfigText } from './config-texts.ts';
 
@@ -20,7 +20,7 @@ export interface ConfigFolderOptions {
 }
 
 /** A folder that is looked at without a pause serves nobody. */
-const LEAST_PERIOD = 100;
+const MIN_PERIOD = 100;
 
 export class ConfigFolder {
   readonly #follower: FolderFollower;
@@ -32,10 +32,11 @@ export class ConfigFolder {
     this.#follower = new FolderFollower({
       folder: directory,
       accepts: (name) => keys.includes(name),
-      period: Math.max(period, LEAST_PERIOD),
+      period: Math.max(period, MIN_PERIOD),
       // An optional volume without its ConfigMap.
       mayBeMissing: true,
-      ...{ clock, log },
+      clock,
+      log,
       onChange: (changes) => this.#take(changes),
     });
   }

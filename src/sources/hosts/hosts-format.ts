@@ -17,7 +17,7 @@ export interface HostLineName {
 }
 
 /** Something in a line that is no address or no name, and is left out. */
-export interface HostsOddity {
+export interface HostsWarning {
   /** From 1. */
   readonly line: number;
   readonly kind: string;
@@ -27,7 +27,7 @@ export interface HostsOddity {
 export interface HostsVisitor {
   /** Called for each line with an address and a name, in the order of the file. */
   host(line: HostLine): void;
-  oddity(oddity: HostsOddity): void;
+  warning(warning: HostsWarning): void;
 }
 
 /** Takes a file in pieces, one after the other, and then `end`. */

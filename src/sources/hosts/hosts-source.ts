@@ -6,8 +6,8 @@
  */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { Clock } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { type FileChange, FolderFollower } from '../folder-follower.ts';
 
 export interface HostsFile {

@@ -39,13 +39,7 @@ export class HostNames {
   readonly #addresses = new Set<string>();
   /** By the name in the reverse tree. */
   readonly #pointers = new Map<NameKey, HostPointer>();
-  readonly #rotates: boolean;
   #last: HostAddresses | undefined;
-
-  /** @param rotates whether several addresses are told in any order */
-  constructor(rotates: boolean) {
-    this.#rotates = rotates;
-  }
 
   /** @param ttl seconds; where those of a set differ, the least counts (RFC 2181 section 5.2) */
   add(name: NameKey, address: string, ttl: number, file?: string): void {
@@ -102,8 +96,7 @@ export class HostNames {
   #setOf(kind: 'A' | 'AAAA', addresses: readonly HostAddress[]): readonly RecordSet[] {
     if (addresses.length === 0) return [];
     const data = addresses.map(({ address }): RecordData => ({ kind, address }));
-    const set = recordSet(TYPE[kind], Math.min(...addresses.map(({ ttl }) => ttl)), data);
-    return [this.#rotates ? set : { ...set, keepsOrder: true }];
+    return [recordSet(TYPE[kind], Math.min(...addresses.map(({ ttl }) => ttl)), data)];
   }
 }
 

@@ -25,7 +25,7 @@ const HOSTS: readonly (readonly [string, string])[] = [
 ];
 
 function namesOf(changes: Partial<LocalNamesPlan> = {}): LocalNames {
-  const hosts = new HostNames(changes.roundRobin ?? true);
+  const hosts = new HostNames();
   for (const [name, address] of HOSTS) hosts.add(key(name), address, 5);
   return new LocalNames({ ...hostsOnly(5), ...changes }, hosts, 9);
 }
@@ -119,7 +119,7 @@ describe('local names', () => {
 
   it('are open nodes for the table, whole answers of aliases among them', () => {
     const node = namesOf({ cnames: [cname('one', 'web')] }).node(key('one'));
-    expect(node).toMatchObject({ isOpen: true, below: { kind: 'ask', labels: 0 }, metricsId: 9 });
+    expect(node).toMatchObject({ isOpen: true, below: { kind: 'ask', labels: 0 }, outcome: 9 });
     const lines = node.sets.map((set) => [
       ...(set.aliases ?? []).map(presentRecord),
       ...recordsOf(set.aliases === undefined ? key('one') : key('web'), set).map(presentRecord),

@@ -1,12 +1,12 @@
 /**
- * All names that are known without asking anybody: those of hosts files and those of options, with what each of them has.
+ * All local names: those of hosts files and those of options, with the records of each.
  *
  * Immutable: a change makes another one. What a name does not have others may know, so nothing here ever says no, except
  * that an alias hides whatever else stands at its name (RFC 1034 section 3.6.2).
  */
 import { formatAddress } from '../../wire/address.ts';
-import { typeOfData } from '../../wire/data/record-data.ts';
 import { parentOf, ROOT, toKey } from '../../wire/name.ts';
+import { typeOfData } from '../../wire/record-data.ts';
 import { CLASS, type NameKey, type RecordData, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import { type NamedSet, type RecordSet, recordSet, recordsOf } from '../../zone/record-set.ts';
@@ -26,23 +26,23 @@ interface End {
 }
 
 /** Aliases of aliases that are followed for one question, as in dnsmasq. */
-const MOST_ALIASES = 9;
+const MAX_ALIASES = 9;
 const MX_PREFERENCE = 1;
 
 export class LocalNames {
   readonly #plan: LocalNamesPlan;
   readonly #hosts: HostNames;
-  readonly #metricsId: number;
+  readonly #outcome: number;
   /** Those of options. */
   readonly #sets: ReadonlyMap<NameKey, readonly RecordSet[]>;
   readonly #cnames: ReadonlyMap<NameKey, Cname>;
   #parents: ReadonlySet<NameKey> | undefined;
 
-  /** @param metricsId the counter of hits, 0 to 255 */
-  constructor(plan: LocalNamesPlan, hosts: HostNames, metricsId: number) {
+  /** @param outcome the counter of hits, 0 to 255 */
+  constructor(plan: LocalNamesPlan, hosts: HostNames, outcome: number) {
     this.#plan = plan;
     this.#hosts = hosts;
-    this.#metricsId = metricsId;
+    this.#outcome = outcome;
     this.#sets = groupRecords(plan.records);
     // Of two with one alias the first counts.
     this.#cnames = new Map(plan.cnames.toReversed().map((cname) => [cname.alias, cname]));
@@ -73,7 +73,7 @@ export class LocalNames {
     return this.#parents.has(name);
   }
 
-  /** Whether which addresses a client is told depends on the client. */
+  /** Whether the addresses in an answer depend on the client. */
   isLocalised(name: NameKey): boolean {
     if (!this.#plan.localisesQueries) return false;
     const addresses = this.#hosts.get(this.#followAliases(name).name)?.addresses ?? [];
@@ -123,7 +123,7 @@ export class LocalNames {
       sets: first === undefined ? sets : [aliasSet(first), ...sets.map((set) => ({ ...set, aliases }))],
       alias: undefined,
       below: { kind: 'ask', labels: 0 },
-      metricsId: this.#metricsId,
+      outcome: this.#outcome,
       isOpen: true,
     };
   }
@@ -136,7 +136,7 @@ export class LocalNames {
     const aliases: ResourceRecord[] = [];
     let at = name;
     let cname = this.#cnames.get(at);
-    while (cname !== undefined && aliases.length < MOST_ALIASES) {
+    while (cname !== undefined && aliases.length < MAX_ALIASES) {
       const data = { kind: 'CNAME', target: cname.target } as const;
       aliases.push({ name: at, class: CLASS.IN, ttl: cname.ttl, data });
       at = cname.target;
@@ -195,7 +195,7 @@ function groupRecords(records: readonly ResourceRecord[]): ReadonlyMap<NameKey, 
   for (const record of records) {
     const data = readable(record.data);
     const type = typeOfData(data);
-    // Octets that are no address of its type, which nobody could read.
+    // Octets of the wrong length for an address of the type.
     if (data.kind === 'unknown' && (type === TYPE.A || type === TYPE.AAAA)) continue;
     const name = toKey(record.name);
     const here = sets.get(name) ?? [];

@@ -21,8 +21,6 @@ export interface LocalNamesPlan {
     | { readonly kind: 'target'; readonly target: NameKey };
   /** Whether clients get the addresses of their own network, where a name has some there. */
   readonly localisesQueries: boolean;
-  /** Whether several addresses of a name are told in any order, or in that of their lines. */
-  readonly roundRobin: boolean;
 }
 
 /** A domain for the addresses from `first` to `last`. */
@@ -60,6 +58,5 @@ export function hostsOnly(ttl: number): LocalNamesPlan {
     records: [],
     mxOfHosts: { kind: 'none' },
     localisesQueries: false,
-    roundRobin: true,
   };
 }

@@ -17,7 +17,7 @@ const FORMAT: HostsFormat = {
       end() {
         for (const [index, line] of text.trim().split('\n').entries()) {
           const [address = '', name] = line.split(' ');
-          if (name === undefined) visitor.oddity({ line: index + 1, kind: 'word', value: address });
+          if (name === undefined) visitor.warning({ line: index + 1, kind: 'word', value: address });
           else visitor.host({ address, names: [{ name: key(name), isPlain: !name.includes('.') }] });
         }
       },
@@ -28,15 +28,15 @@ const FORMAT: HostsFormat = {
 
 function read(texts: readonly string[], changes: Partial<LocalNamesPlan> = {}) {
   const files = texts.map((text, index) => ({ path: `/${index}`, octets: Buffer.from(text) }));
-  const oddities: string[] = [];
+  const warnings: string[] = [];
   const plan = { ...hostsOnly(5), ...changes };
-  const onOddity = (file: { path: string }, { line, value }: { line: number; value: string }) =>
-    void oddities.push(`${file.path}:${line} ${value}`);
-  const reading = readHosts({ plan, files, format: FORMAT, onOddity });
+  const onWarning = (file: { path: string }, { line, value }: { line: number; value: string }) =>
+    void warnings.push(`${file.path}:${line} ${value}`);
+  const reading = readHosts({ plan, files, format: FORMAT, onWarning });
   let pauses = 0;
   for (;;) {
     const step = reading.next();
-    if (step.done === true) return { names: step.value, oddities, pauses };
+    if (step.done === true) return { names: step.value, warnings, pauses };
     pauses += 1;
   }
 }
@@ -49,7 +49,7 @@ describe('reading hosts files', () => {
     const hosts = read(['10.0.0.1 one\n10.0.0.2 one\n', '10.0.0.1 other\n10.0.0.3 one\nodd\n']);
     expect(addressesOf(hosts, 'one')).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3']);
     expect(hosts.names.pointer(key('1.0.0.10.in-addr.arpa'))).toEqual({ target: 'one.', ttl: 5, file: '/0' });
-    expect(hosts.oddities).toEqual(['/1:3 odd']);
+    expect(hosts.warnings).toEqual(['/1:3 odd']);
   });
 
   it('pauses between the pieces of a long file', () => {

@@ -4,7 +4,7 @@
 import { parseAddress } from '../../wire/address.ts';
 import { NameError, parseName, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { HostLine, HostsFormat, HostsOddity } from '../hosts/hosts-format.ts';
+import type { HostLine, HostsFormat, HostsWarning } from '../hosts/hosts-format.ts';
 import type { HostsFile } from '../hosts/hosts-source.ts';
 import { HostNames } from './host-names.ts';
 import type { LocalNamesPlan, RangeDomain } from './local-plan.ts';
@@ -13,21 +13,21 @@ export interface ReadHostsOptions {
   readonly plan: LocalNamesPlan;
   readonly files: readonly HostsFile[];
   readonly format: HostsFormat;
-  readonly onOddity: (file: HostsFile, oddity: HostsOddity) => void;
+  readonly onWarning: (file: HostsFile, warning: HostsWarning) => void;
 }
 
 /** Octets that are read at a stretch: about a millisecond. */
 const PIECE_OCTETS = 32 * 1024;
 
 /** Reads records of options and then all files. It may be left alone for a while wherever it yields. */
-export function* readHosts({ plan, files, format, onOddity }: ReadHostsOptions): Generator<void, HostNames> {
-  const names = new HostNames(plan.roundRobin);
+export function* readHosts({ plan, files, format, onWarning }: ReadHostsOptions): Generator<void, HostNames> {
+  const names = new HostNames();
   addHostRecords(names, plan);
   const expander = plan.expandsHosts ? new Expander(plan) : undefined;
   for (const file of files) {
     const add = (name: NameKey, address: string) => names.add(name, address, plan.ttl, file.path);
     const host = (line: HostLine) => addLine(line, expander, add);
-    const reader = format.open({ host, oddity: (oddity) => onOddity(file, oddity) });
+    const reader = format.open({ host, warning: (warning) => onWarning(file, warning) });
     for (let start = 0; start < file.octets.length; start += PIECE_OCTETS) {
       reader.push(file.octets.subarray(start, start + PIECE_OCTETS));
       yield;

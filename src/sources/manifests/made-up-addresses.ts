@@ -5,7 +5,7 @@
  * names fall on one address the second takes the next free one, and a service keeps what it has.
  */
 import { createHash } from 'node:crypto';
-import type { ObjectKey } from '../../kube/objects.ts';
+import type { ObjectKey } from '../../kube/objects/objects.ts';
 import type { AddressFamily } from './parse-manifest.ts';
 
 /** Where clusters made for tests have their services, of both families: 10.96.0.0/12 and fd00:10:96::/108. */

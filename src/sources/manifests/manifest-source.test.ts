@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../ground/clock.ts';
-import type { Log, LogFields } from '../../ground/log.ts';
+import { systemClock } from '../../base/clock.ts';
+import type { Log, LogFields } from '../../base/log.ts';
 import {
   type ClusterObject,
   type EndpointsObject,
@@ -11,7 +11,7 @@ import {
   type NamespaceObject,
   type ObjectSink,
   type ServiceObject,
-} from '../../kube/objects.ts';
+} from '../../kube/objects/objects.ts';
 import { FolderError } from '../folder-follower.ts';
 import { ManifestSource } from './manifest-source.ts';
 
@@ -19,12 +19,14 @@ let folder: string;
 let source: ManifestSource | undefined;
 const held = new Map<string, ClusterObject>();
 const calls: string[] = [];
+const incomplete: boolean[] = [];
 const logged: { message: string; fields: LogFields }[] = [];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'manifests-'));
   held.clear();
   calls.length = 0;
+  incomplete.length = 0;
   logged.length = 0;
 });
 
@@ -62,13 +64,14 @@ const hasty = {
   after: (wait: number, run: () => void) => systemClock.after(Math.min(wait, 100), run),
 };
 
-async function serve(clock = systemClock): Promise<ManifestSource> {
+async function serve(clock = systemClock, allowEmpty = false): Promise<ManifestSource> {
   const sinks = {
+    markIncomplete: (isIncomplete: boolean) => void incomplete.push(isIncomplete),
     services: sinkOf<ServiceObject>('Service'),
     endpoints: sinkOf<EndpointsObject>('Endpoints'),
     namespaces: sinkOf<NamespaceObject>('Namespace'),
   };
-  source = new ManifestSource({ folder, sinks, clock, log });
+  source = new ManifestSource({ folder, allowEmpty, sinks, clock, log });
   await source.start();
   return source;
 }
@@ -105,7 +108,26 @@ describe('at the start', () => {
     expect(logged).toMatchObject([
       { message: 'bad manifest', fields: { file: join(folder, 'b.yaml'), line: 7 } },
     ]);
-    expect(started.status()).toEqual({ files: 1, badFiles: 1 });
+    const missing = [`manifests: cannot be read: ${join(folder, 'b.yaml')}`];
+    expect(started.status()).toEqual({ files: 1, badFiles: 1, missing });
+    expect(incomplete).toEqual([true]);
+  });
+
+  it('takes an empty folder for one that is not filled yet, and says so', async () => {
+    const started = await serve();
+    expect(incomplete).toEqual([true]);
+    expect(logged.map(({ message }) => message)).toEqual(['no manifests found, names are not denied']);
+    expect(started.status().missing.join()).toContain('--allow-empty');
+    write('a.yaml', service('cart'));
+    await until(() => expect(services()).toEqual(['Service shop/cart']));
+    expect(incomplete.at(-1)).toBe(false);
+  });
+
+  it('takes an empty folder for an empty cluster where that is allowed', async () => {
+    const started = await serve(systemClock, true);
+    expect(incomplete).toEqual([false]);
+    expect(logged).toEqual([]);
+    expect(started.status().missing).toEqual([]);
   });
 
   it('refuses a folder that is not there', async () => {
@@ -132,10 +154,12 @@ describe('later', () => {
     write('a.yaml', 'kind: [\n');
     await until(() => expect(logged).toMatchObject([{ message: 'bad manifest', fields: { line: 2 } }]));
     expect(services()).toEqual(['Service shop/cart']);
-    expect(started.status()).toEqual({ files: 1, badFiles: 1 });
+    expect(started.status()).toEqual({ files: 1, badFiles: 1, missing: [] });
     write('a.yaml', service('till'));
     await until(() => expect(services()).toEqual(['Service shop/till']));
-    expect(started.status()).toEqual({ files: 1, badFiles: 0 });
+    expect(started.status()).toEqual({ files: 1, badFiles: 0, missing: [] });
+    // What was good once misses nothing.
+    expect(incomplete.at(-1)).toBe(false);
   });
 
   it('follows editors that write beside and rename', async () => {

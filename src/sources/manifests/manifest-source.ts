@@ -3,10 +3,15 @@
  *
  * A file that turns bad is reported with its line and its last good version stays; the other files are served.
  */
-import type { Clock } from '../../ground/clock.ts';
-import type { Log } from '../../ground/log.ts';
-import type { ClusterSinks } from '../../kube/list-watch/cluster-watch.ts';
-import { type ClusterObject, keyOfObject, type ObjectKind, type ObjectSink } from '../../kube/objects.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { ClusterSinks } from '../../kube/api/list-watch/cluster-watch.ts';
+import {
+  type ClusterObject,
+  keyOfObject,
+  type ObjectKind,
+  type ObjectSink,
+} from '../../kube/objects/objects.ts';
 import { type FileChange, FolderFollower } from '../folder-follower.ts';
 import { MadeUpAddresses } from './made-up-addresses.ts';
 import { mergeManifests, type Remark } from './merge-manifests.ts';
@@ -14,6 +19,8 @@ import { ManifestError, type ManifestObject, parseManifest } from './parse-manif
 
 export interface ManifestSourceOptions {
   readonly folder: string;
+  /** Whether a folder without manifests is an empty cluster. */
+  readonly allowEmpty: boolean;
   readonly sinks: ClusterSinks;
   readonly clock: Clock;
   readonly log: Log;
@@ -23,12 +30,17 @@ export interface ManifestStatus {
   readonly files: number;
   /** Files that cannot be used as they are now. */
   readonly badFiles: number;
+  /** Why objects may be missing, in words; empty when none are. */
+  readonly missing: readonly string[];
 }
 
 type AnySink = ObjectSink<ClusterObject>;
 
 export class ManifestSource {
   readonly #log: Log;
+  readonly #folder: string;
+  readonly #allowEmpty: boolean;
+  readonly #markIncomplete: (isIncomplete: boolean) => void;
   readonly #sinks: ReadonlyMap<ObjectKind, AnySink>;
   readonly #follower: FolderFollower;
   readonly #addresses = new MadeUpAddresses();
@@ -39,8 +51,11 @@ export class ManifestSource {
   #remarked: ReadonlySet<string> = new Set();
   #listed = false;
 
-  constructor({ folder, sinks, clock, log }: ManifestSourceOptions) {
+  constructor({ folder, allowEmpty, sinks, clock, log }: ManifestSourceOptions) {
     this.#log = log;
+    this.#folder = folder;
+    this.#allowEmpty = allowEmpty;
+    this.#markIncomplete = sinks.markIncomplete ?? (() => {});
     const { services, endpoints, namespaces, pods } = sinks;
     const all = { Service: services, Endpoints: endpoints, Namespace: namespaces, Pod: pods };
     const given = Object.entries(all).filter(([, sink]) => sink !== undefined);
@@ -70,7 +85,7 @@ export class ManifestSource {
   }
 
   status(): ManifestStatus {
-    return { files: this.#good.size, badFiles: this.#bad.size };
+    return { files: this.#good.size, badFiles: this.#bad.size, missing: this.#missing() };
   }
 
   #take(changes: readonly FileChange[]): void {
@@ -85,6 +100,7 @@ export class ManifestSource {
       this.#addresses,
     );
     this.#remark(remarks);
+    this.#warnOfMissing();
     this.#serve(objects);
     this.#log.info('manifests read', { files: files.length, bad: this.#bad.size, objects: objects.size });
   }
@@ -106,6 +122,28 @@ export class ManifestSource {
     this.#bad.add(file);
     const served = this.#good.has(file) ? 'its last good version' : 'nothing of it';
     this.#log.error('bad manifest', { file, ...why, served });
+  }
+
+  /** A file that was good once is served as it was then, and misses nothing. */
+  #missing(): readonly string[] {
+    const unread = [...this.#bad].filter((file) => !this.#good.has(file)).sort();
+    const missing = unread.map((file) => `manifests: cannot be read: ${file}`);
+    const isEmpty = this.#good.size + this.#bad.size === 0;
+    if (isEmpty && !this.#allowEmpty)
+      missing.push(`manifests: none in ${this.#folder}; add some, or give --allow-empty`);
+    return missing;
+  }
+
+  /** Before the objects are served: what cannot be read must not be denied for a moment. */
+  #warnOfMissing(): void {
+    const missing = this.#missing();
+    this.#markIncomplete(missing.length > 0);
+    const isEmpty = this.#good.size + this.#bad.size === 0;
+    if (missing.length > 0 && isEmpty)
+      this.#log.warn('no manifests found, names are not denied', {
+        folder: this.#folder,
+        remedy: 'add manifests, or give --allow-empty',
+      });
   }
 
   #forget(file: string): void {

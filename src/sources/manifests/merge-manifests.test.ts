@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ClusterObject } from '../../kube/objects.ts';
+import type { ClusterObject } from '../../kube/objects/objects.ts';
 import { MadeUpAddresses } from './made-up-addresses.ts';
 import { mergeManifests } from './merge-manifests.ts';
 import type { AddressFamily, ManifestObject } from './parse-manifest.ts';

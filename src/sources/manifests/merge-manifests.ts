@@ -3,7 +3,12 @@
  *
  * The result is made anew from the files; nothing but the made-up addresses remembers what was before.
  */
-import { type ClusterObject, keyOfObject, type ObjectKey, type ServiceObject } from '../../kube/objects.ts';
+import {
+  type ClusterObject,
+  keyOfObject,
+  type ObjectKey,
+  type ServiceObject,
+} from '../../kube/objects/objects.ts';
 import type { MadeUpAddresses } from './made-up-addresses.ts';
 import type { ManifestObject } from './parse-manifest.ts';
 

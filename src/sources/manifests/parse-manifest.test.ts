@@ -21,6 +21,39 @@ metadata: {name: cart, namespace: shop}
 spec: {clusterIP: 10.96.0.7, ports: [{name: http, port: 80}]}
 `;
 
+describe('a clusterIP that is no address', () => {
+  it.each([
+    [
+      'a line of its own',
+      'apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec:\n  clusterIP: 10.96.0.300\n',
+      5,
+    ],
+    [
+      'a list',
+      'apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec:\n  type: ClusterIP\n  clusterIPs: [x]\n',
+      6,
+    ],
+    [
+      'an item of a list',
+      'apiVersion: v1\nkind: ServiceList\nitems:\n- metadata: {name: a}\n  spec:\n    clusterIP: 7\n',
+      6,
+    ],
+  ])('makes the file bad, with the line it stands in: %s', (_where, text, line) => {
+    expect(errorOf(text)).toMatchObject({ line, reason: expect.stringContaining('is not an IP address: ') });
+  });
+
+  it('has its line in JSON too', () => {
+    const item = { metadata: { name: 'a' }, spec: { clusterIP: 'x' } };
+    const text = JSON.stringify({ apiVersion: 'v1', kind: 'ServiceList', items: [item] }, undefined, 1);
+    const line = text.split('\n').findIndex((each) => each.includes('clusterIP')) + 1;
+    expect(() => parseManifest('f.json', text)).toThrow(`f.json:${line}: Service: spec.clusterIP`);
+  });
+
+  it.each(['None', '""', 'fd00::7'])('is not %s', (clusterIP) => {
+    expect(objectsOf(SERVICE.replace('10.96.0.7', clusterIP))).toHaveLength(1);
+  });
+});
+
 describe('what a file may hold', () => {
   it('is several documents, empty ones among them', () => {
     const text = `# first\n---\n${SERVICE}---\n---\n${SERVICE.replace('cart', 'till')}`;
@@ -42,6 +75,7 @@ describe('what a file may hold', () => {
       items: [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'x' } }],
     });
     expect(objectsOf(list)).toEqual([{ kind: 'Namespace', name: 'x' }]);
+    expect(parseManifest('f.json', list).objects).toMatchObject([{ object: { name: 'x' }, line: 1 }]);
   });
 
   it('is an EndpointSlice of any version', () => {
@@ -128,3 +162,34 @@ function bomb(): string {
     lines.push(`a${level}: &a${level} [${`*a${level - 1}, `.repeat(10)}]`);
   return `${lines.join('\n')}\n`;
 }
+
+describe('a file of JSON', () => {
+  const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+
+  it.each(['\t', 2, undefined])(
+    'is parsed as JSON, with the lines of its items: indented by %j',
+    (indent) => {
+      const list = {
+        kind: 'List',
+        metadata: { items: [{}] },
+        apiVersion: 'v1',
+        items: [namespace('[{"'), namespace('b')],
+      };
+      const text = JSON.stringify(list, undefined, indent);
+      const { objects } = parseManifest('f.json', text);
+      expect(objects.map(({ object }) => object)).toMatchObject([{ name: '[{"' }, { name: 'b' }]);
+      const starts = [text.indexOf('"v1"', text.lastIndexOf('"items"')), text.lastIndexOf('"v1"')];
+      const before = (offset: number) => text.slice(0, text.lastIndexOf('{', offset)).split('\n').length;
+      expect(objects.map(({ line }) => line)).toEqual(starts.map(before));
+    },
+  );
+
+  it('is bad where it is YAML only, with its line', () => {
+    const parse = (text: string) => () => parseManifest('f.json', text);
+    expect(parse(SERVICE)).toThrow(/^bad manifest: f\.json:1: not JSON: /);
+    expect(parse('{\n"apiVersion": "v1",\n// no comments\n}')).toThrow(
+      /^bad manifest: f\.json:3: not JSON: /,
+    );
+    expect(parse('{\n"kind": [}\n}')).toThrow(/^bad manifest: f\.json:2: not JSON: /);
+  });
+});

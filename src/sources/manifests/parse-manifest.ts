@@ -3,23 +3,27 @@
  *
  * A file is good as a whole or bad as a whole: what is served never comes from the readable half of a broken file.
  */
+
+import { isIP } from 'node:net';
 import {
   type Document,
   isMap,
+  isNode,
   isSeq,
   LineCounter,
   type Node,
   type ParsedNode,
   parseAllDocuments,
+  parseDocument,
 } from 'yaml';
-import type { ClusterObject } from '../../kube/objects.ts';
-import { asList, asRecord, asText, asTexts, type JsonRecord } from '../../kube/trim/fields.ts';
-import { trimEndpointSlice } from '../../kube/trim/trim-endpoint-slice.ts';
-import { trimEndpoints } from '../../kube/trim/trim-endpoints.ts';
-import { trimNamespace } from '../../kube/trim/trim-namespace.ts';
-import { trimPod } from '../../kube/trim/trim-pod.ts';
-import { trimService } from '../../kube/trim/trim-service.ts';
-import type { Trim } from '../../kube/trim/trimmed.ts';
+import type { ClusterObject } from '../../kube/objects/objects.ts';
+import { asList, asRecord, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
+import { trimEndpointSlice } from '../../kube/objects/trim/trim-endpoint-slice.ts';
+import { trimEndpoints } from '../../kube/objects/trim/trim-endpoints.ts';
+import { trimNamespace } from '../../kube/objects/trim/trim-namespace.ts';
+import { trimPod } from '../../kube/objects/trim/trim-pod.ts';
+import { trimService } from '../../kube/objects/trim/trim-service.ts';
+import type { Trim } from '../../kube/objects/trim/trimmed.ts';
 
 export class ManifestError extends Error {
   override readonly name = 'ManifestError';
@@ -69,6 +73,8 @@ interface Found {
   readonly apiVersion: string;
   readonly kind: string;
   readonly line: number;
+  /** The line of a field of the object. */
+  readonly lineAt: (path: readonly string[]) => number;
 }
 
 /** @throws ManifestError */
@@ -84,6 +90,7 @@ export function parseManifest(file: string, text: string): Manifest {
     const trimmed = trim(withNamespace(found));
     if (trimmed.kind === 'malformed')
       throw new ManifestError(file, found.line, `${found.kind}: ${trimmed.problem}`);
+    checkClusterIPs(file, found);
     if (trimmed.kind === 'object')
       objects.push({
         object: trimmed.object,
@@ -93,6 +100,22 @@ export function parseManifest(file: string, text: string): Manifest {
       });
   }
   return { objects, ignoredKinds: [...ignoredKinds] };
+}
+
+/** An address that is none must not be taken for one that is not given: that would be replaced by an invented one. */
+function checkClusterIPs(file: string, { kind, raw, lineAt }: Found): void {
+  const spec = kind === 'Service' ? asRecord(raw['spec']) : undefined;
+  if (spec === undefined || spec['type'] === 'ExternalName') return;
+  for (const field of ['clusterIP', 'clusterIPs']) {
+    const value = spec[field];
+    const values = Array.isArray(value) ? value : [value ?? ''];
+    const wrong = values.find(
+      (one) => one !== '' && one !== 'None' && (typeof one !== 'string' || isIP(one) === 0),
+    );
+    if (wrong === undefined) continue;
+    const reason = `Service: spec.${field} is not an IP address: ${String(wrong)}`;
+    throw new ManifestError(file, lineAt(['spec', field]), reason);
+  }
 }
 
 function trimSlices({ apiVersion, kind }: Found): Trim<ClusterObject> | undefined {
@@ -113,7 +136,62 @@ function readFamilies({ raw }: Found, object: ClusterObject): readonly AddressFa
   return families.length === 0 ? ['IPv4'] : families;
 }
 
-function* findObjects(file: string, text: string): Generator<Found> {
+function findObjects(file: string, text: string): Iterable<Found> {
+  return file.endsWith('.json') ? findInJson(file, text) : findInYaml(file, text);
+}
+
+function* findInJson(file: string, text: string): Generator<Found> {
+  const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
+  const items = itemOffsets(text);
+  const candidate: Candidate = {
+    value: parseJson(file, text),
+    line: 1,
+    inherited: undefined,
+    place: 'document',
+  };
+  yield* unfold(file, candidate, (place, path) => {
+    const above = place === 'document' ? [] : ['items', place];
+    if (path.length > 0) return lineInJson(text, [...above, ...path]);
+    return place === 'document' ? 1 : lineAt(items[place] ?? 0);
+  });
+}
+
+/** The parser of YAML, which JSON is, knows where fields stand. It is only asked about files that are wrong. */
+function lineInJson(text: string, path: readonly (string | number)[]): number {
+  const lines = new LineCounter();
+  const node = parseDocument(text, { lineCounter: lines, logLevel: 'error' }).getIn(path, true);
+  return lines.linePos((isNode(node) ? node.range?.[0] : undefined) ?? 0).line;
+}
+
+function parseJson(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const lines = new LineCounter();
+    const [wrong] = parseDocument(text, { lineCounter: lines, logLevel: 'error' }).errors;
+    // Not every message names a position. What is wrong in JSON is mostly wrong in YAML too, whose parser always names it.
+    const offset = Number(/ at position (\d+)/.exec(message)?.[1] ?? wrong?.pos[0] ?? 0);
+    throw new ManifestError(file, lines.linePos(offset).line, `not JSON: ${message}`);
+  }
+}
+
+/** Where the items of a list begin: the objects of the array `items` of the outermost object of a JSON text. */
+function itemOffsets(text: string): readonly number[] {
+  const offsets: number[] = [];
+  let depth = 0;
+  let key = '';
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
+    if (token === '{' && depth === 2 && key === '"items"') offsets.push(index);
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    // The last string before an array is its key.
+    else if (depth === 1) key = token;
+  }
+  return offsets;
+}
+
+function* findInYaml(file: string, text: string): Generator<Found> {
   const lines = new LineCounter();
   const lineOf = (node: Node | null | undefined) => lines.linePos(node?.range?.[0] ?? 0).line;
   for (const document of parseAllDocuments(text, { lineCounter: lines, merge: true, logLevel: 'error' })) {
@@ -123,9 +201,13 @@ function* findObjects(file: string, text: string): Generator<Found> {
     const line = lineOf(document.contents);
     const value = toValue(file, line, document);
     if (value === null) continue;
-    yield* unfold(file, { value, line, inherited: undefined }, (index) =>
-      lineOf(itemOf(document.contents, index)),
-    );
+    const nodeOf = (place: Place) =>
+      place === 'document' ? document.contents : itemOf(document.contents, place);
+    yield* unfold(file, { value, line, inherited: undefined, place: 'document' }, (place, path) => {
+      const node = nodeOf(place);
+      const field = path.length > 0 && isMap(node) ? node.getIn(path, true) : node;
+      return lineOf(isNode(field) ? field : node);
+    });
   }
 }
 
@@ -138,20 +220,22 @@ function toValue(file: string, line: number, document: Document.Parsed): unknown
   }
 }
 
+/** Where in a document an object stands: it is the document, or an item of its list. */
+type Place = 'document' | number;
+
+type LineFinder = (place: Place, path: readonly string[]) => number;
+
 interface Candidate {
   readonly value: unknown;
   readonly line: number;
+  readonly place: Place;
   /** What a list says of its items, which need not repeat it. */
   readonly inherited: { readonly apiVersion: string; readonly kind: string } | undefined;
 }
 
 /** An object itself, or the items of a list (`List`, `ServiceList`). */
-function* unfold(
-  file: string,
-  candidate: Candidate,
-  lineOfItem: (index: number) => number,
-): Generator<Found> {
-  const { value, line, inherited } = candidate;
+function* unfold(file: string, candidate: Candidate, findLine: LineFinder): Generator<Found> {
+  const { value, line, inherited, place } = candidate;
   const raw = asRecord(value);
   if (raw === undefined) throw new ManifestError(file, line, 'not an object of Kubernetes');
   const apiVersion = asText(raw['apiVersion']) ?? inherited?.apiVersion;
@@ -159,13 +243,18 @@ function* unfold(
   if (apiVersion === undefined || kind === undefined)
     throw new ManifestError(file, line, `${apiVersion === undefined ? 'apiVersion' : 'kind'} is missing`);
   if (!kind.endsWith('List') || !Array.isArray(raw['items'])) {
-    yield { raw, apiVersion, kind, line };
+    yield { raw, apiVersion, kind, line, lineAt: (path) => findLine(place, path) };
     return;
   }
   const ofItems = kind === 'List' ? undefined : { apiVersion, kind: kind.slice(0, -'List'.length) };
   for (const [index, item] of asList(raw['items']).entries()) {
-    const itemLine = lineOfItem(index);
-    yield* unfold(file, { value: item, line: itemLine, inherited: ofItems }, () => itemLine);
+    // Of lists in lists the line of the outer item is good enough.
+    const inner = place === 'document' ? index : place;
+    yield* unfold(
+      file,
+      { value: item, line: findLine(inner, []), inherited: ofItems, place: inner },
+      findLine,
+    );
   }
 }
 

@@ -1,0 +1,29 @@
+/**
+ * Time as a parameter, so that tests turn it by hand.
+ */
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Clock {
+  /** Milliseconds since the Unix epoch, for what is shown to people or written down. */
+  now(): number;
+  /** Milliseconds that never go back, for durations; the same in all threads of a process. */
+  monotonic(): number;
+  /** Calls `run` once after `milliseconds`; never keeps the process alive by itself. */
+  after(milliseconds: number, run: () => void): Timer;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic() {
+    // `performance.now` begins anew in each thread.
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1000 + nanoseconds / 1e6;
+  },
+  after(milliseconds, run) {
+    const timer = setTimeout(run, milliseconds);
+    timer.unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+};

@@ -1,0 +1,37 @@
+/**
+ * Durations as Kubernetes programs write them on their command line and in their logs: `5s`, `1m30s`, `250ms`, `0`.
+ */
+const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const MAX = 20 * 24 * 3_600_000;
+const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
+const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
+
+/** @returns milliseconds, from 0, rounded; nothing if the text is no duration or longer than 20 days, about the longest that a timer waits. */
+export function parseDuration(text: string): number | undefined {
+  if (text === '0') return 0;
+  if (text.length > 30 || !WHOLE.test(text)) return undefined;
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(PART))
+    total += Number(amount) * (MILLISECONDS[unit ?? ''] ?? 0);
+  return total <= MAX ? Math.round(total) : undefined;
+}
+
+/** The text of whole milliseconds, in the largest unit that leaves no rest. */
+export function formatDuration(milliseconds: number): string {
+  for (const unit of ['h', 'm', 's'] as const) {
+    const size = MILLISECONDS[unit] ?? 1;
+    if (milliseconds >= size && milliseconds % size === 0) return `${milliseconds / size}${unit}`;
+  }
+  return milliseconds === 0 ? '0s' : `${milliseconds}ms`;
+}
+
+/** A measured time for a log line, rounded to what matters: `0.35ms`, `12ms`, `2.53s`, `3m20s`, `5h2m`. */
+export function formatElapsed(milliseconds: number): string {
+  if (milliseconds < 10) return `${Number(milliseconds.toFixed(2))}ms`;
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)}ms`;
+  if (milliseconds < 60_000) return `${Number((milliseconds / 1_000).toFixed(2))}s`;
+  const seconds = Math.round(milliseconds / 1_000);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m${seconds % 60}s`;
+  return `${Math.floor(minutes / 60)}h${minutes % 60}m`;
+}

@@ -1,0 +1,61 @@
+/**
+ * The slow way from a packet to a packet: for whatever the table cannot answer.
+ */
+import type { Log } from '../base/log.ts';
+import { encodeMessage } from '../wire/message.ts';
+import { type Query as ParsedQuery, parseQuery, respond } from '../wire/query.ts';
+import { DEFAULT_UDP_SIZE, maxResponseOctets } from '../wire/response-size.ts';
+import { type Message, RCODE } from '../wire/types.ts';
+import type { Chain } from './handler.ts';
+import { type Client, Query } from './query.ts';
+import { replyOf } from './response.ts';
+
+export interface HandleQueryOptions {
+  /** Whether responses carry the RA bit. */
+  readonly recursionAvailable: boolean;
+  /** What UDP responses may have at most, in octets, and what our OPT records say. Default: 1232. */
+  readonly udpSize?: number;
+  readonly log: Log;
+}
+
+/** The response to a packet; nothing if there is to be none. Never throws. */
+export type HandleQuery = (packet: Uint8Array, client: Client) => Promise<Uint8Array | undefined>;
+
+export function createHandleQuery(chain: Chain, options: HandleQueryOptions): HandleQuery {
+  return async (packet, client) => {
+    try {
+      return await answerPacket(chain, options, packet, client);
+    } catch (error) {
+      // Nothing below throws on purpose; whatever it is, the others are served on.
+      options.log.error('packet not answered', { reason: String(error), client: client.address });
+      return undefined;
+    }
+  };
+}
+
+async function answerPacket(
+  chain: Chain,
+  options: HandleQueryOptions,
+  packet: Uint8Array,
+  client: Client,
+): Promise<Uint8Array | undefined> {
+  const { recursionAvailable, udpSize = DEFAULT_UDP_SIZE } = options;
+  const parsed = parseQuery(packet);
+  if (parsed.kind === 'drop') return undefined;
+  const limit = maxResponseOctets(client.transport, parsed.edns?.udpSize ?? 0, udpSize);
+  const encode = (message: Message) => encodeMessage(message, { limit });
+  if (parsed.kind === 'error') return encode(respond(parsed, { rcode: parsed.rcode, udpSize }));
+  try {
+    const answer = await chain(new Query(parsed.question, parsed, client));
+    if (answer.kind === 'drop') return undefined;
+    return encode(respond(parsed, { ...replyOf(answer), recursionAvailable, udpSize }));
+  } catch (error) {
+    logFailure(options.log, parsed, error);
+    return encode(respond(parsed, { rcode: RCODE.SERVFAIL, recursionAvailable, udpSize }));
+  }
+}
+
+function logFailure(log: Log, { question }: ParsedQuery, error: unknown): void {
+  const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  log.error('internal error', { name: question.name, type: question.type, reason });
+}

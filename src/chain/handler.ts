@@ -1,0 +1,64 @@
+/**
+ * The one contract between the handlers of a server block and the answer table: what a handler does, and for which questions.
+ *
+ * Ask rules, the packet path and the order of look-ups are derived from it, and from nothing else.
+ */
+import type { PublicationId } from '../table/types.ts';
+import type { Answer } from './answer.ts';
+import type { Questions } from './match.ts';
+import type { Query } from './query.ts';
+
+/** Asks the handlers behind this one: the same query, or one that it leads to. */
+export type Next = (query: Query) => Answer | Promise<Answer>;
+
+/** All handlers of a block as one. */
+export type Chain = (query: Query) => Answer | Promise<Answer>;
+
+/**
+ * What a handler does to the answers of those behind it, for questions outside its `questions`: nothing, or what readers do as
+ * well (`modifiers`), or to answers of the chain that no reader gives (`chain`).
+ */
+export type AnswerEffect = 'unchanged' | 'modifiers' | 'chain';
+
+interface HandlerParts {
+  /** As in a Corefile where it is a plugin there; for logs and metrics. */
+  readonly name: string;
+  /** What it may answer, change or refuse. For all other questions it calls `next` with the very query. */
+  readonly questions: Questions;
+  readonly answers: AnswerEffect;
+  handle(query: Query, next: Next): Answer | Promise<Answer>;
+}
+
+export type Handler = HandlerParts &
+  (
+    | {
+        /** Its names are nodes of the table, so that its `questions` need no ask rules. */
+        readonly role: 'publisher';
+        readonly publication: PublicationId;
+      }
+    /** A forwarder asks upstream: what reaches it unchanged may be forwarded as a packet. */
+    | { readonly role: 'forwarder' | 'other' }
+  );
+
+/** @param handlers in order; behind the last one everything is refused */
+export function composeChain(handlers: readonly Handler[]): Chain {
+  return handlers.reduceRight<Chain>(
+    (next, handler) => (query) => handler.handle(query, next),
+    () => ({ kind: 'refused' }),
+  );
+}
+
+/**
+ * Whether a question reaches the forwarder of the block as it was asked: no handler before it has anything to say.
+ *
+ * @param handlers in order
+ */
+export function reachesForwarder(
+  handlers: readonly Handler[],
+  ...[name, type]: Parameters<Questions['includes']>
+): boolean {
+  for (const { role, questions } of handlers) {
+    if (questions.includes(name, type)) return role === 'forwarder';
+  }
+  return false;
+}

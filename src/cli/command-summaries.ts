@@ -1,0 +1,20 @@
+/**
+ * What each command does, in one sentence without a final full stop, in the order in which `portolan --help` lists them.
+ */
+export const COMMAND_SUMMARIES = {
+  serve: 'serve the zone of a Kubernetes cluster over UDP and TCP',
+  'kube-dns': 'serve the zone of a cluster as kube-dns does, with its flags',
+  dnsmasq: "forward, cache and answer from local data, with dnsmasq's options",
+  'dnsmasq-nanny': 'the same, following the ConfigMap of kube-dns in a folder',
+  sidecar: 'probe DNS servers, and serve the results and the statistics of dnsmasq by HTTP',
+  healthz: 'run commands, and answer HTTP health checks by their results',
+  manifests: 'print the manifests of a cluster DNS, ready for kubectl apply -f -',
+  corefile: 'check a Corefile, or make one from the ConfigMap of kube-dns',
+  control: 'change the log level and the query log of a running server',
+  completion: 'print the completions of a shell: bash, zsh or fish',
+  man: 'print the man page',
+  systemd: 'print a unit of systemd that runs serve or dnsmasq with given flags',
+  version: 'print the version',
+} as const;
+
+export type CommandName = keyof typeof COMMAND_SUMMARIES;

@@ -1,0 +1,150 @@
+/**
+ * Shell completions: commands, their flags, and the values of flags where these can be listed.
+ */
+import { choicesOf, type Flag } from '../config/flags/flag.ts';
+import { COMMANDS, type CommandDescription } from './command-list.ts';
+
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export type Shell = (typeof SHELLS)[number];
+
+/** The script for a shell, to be read by it at its start. */
+export function completionScript(shell: Shell): string {
+  switch (shell) {
+    case 'bash':
+      return bashScript();
+    case 'zsh':
+      return zshScript();
+    case 'fish':
+      return fishScript();
+  }
+}
+
+/** All flags of a command. */
+function flagsOf({ flags, further }: CommandDescription): readonly Flag[] {
+  return [...flags, ...further];
+}
+
+type Paths = 'files' | 'folders' | 'none';
+
+/** Which paths a flag's value may be; files stand in folders. */
+function pathsOf({ value }: Flag): Paths {
+  if (value === 'none') return 'none';
+  if (value.kind === 'folder') return 'folders';
+  return value.kind === 'file' || value.kind === 'path' ? 'files' : 'none';
+}
+
+function bashScript(): string {
+  const values = COMMANDS.flatMap((command) =>
+    flagsOf(command).flatMap((flag) => {
+      // A value that may be left out stands in the flag's own word.
+      if (flag.value === 'none' || flag.impliedValue !== undefined) return [];
+      return [
+        `    ${quote(`${command.name} ${command.dashes}${flag.name}`)}) ${bashReply(flag)} return ;;\n`,
+      ];
+    }),
+  );
+  const flags = COMMANDS.map((command) => {
+    const words = [...flagsOf(command).map(({ name }) => `${command.dashes}${name}`), '--help'];
+    return `    ${command.name}) COMPREPLY=($(compgen -W ${quote(words.join(' '))} -- "$current")) ;;\n`;
+  });
+  return `# Completions of portolan for bash: source <(portolan completion bash)
+_portolan() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}"
+  # Of --flag=value bash makes three words.
+  if [[ $current == = ]]; then current=; elif [[ $previous == = ]]; then previous="\${COMP_WORDS[COMP_CWORD - 2]}"; fi
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W ${quote(COMMANDS.map(({ name }) => name).join(' '))} -- "$current"))
+    return
+  fi
+  case "\${COMP_WORDS[1]} $previous" in
+${values.join('')}  esac
+  case "\${COMP_WORDS[1]}" in
+${flags.join('')}  esac
+}
+complete -o default -F _portolan portolan
+`;
+}
+
+function bashReply(flag: Flag): string {
+  const choices = choicesOf(flag);
+  if (choices.length > 0) return `COMPREPLY=($(compgen -W ${quote(choices.join(' '))} -- "$current"));`;
+  // Other values are left to the user; where there is no reply, bash offers files.
+  return pathsOf(flag) === 'folders' ? 'COMPREPLY=($(compgen -d -- "$current"));' : '';
+}
+
+function zshScript(): string {
+  const commands = COMMANDS.map(
+    ({ name, summary }) => `    ${quote(`${name}:${summary.replaceAll(':', '\\:')}`)}\n`,
+  );
+  const cases = COMMANDS.map((command) => {
+    const specifications = flagsOf(command).map((flag) => `        ${quote(zshFlag(command, flag))}`);
+    const all = [...specifications, `        ${quote(`(- *)--help[print the help]`)}`].join(' \\\n');
+    return `    ${command.name})\n      _arguments \\\n${all}\n      ;;\n`;
+  });
+  return `#compdef portolan
+# Completions of portolan for zsh: portolan completion zsh > "\${fpath[1]}/_portolan"
+_portolan() {
+  local -a commands=(
+${commands.join('')}  )
+  if ((CURRENT == 2)); then
+    _describe command commands
+    return
+  fi
+  local command="\${words[2]}"
+  shift words
+  ((CURRENT -= 1))
+  case "$command" in
+${cases.join('')}  esac
+}
+compdef _portolan portolan
+`;
+}
+
+function zshFlag({ dashes }: CommandDescription, flag: Flag): string {
+  const help = flag.help.replaceAll(/[[\]:\\]/g, '\\$&');
+  if (flag.value === 'none') return `${dashes}${flag.name}[${help}]`;
+  const repeats = flag.repeats === true ? '*' : '';
+  // With a dash behind it the value is in the same word; with two colons it may be left out.
+  const [joint, colon] = flag.impliedValue === undefined ? ['=', ':'] : ['=-', '::'];
+  const choices = choicesOf(flag);
+  const paths = { files: '_files', folders: '_files -/', none: ' ' }[pathsOf(flag)];
+  const values = choices.length > 0 ? `(${choices.join(' ')})` : paths;
+  const message = flag.valueName.replaceAll(/[:\\]/g, '\\$&');
+  return `${repeats}${dashes}${flag.name}${joint}[${help}]${colon}${message}:${values}`;
+}
+
+function fishScript(): string {
+  const commands = COMMANDS.map(
+    ({ name, summary }) =>
+      `complete -c portolan -n __fish_use_subcommand -f -a ${name} -d ${fishQuote(summary)}\n`,
+  );
+  const flags = COMMANDS.flatMap((command) => {
+    const condition = fishQuote(`__fish_seen_subcommand_from ${command.name}`);
+    const form = command.dashes === '-' ? '-o' : '-l';
+    return flagsOf(command).map(
+      (flag) =>
+        `complete -c portolan -n ${condition} ${form} ${flag.name}${fishValue(flag)} -d ${fishQuote(flag.help)}\n`,
+    );
+  });
+  return `# Completions of portolan for fish: portolan completion fish > ~/.config/fish/completions/portolan.fish
+${commands.join('')}${flags.join('')}complete -c portolan -s h -l help -d 'print the help'
+`;
+}
+
+function fishValue(flag: Flag): string {
+  if (flag.value === 'none' || flag.impliedValue !== undefined) return '';
+  const choices = choicesOf(flag);
+  if (choices.length > 0) return ` -x -a ${fishQuote(choices.join(' '))}`;
+  const paths = { files: ' -r -F', folders: " -x -a '(__fish_complete_directories)'", none: ' -x' };
+  return paths[pathsOf(flag)];
+}
+
+/** For bash and zsh. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function fishQuote(text: string): string {
+  return `'${text.replaceAll(/['\\]/g, '\\$&')}'`;
+}

@@ -1,0 +1,37 @@
+/**
+ * `portolan corefile`: checks a Corefile, and makes one from the ConfigMap of kube-dns.
+ */
+import type { Command } from 'commander';
+import { CHECK_FLAGS, type CheckFlags } from '../config/corefile/check-flags.ts';
+import { COMMAND_SUMMARIES } from './command-summaries.ts';
+import { addOptions } from './options.ts';
+
+export function addCorefileCommand(program: Command): void {
+  const command = program
+    .command('corefile')
+    .description(COMMAND_SUMMARIES.corefile)
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false);
+  const check = command
+    .command('check')
+    .description('print all problems of a Corefile, and what it does that may not be expected')
+    .argument('<file>', 'Corefile to check; - is standard input');
+  addOptions(check, CHECK_FLAGS);
+  check.action(async (file: string, flags: CheckFlags) => {
+    // Loaded late: the reader of Corefiles, with its regular expressions, takes memory that a server would keep.
+    const { checkCorefile } = await import('./check-corefile.ts');
+    checkCorefile(file, flags);
+  });
+  command
+    .command('from-kube-dns')
+    .description('print the ConfigMap of kube-dns as a Corefile, and what is lost on standard error')
+    .argument(
+      '<file>',
+      'ConfigMap as kubectl get -o yaml prints it, or the folder it is mounted in; - is standard input',
+    )
+    .helpOption('-h, --help', 'print this help')
+    .action(async (file: string) => {
+      const { printConvertedConfig } = await import('./convert-kube-dns-config.ts');
+      printConvertedConfig(file);
+    });
+}

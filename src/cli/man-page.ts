@@ -1,0 +1,78 @@
+/**
+ * The man page, in the macros of man(7), which groff and mandoc read.
+ */
+import { type Flag, formOf } from '../config/flags/flag.ts';
+import { rowOf } from '../config/flags/flag-text.ts';
+import { COMMANDS, type CommandDescription } from './command-list.ts';
+
+/** @param version of this program */
+export function manPage(version: string): string {
+  return [
+    `.TH PORTOLAN 1 "" "portolan ${escapeRoff(version)}" "User Commands"`,
+    '.SH NAME',
+    'portolan \\- DNS server of a Kubernetes cluster',
+    '.SH SYNOPSIS',
+    '.B portolan',
+    '.I command',
+    '.RI [ flags ]',
+    '.SH DESCRIPTION',
+    escapeRoff(
+      'Portolan serves the zone of a Kubernetes cluster as CoreDNS or kube-dns does, and forwards, caches and filters all other queries.',
+    ),
+    'Each command prints its flags with',
+    '.BR \\-\\-help .',
+    '.SH COMMANDS',
+    ...COMMANDS.flatMap(({ name, summary }) => ['.TP', `.B ${escapeRoff(name)}`, sentence(summary)]),
+    ...COMMANDS.filter(({ flags }) => flags.length > 0).flatMap(sectionOf),
+    '.SH SIGNALS',
+    ...describeSignals(),
+    '.SH EXIT STATUS',
+    ...['.TP', '.B 0', 'The command succeeded.'],
+    ...['.TP', '.B 1', 'It failed: no cluster, a port in use.'],
+    ...['.TP', '.B 2', 'A flag or an argument is wrong.'],
+    '.PP',
+    '.B portolan dnsmasq',
+    'exits as dnsmasq does: 1 configuration, 2 network, 3 files, 5 anything else.',
+    '.SH SEE ALSO',
+    '.BR dig (1),',
+    '.BR dnsmasq (8),',
+    '.BR resolv.conf (5)',
+    '',
+  ].join('\n');
+}
+
+function describeSignals(): readonly string[] {
+  return [
+    ...['.TP', '.BR SIGTERM ", " SIGINT', 'Stop; a second one ends the process at once.'],
+    ...['.TP', '.B SIGUSR1', 'Log statistics.'],
+    ...['.TP', '.B SIGHUP', escapeRoff('In dnsmasq, read hosts files and resolv files again.')],
+    ...['.TP', '.B SIGUSR2', escapeRoff('In dnsmasq, open the log file again.')],
+  ];
+}
+
+function sectionOf({ name, flags, further, dashes }: CommandDescription): readonly string[] {
+  const groups = [...new Set(flags.map(({ group }) => group))];
+  const isGrouped = name === 'serve';
+  const lines = [`.SH "FLAGS OF ${name.toUpperCase()}"`];
+  for (const group of isGrouped ? groups : [undefined]) {
+    if (group !== undefined) lines.push(`.SS "${escapeRoff(group)}"`);
+    const own = isGrouped ? flags.filter((flag) => flag.group === group) : flags;
+    lines.push(...own.flatMap((flag) => entryOf(flag, dashes)));
+  }
+  if (further.length > 0) lines.push('.PP', escapeRoff('Flags of serve are accepted too.'));
+  return lines;
+}
+
+function entryOf(flag: Flag, dashes: string): readonly string[] {
+  const [, meaning] = rowOf(flag, dashes);
+  return ['.TP', `.B ${escapeRoff(formOf(flag, dashes))}`, sentence(meaning)];
+}
+
+function sentence(text: string): string {
+  return escapeRoff(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
+}
+
+/** Backslashes and hyphens stand for themselves; a line that begins with a dot or an apostrophe would be a request. */
+function escapeRoff(text: string): string {
+  return text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');
+}

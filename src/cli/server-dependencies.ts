@@ -1,0 +1,23 @@
+/**
+ * What every server that runs in this process is given of the process and of the package.
+ */
+import { homedir } from 'node:os';
+import { systemClock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { ServerDependencies } from '../server/server.ts';
+import { packageFolder } from './package-folder.ts';
+import { VERSION } from './version.ts';
+
+export function serverDependencies(log: Log): ServerDependencies {
+  return {
+    environment: process.env,
+    home: homedir(),
+    exampleFolder: packageFolder('examples/cluster'),
+    // Built beside this code.
+    readerEntry: new URL('./reader.js', import.meta.url),
+    queryLogEntry: new URL('./query-log.js', import.meta.url),
+    version: VERSION,
+    clock: systemClock,
+    log,
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * A unit of systemd that runs a command with given flags.
+ */
+import { COMMAND_SUMMARIES } from './command-summaries.ts';
+
+export const UNIT_COMMANDS = ['serve', 'dnsmasq'] as const;
+export type UnitCommand = (typeof UNIT_COMMANDS)[number];
+
+/** What differs between the commands. */
+const SERVICE: Readonly<Record<UnitCommand, readonly string[]>> = {
+  serve: [
+    '# A wrong flag stays wrong.',
+    'RestartPreventExitStatus=2',
+    'DynamicUser=yes',
+    'AmbientCapabilities=CAP_NET_BIND_SERVICE',
+    'CapabilityBoundingSet=CAP_NET_BIND_SERVICE',
+    'StateDirectory=portolan',
+  ],
+  dnsmasq: [
+    'ExecReload=/bin/kill -HUP $MAINPID',
+    '# A wrong option stays wrong.',
+    'RestartPreventExitStatus=1',
+    '# It becomes the user of --user once its sockets are open.',
+    'CapabilityBoundingSet=CAP_NET_BIND_SERVICE CAP_SETUID CAP_SETGID CAP_CHOWN CAP_DAC_OVERRIDE',
+    'RuntimeDirectory=dnsmasq',
+  ],
+};
+
+/**
+ * @param program the words that run the program itself: absolute paths
+ * @param flags of the command, checked
+ */
+export function systemdUnit(
+  command: UnitCommand,
+  program: readonly string[],
+  flags: readonly string[],
+): string {
+  // systemd waits for the process itself, which must not go into the background.
+  const words = [...program, command, ...(command === 'dnsmasq' ? ['--keep-in-foreground'] : []), ...flags];
+  return `# Made by: portolan systemd ${[command, ...flags].join(' ')}
+[Unit]
+Description=Portolan: ${COMMAND_SUMMARIES[command]}
+Documentation=man:portolan(1)
+Wants=network-online.target nss-lookup.target
+After=network-online.target
+Before=nss-lookup.target
+
+[Service]
+Type=exec
+ExecStart=${words.map(quoteWord).join(' ')}
+Restart=on-failure
+${SERVICE[command].join('\n')}
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=read-only
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectControlGroups=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/** One word of a command line, as systemd.service(5) reads it. */
+function quoteWord(word: string): string {
+  const escaped = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
+  return /^[\w\-./:=,@%$#+]+$/.test(escaped) ? escaped : `"${escaped.replaceAll(/["\\]/g, '\\$&')}"`;
+}

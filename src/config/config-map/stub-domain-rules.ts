@@ -1,0 +1,20 @@
+/**
+ * The servers of kube-dns's ConfigMap as rules for forwarding.
+ */
+
+import { defaultRule, type ForwardRule } from '../../forward/forward-plan.ts';
+import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { KubeDnsConfig } from './config-map.ts';
+
+/** A rule for each stub domain that has servers: as in kube-dns an empty list is none. */
+export function stubDomainRules({ stubDomains }: KubeDnsConfig): readonly ForwardRule[] {
+  return stubDomains.flatMap(({ domain, servers }) =>
+    servers.length === 0 ? [] : [domainRule(domain, servers)],
+  );
+}
+
+/** Sends the names of a domain to these servers. */
+export function domainRule(name: NameKey, servers: readonly UpstreamAddress[]): ForwardRule {
+  return { ...defaultRule(servers), names: [{ kind: 'domain', name }] };
+}

@@ -1,0 +1,45 @@
+/**
+ * The flags of `portolan corefile check`.
+ */
+import type { Flag } from '../flags/flag.ts';
+import type { Checked } from '../values/problem.ts';
+import { ValueReader } from '../values/value-reader.ts';
+import { ORDER_PROFILES, type OrderProfile } from './plugin-order.ts';
+
+export const CHECK_FLAGS = [
+  {
+    name: 'compat',
+    valueName: 'version',
+    value: { kind: 'choice', choices: ORDER_PROFILES },
+    default: '1.14',
+    help: 'version of CoreDNS whose plugins and whose order of plugins count',
+  },
+  {
+    name: 'dns-port',
+    valueName: 'port',
+    value: { kind: 'integer', min: 1, max: 65_535, of: 'a port' },
+    default: '53',
+    help: 'port of zones that name none, as -dns.port of CoreDNS',
+  },
+] as const satisfies readonly Flag[];
+
+/** What was given on the command line, unchecked. */
+export interface CheckFlags {
+  readonly compat?: string;
+  readonly dnsPort?: string;
+}
+
+export interface CheckPlan {
+  readonly profile: OrderProfile;
+  readonly defaultPort: number;
+}
+
+export function planFromCheckFlags(flags: CheckFlags): Checked<CheckPlan> {
+  const read = new ValueReader();
+  const profile = read.choice('--compat', flags.compat, ORDER_PROFILES, '1.14');
+  const defaultPort = read.integer('--dns-port', flags.dnsPort, { min: 1, max: 65_535, of: 'a port' }, 53);
+  const { problems } = read;
+  return problems.length === 0
+    ? { kind: 'good', value: { profile, defaultPort } }
+    : { kind: 'bad', problems };
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { readCoreDnsFlags } from './coredns-flags.ts';
+
+const read = (line: string) => readCoreDnsFlags(line === '' ? [] : line.split(' '));
+const run = { kind: 'run', conf: undefined, port: '53', pidFile: undefined, isQuiet: false };
+
+describe('readCoreDnsFlags', () => {
+  const cases: readonly (readonly [string, unknown])[] = [
+    ['', run],
+    ['-conf /etc/coredns/Corefile', { ...run, conf: '/etc/coredns/Corefile' }],
+    ['--conf=stdin -quiet', { ...run, conf: 'stdin', isQuiet: true }],
+    ['-conf ', run],
+    ['-dns.port 1053', { ...run, port: '1053' }],
+    ['-dns.port=1 -p 2', { ...run, port: '2' }],
+    ['-pidfile /run/pid -quiet=false --', { ...run, pidFile: '/run/pid' }],
+    ['-version -plugins', { kind: 'version' }],
+    ['-plugins', { kind: 'plugins' }],
+    [
+      'extra -version',
+      { kind: 'end', text: 'extra command line arguments: [extra -version]\n', exitCode: 1 },
+    ],
+    ['-quiet -- -p', { kind: 'end', text: 'extra command line arguments: [-p]\n', exitCode: 1 }],
+  ];
+  for (const [line, expected] of cases) it(`takes "${line}"`, () => expect(read(line)).toEqual(expected));
+
+  const help = [
+    'Usage of coredns:',
+    '  -conf string',
+    '    \tCorefile to load (default "Corefile")',
+    '  -dns.port string',
+    '    \tDefault port (default "53")',
+    '  -p string',
+    '    \tDefault port (default "53")',
+    '  -pidfile string',
+    '    \tPath to write pid file',
+    '  -plugins',
+    '    \tList installed plugins',
+    '  -quiet',
+    '    \tQuiet mode (no initialization output)',
+    '  -version',
+    '    \tShow version',
+    '',
+  ].join('\n');
+  const faults: readonly (readonly [string, string])[] = [
+    ['-nosuchflag', 'flag provided but not defined: -nosuchflag'],
+    ['-pidfile', 'flag needs an argument: -pidfile'],
+    ['-quiet=maybe', 'invalid boolean value "maybe" for -quiet: parse error'],
+    ['-=x', 'bad flag syntax: -=x'],
+  ];
+  for (const [line, fault] of faults)
+    it(`refuses "${line}" with the usage, and exit code 2`, () => {
+      expect(read(line)).toEqual({ kind: 'end', text: `${fault}\n${help}`, exitCode: 2 });
+    });
+
+  it('shows the usage when asked, with exit code 0', () => {
+    expect(read('--help')).toEqual({ kind: 'end', text: help, exitCode: 0 });
+  });
+});

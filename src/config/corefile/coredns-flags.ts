@@ -1,0 +1,110 @@
+/**
+ * The command line of CoreDNS, as Go's package flag takes it: one dash or two, values behind `=` or as the next word, and no
+ * flags behind the first word that is none.
+ */
+import { parseGoBoolean } from '../flags/go-flags.ts';
+
+export type CoreDnsCommand =
+  | {
+      readonly kind: 'run';
+      /** The Corefile, `stdin`, or nothing: `Corefile` in the working folder if it is there, else the built-in default. */
+      readonly conf: string | undefined;
+      /** The port of keys that name none, as given. */
+      readonly port: string;
+      readonly pidFile: string | undefined;
+      /** Neither zones nor version are printed at start. */
+      readonly isQuiet: boolean;
+    }
+  | { readonly kind: 'version' | 'plugins' }
+  /** The text goes to standard error, then the program ends. */
+  | { readonly kind: 'end'; readonly text: string; readonly exitCode: 0 | 1 | 2 };
+
+const DEFAULT_PORT = '53';
+
+type TextName = 'conf' | 'port' | 'pidfile';
+type SwitchName = 'plugins' | 'quiet' | 'version';
+type Values = Record<TextName, string> & Record<SwitchName, boolean>;
+
+type CoreDnsFlag = { readonly help: string } & (
+  | { readonly sets: TextName; readonly isSwitch: false }
+  | { readonly sets: SwitchName; readonly isSwitch: true }
+);
+
+/** By name: what it sets, and its line of the help. Two names set the port. */
+const FLAGS: Readonly<Record<string, CoreDnsFlag>> = {
+  conf: { sets: 'conf', isSwitch: false, help: 'Corefile to load (default "Corefile")' },
+  'dns.port': { sets: 'port', isSwitch: false, help: 'Default port (default "53")' },
+  p: { sets: 'port', isSwitch: false, help: 'Default port (default "53")' },
+  pidfile: { sets: 'pidfile', isSwitch: false, help: 'Path to write pid file' },
+  plugins: { sets: 'plugins', isSwitch: true, help: 'List installed plugins' },
+  quiet: { sets: 'quiet', isSwitch: true, help: 'Quiet mode (no initialization output)' },
+  version: { sets: 'version', isSwitch: true, help: 'Show version' },
+};
+
+/** @param words The command line behind the command. */
+export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
+  const values: Values = {
+    conf: '',
+    port: DEFAULT_PORT,
+    pidfile: '',
+    plugins: false,
+    quiet: false,
+    version: false,
+  };
+  let at = 0;
+  for (let word = words[at]; word !== undefined; word = words[at]) {
+    if (word === '--') {
+      at += 1;
+      break;
+    }
+    if (!/^--?[^-]/.test(word)) break;
+    const taken = takeFlag(word, words[at + 1], values);
+    if (typeof taken !== 'number') return taken;
+    at += taken;
+  }
+  const rest = words.slice(at);
+  if (rest.length > 0)
+    return { kind: 'end', text: `extra command line arguments: [${rest.join(' ')}]\n`, exitCode: 1 };
+  if (values.version) return { kind: 'version' };
+  if (values.plugins) return { kind: 'plugins' };
+  const { conf, port, pidfile, quiet } = values;
+  return {
+    kind: 'run',
+    conf: conf === '' ? undefined : conf,
+    port,
+    pidFile: pidfile === '' ? undefined : pidfile,
+    isQuiet: quiet,
+  };
+}
+
+/** @returns how many words were taken, or how the program ends */
+function takeFlag(word: string, following: string | undefined, values: Values): 1 | 2 | CoreDnsCommand {
+  const [, name = '', , inline] = /^--?([^=]*)(=(.*))?$/s.exec(word) ?? [];
+  if (name === '') return usage(`bad flag syntax: ${word}`);
+  const flag = Object.hasOwn(FLAGS, name) ? FLAGS[name] : undefined;
+  if (flag === undefined)
+    return name === 'help' || name === 'h'
+      ? { kind: 'end', text: helpText(), exitCode: 0 }
+      : usage(`flag provided but not defined: -${name}`);
+  if (flag.isSwitch) {
+    const value = parseGoBoolean(inline ?? 'true');
+    if (value === undefined)
+      return usage(`invalid boolean value ${JSON.stringify(inline)} for -${name}: parse error`);
+    values[flag.sets] = value;
+    return 1;
+  }
+  if (inline === undefined && following === undefined) return usage(`flag needs an argument: -${name}`);
+  values[flag.sets] = inline ?? following ?? '';
+  return inline === undefined ? 2 : 1;
+}
+
+function usage(fault: string): CoreDnsCommand {
+  return { kind: 'end', text: `${fault}\n${helpText()}`, exitCode: 2 };
+}
+
+function helpText(): string {
+  const lines = Object.entries(FLAGS).map(
+    ([name, { isSwitch, help }]) => `  -${name}${isSwitch ? '' : ' string'}\n    \t${help}\n`,
+  );
+  return `Usage of coredns:\n${lines.join('')}`;
+}

@@ -1,0 +1,18 @@
+/**
+ * `nsid`: the identity of the server.
+ */
+import type { NsidOptions } from '../../../handlers/nsid/options.ts';
+import type { Directive } from '../directive/directive.ts';
+
+/** `nsid [DATA]`. Source: plugin/nsid of CoreDNS 1.14.7. */
+export const nsid: Directive<NsidOptions> = {
+  syntax: ['nsid [DATA]'],
+  read(cursor) {
+    let data: string | undefined;
+    cursor.onlyUse(() => {
+      const words = cursor.remainingArguments();
+      if (words.length > 0) data = words.join(' ');
+    });
+    return { data };
+  },
+};

@@ -1,0 +1,19 @@
+/**
+ * `root`: the folder of files that other directives name.
+ */
+import type { RootOptions } from '../../../handlers/root/options.ts';
+import type { Directive } from '../directive/directive.ts';
+
+/** `root PATH`. Source: plugin/root of CoreDNS 1.14.7. */
+export const root: Directive<RootOptions> = {
+  syntax: ['root PATH'],
+  read(cursor, { files }) {
+    let path = '';
+    cursor.eachUse(() => {
+      path = cursor.requiredArgument();
+      if (files.kindOf(path) === undefined)
+        cursor.warn('Files are found as soon as it does.', `Root path does not exist: ${path}`);
+    });
+    return { path };
+  },
+};

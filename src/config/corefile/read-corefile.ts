@@ -1,0 +1,120 @@
+/**
+ * A Corefile as server blocks with the options of their plugins, or everything that is wrong with it.
+ */
+import { ROOT } from '../../wire/name.ts';
+import { digestOf } from './digest.ts';
+import type { DirectiveContext } from './directive/directive.ts';
+import { DirectiveCursor } from './directive/directive-cursor.ts';
+import { checkListeners } from './keys/listen-check.ts';
+import { readServerKeys, type ServerKey } from './keys/server-key.ts';
+import { type OrderProfile, pluginOrder } from './plugin-order.ts';
+import { directiveOf, isBuilt, type PluginName, type PluginUse, UNBUILT_REMEDIES } from './registry.ts';
+import type { CorefileFiles } from './syntax/corefile-files.ts';
+import type { Environment } from './syntax/environment.ts';
+import { CorefileFindings, type CorefileProblem, type CorefileWarning } from './syntax/findings.ts';
+import { type BlockNode, type DirectiveNode, parseBlocks } from './syntax/parser.ts';
+import { findTraps } from './traps.ts';
+
+export interface CorefileSettings {
+  /** The path of the Corefile, as messages show it. */
+  readonly file: string;
+  readonly profile: OrderProfile;
+  /** The port of keys that name neither port nor scheme. */
+  readonly defaultPort: number;
+  readonly environment: Environment;
+  readonly files: CorefileFiles;
+  /** Addresses by the names of network interfaces, with a zone where they need one. */
+  readonly interfaces: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface ServerBlock {
+  /** At least one. */
+  readonly keys: readonly ServerKey[];
+  /** In the order in which they see a query, each once. */
+  readonly plugins: readonly PluginUse[];
+}
+
+export type CorefileReading =
+  | {
+      readonly kind: 'good';
+      readonly blocks: readonly ServerBlock[];
+      /** Another one for another configuration: that of CoreDNS, 128 hexadecimal digits. */
+      readonly digest: string;
+      readonly warnings: readonly CorefileWarning[];
+    }
+  | {
+      readonly kind: 'bad';
+      /** In the order in which CoreDNS would meet them. */
+      readonly problems: readonly CorefileProblem[];
+      readonly warnings: readonly CorefileWarning[];
+    };
+
+export function readCorefile(text: string, settings: CorefileSettings): CorefileReading {
+  const findings = new CorefileFindings();
+  const order = pluginOrder(settings.profile);
+  const parse = (source: string): readonly BlockNode[] =>
+    parseBlocks(source, settings.file, { ...settings, directives: order }, findings);
+  const written = parse(text);
+  const isEmpty = written.length === 0 && findings.problems.length === 0;
+  const nodes = isEmpty ? parse(`.:${settings.defaultPort} {\nwhoami\nlog\n}\n`) : written;
+  const drafts = nodes.map((node) => ({
+    node,
+    keys: readServerKeys(node, settings.defaultPort, findings),
+    plugins: new Map<PluginName, PluginUse>(),
+  }));
+  for (const name of order) for (const draft of drafts) setUp(name, draft, settings, findings);
+  const blocks = drafts.map(({ keys, plugins }) => ({ keys, plugins: [...plugins.values()] }));
+  checkListeners(
+    drafts.map(({ node, keys, plugins }) => {
+      const bind = plugins.get('bind');
+      const bound = bind?.name === 'bind' ? bind.options.addresses : undefined;
+      return { keys, bound, hasView: node.directives.has('view') };
+    }),
+    findings,
+  );
+  findTraps(blocks, settings.files, findings);
+  const { problems, warnings } = findings;
+  if (problems.length > 0) return { kind: 'bad', problems, warnings };
+  return { kind: 'good', blocks, digest: digestOf(nodes, settings.file), warnings };
+}
+
+interface Draft {
+  readonly node: BlockNode;
+  readonly keys: readonly ServerKey[];
+  readonly plugins: Map<PluginName, PluginUse>;
+}
+
+function setUp(
+  name: string,
+  { node, keys, plugins }: Draft,
+  { files, interfaces }: CorefileSettings,
+  findings: CorefileFindings,
+): void {
+  const directive = node.directives.get(name);
+  if (directive === undefined) return;
+  if (!isBuilt(name)) {
+    refuseUnbuilt(directive, findings);
+    return;
+  }
+  const root = plugins.get('root');
+  const zones = [...new Set(keys.map(({ zone }) => zone))];
+  const context: DirectiveContext = {
+    // A block whose keys are all wrong is read on for the faults of its directives.
+    zones: zones.length === 0 ? [ROOT] : zones,
+    files,
+    root: root?.name === 'root' ? root.options.path : undefined,
+    interfaces,
+  };
+  const options = directiveOf(name).read(new DirectiveCursor(directive, findings), context);
+  // The registry pairs each name with the directive that gives its options.
+  plugins.set(name, { name, options, position: directive.position } as PluginUse);
+}
+
+function refuseUnbuilt({ name, position }: DirectiveNode, findings: CorefileFindings): void {
+  findings.problems.push({
+    message: `plugin/${name}: not built into Portolan`,
+    position,
+    remedy:
+      UNBUILT_REMEDIES.get(name) ?? 'Take the directive out, or stay with CoreDNS for this server block.',
+  });
+}

@@ -1,0 +1,37 @@
+/**
+ * The lines that CoreDNS prints at its start: each zone with its port, and the address where one is bound.
+ */
+
+import { followsPreferredSyntax } from './keys/server-key.ts';
+import { quoteGo } from './keys/zone-name.ts';
+import type { ServerBlock } from './read-corefile.ts';
+
+/** Sorted by zone within a listener; a warning stands before the zone that it is about. */
+export function startLines(blocks: readonly ServerBlock[]): readonly string[] {
+  const listeners = new Map<
+    string,
+    { readonly prefix: string; readonly suffix: string; readonly zones: Set<string> }
+  >();
+  for (const { keys, plugins } of blocks) {
+    const bind = plugins.find((use) => use.name === 'bind');
+    const addresses = bind?.name === 'bind' ? bind.options.addresses : [''];
+    for (const { scheme, shown, port } of keys)
+      for (const address of addresses) {
+        const prefix = scheme === 'dns' ? '' : `${scheme}://`;
+        const suffix = `:${port}${address === '' ? '' : ` on ${address}`}`;
+        const listener = listeners.get(prefix + suffix) ?? { prefix, suffix, zones: new Set() };
+        listener.zones.add(shown);
+        listeners.set(prefix + suffix, listener);
+      }
+  }
+  return [...listeners.values()].flatMap(({ prefix, suffix, zones }) =>
+    [...zones]
+      .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+      .flatMap((zone) => [
+        ...(followsPreferredSyntax(zone)
+          ? []
+          : [`Warning: Domain ${quoteGo(zone)} does not follow RFC1035 preferred syntax`]),
+        `${prefix}${zone}${suffix}`,
+      ]),
+  );
+}

@@ -1,0 +1,227 @@
+/**
+ * What a Corefile does that its author may not expect, though nothing is wrong with it.
+ */
+import type { ForwardRule } from '../../handlers/forward/options.ts';
+import type { TemplateRule } from '../../handlers/template/options.ts';
+import { rcodeName, typeName } from '../../wire/mnemonics.ts';
+import { isWithin } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { ServerKey } from './keys/server-key.ts';
+import { isReverseZone } from './keys/zone-name.ts';
+import type { PluginName, PluginUse } from './registry.ts';
+import type { CorefileFiles } from './syntax/corefile-files.ts';
+import type { CorefileFindings } from './syntax/findings.ts';
+
+interface Block {
+  readonly keys: readonly ServerKey[];
+  readonly plugins: readonly PluginUse[];
+}
+
+type Use<Name extends PluginName> = Extract<PluginUse, { readonly name: Name }>;
+
+/** Plugins that answer questions by themselves. */
+const ANSWERING: ReadonlySet<PluginName> = new Set([
+  'any',
+  'chaos',
+  'file',
+  'forward',
+  'hosts',
+  'kubernetes',
+  'local',
+  'template',
+  'whoami',
+]);
+/** Of these, those that stand behind `hosts`. */
+const BEHIND_HOSTS: ReadonlySet<PluginName> = new Set(['file', 'forward', 'kubernetes', 'whoami']);
+
+export function findTraps(blocks: readonly Block[], files: CorefileFiles, findings: CorefileFindings): void {
+  for (const block of blocks) {
+    findSilentBlock(block, findings);
+    for (const use of block.plugins) findTrapsOf(use, block, files, findings);
+  }
+  findUncountedBlocks(blocks, findings);
+  findParentsOfZones(blocks, findings);
+}
+
+function findTrapsOf(use: PluginUse, block: Block, files: CorefileFiles, findings: CorefileFindings): void {
+  switch (use.name) {
+    case 'hosts':
+      findHostsTraps(use, block, findings);
+      break;
+    case 'template':
+      findTemplateTraps(use, block, findings);
+      break;
+    case 'kubernetes':
+      findKubernetesTraps(use, block, findings);
+      break;
+    case 'forward':
+      findForwardTraps(use, files, findings);
+      break;
+    case 'cache':
+      findCacheTraps(use, findings);
+      break;
+    default:
+  }
+}
+
+function findSilentBlock({ keys, plugins }: Block, findings: CorefileFindings): void {
+  const [key] = keys;
+  if (key !== undefined && !plugins.some(({ name }) => ANSWERING.has(name)))
+    findings.warn(key.position, 'No plugin of this server block answers questions, so all are refused.');
+}
+
+function findHostsTraps({ options, position }: Use<'hosts'>, block: Block, findings: CorefileFindings): void {
+  const further = block.plugins.filter(({ name }) => BEHIND_HOSTS.has(name));
+  if (options.fallthrough.length === 0 && further.length > 0)
+    findings.warn(
+      position,
+      `Without fallthrough, every name that hosts does not have is answered SERVFAIL: ${further.map(({ name }) => name).join(', ')} are never asked. Add fallthrough.`,
+    );
+  if (options.path === '/etc/hosts' && options.inline.length > 0)
+    findings.warn(
+      position,
+      'Beside its lines here, hosts always reads a file, /etc/hosts unless another is named: the names of this machine are answered, too.',
+    );
+}
+
+const NOERROR = 0;
+const NXDOMAIN = 3;
+const ANY = 255;
+
+function findTemplateTraps(
+  { options, position }: Use<'template'>,
+  block: Block,
+  findings: CorefileFindings,
+): void {
+  for (const rule of options.templates) {
+    const type = rule.type === ANY ? 'all types' : `type ${typeName(rule.type)}`;
+    const isNegative = rule.rcode === NXDOMAIN || (rule.rcode === NOERROR && rule.answer.length === 0);
+    if (rule.patterns.length > 0 && rule.fallthrough.length === 0)
+      findings.warn(
+        position,
+        `Without fallthrough, questions of ${type} below ${rule.zones.join(', ')} that match no pattern are answered SERVFAIL. Add fallthrough.`,
+      );
+    if (isNegative && rule.authority.length === 0)
+      findings.warn(
+        position,
+        `The ${rcodeName(rule.rcode)} of this template for ${rule.zones.join(', ')} has no SOA record, so clients do not cache it. Add one: authority "{{ .Zone }} 60 IN SOA ns.{{ .Zone }} hostmaster.{{ .Zone }} 1 60 60 60 60".`,
+      );
+    findSuppressedCluster(rule, block, type, findings, position);
+  }
+}
+
+function findSuppressedCluster(
+  rule: TemplateRule,
+  block: Block,
+  type: string,
+  findings: CorefileFindings,
+  position: PluginUse['position'],
+): void {
+  const cluster = block.plugins.find((use): use is Use<'kubernetes'> => use.name === 'kubernetes');
+  const zone = cluster?.options.primaryZone;
+  if (zone !== undefined && rule.patterns.length === 0 && rule.zones.some((own) => isWithin(zone, own)))
+    findings.warn(
+      position,
+      `template stands before kubernetes, so it answers ${type} for names of ${zone}, too.`,
+    );
+}
+
+function findKubernetesTraps(
+  { options, position }: Use<'kubernetes'>,
+  block: Block,
+  findings: CorefileFindings,
+): void {
+  const forwards = block.plugins.some(({ name }) => name === 'forward');
+  const isReverse = (zone: NameKey) => isReverseZone(`x.${zone}`);
+  const lost = options.zones.filter(
+    (zone) => isReverse(zone) && !options.fallthrough.some((other) => isWithin(zone, other)),
+  );
+  if (forwards && lost.length > 0)
+    findings.warn(
+      position,
+      `Without fallthrough for ${lost.join(', ')}, addresses outside of the cluster are answered NXDOMAIN. Write fallthrough ${lost.map((zone) => zone.slice(0, -1)).join(' ')}.`,
+    );
+}
+
+function findForwardTraps(
+  { options, position }: Use<'forward'>,
+  files: CorefileFiles,
+  findings: CorefileFindings,
+): void {
+  for (const [index, rule] of options.forwards.entries()) {
+    const before = options.forwards.slice(0, index).find((other) => takesAll(other, rule.from));
+    if (before !== undefined)
+      findings.warn(
+        position,
+        `The forward for ${rule.from} is never asked, since that for ${before.from} takes all its questions. Put it first, or give the other one next.`,
+      );
+    for (const upstream of rule.upstreams)
+      if (upstream.kind === 'file') findLoopbackServers(upstream.path, position, files, findings);
+  }
+}
+
+function takesAll(rule: ForwardRule, zone: NameKey): boolean {
+  const handsOn = rule.nextRcodes.length > 0 || rule.nextOnNoData;
+  return !handsOn && isWithin(zone, rule.from) && !rule.except.some((name) => isWithin(zone, name));
+}
+
+function findLoopbackServers(
+  path: string,
+  position: PluginUse['position'],
+  files: CorefileFiles,
+  findings: CorefileFindings,
+): void {
+  let text = '';
+  try {
+    text = files.read(path);
+  } catch {
+    return;
+  }
+  const servers = [...text.matchAll(/^nameserver\s+(127\.\S+|::1)/gm)].map((match) => match[1]);
+  if (servers.length > 0)
+    findings.warn(
+      position,
+      `${path} names ${servers.join(', ')}: CoreDNS forwards to itself then, and loop ends it. Name the servers of the network, or a file that does, as /run/systemd/resolve/resolv.conf.`,
+    );
+}
+
+function findCacheTraps({ options, position }: Use<'cache'>, findings: CorefileFindings): void {
+  const { serveStale } = options;
+  if (serveStale !== undefined && !serveStale.prefersPositive)
+    findings.warn(
+      position,
+      `serve_stale keeps negative answers too: a name that comes back may be denied for up to ${serveStale.duration / 1000} s more if there are no queries for it in between.`,
+    );
+}
+
+/** Only blocks with `prometheus` are counted; in a file without any, none is meant to be. */
+function findUncountedBlocks(blocks: readonly Block[], findings: CorefileFindings): void {
+  const isCounted = ({ plugins }: Block) => plugins.some(({ name }) => name === 'prometheus');
+  if (!blocks.some(isCounted)) return;
+  for (const block of blocks) {
+    const [key] = block.keys;
+    if (key !== undefined && !isCounted(block))
+      findings.warn(
+        key.position,
+        'Other server blocks have prometheus and this one has not, so its queries are not counted.',
+      );
+  }
+}
+
+function findParentsOfZones(blocks: readonly Block[], findings: CorefileFindings): void {
+  const keys = blocks.flatMap((block) => block.keys);
+  for (const key of keys) {
+    const parent = keys.find(
+      (other) =>
+        other.zone !== '.' &&
+        other.zone !== key.zone &&
+        other.port === key.port &&
+        isWithin(key.zone, other.zone),
+    );
+    if (parent !== undefined)
+      findings.warn(
+        key.position,
+        `Questions for DS at and below ${key.shown} go to the server block of ${parent.shown}, which serves its parent.`,
+      );
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * The plan of dnsmasq's options, with what the files that it follows say now, as the plan of a server.
+ */
+import type { EnginePlan } from '../server/engine-plan.ts';
+import type { ServerPlan } from '../server/server-plan.ts';
+import { createTypeLimit, makeCachingRules, makeStaleSettings, maxTtlOf } from './caching-rules.ts';
+import type { DnsmasqPlan } from './dnsmasq-plan.ts';
+import { type DnsmasqInputs, makeForwardPlan } from './forward-plan.ts';
+import { type Interfaces, makeLocalSettings } from './local-settings.ts';
+
+/** Octets for cached answers: as many as `--cache-size` answers of average size take, within bounds. */
+const OCTETS_PER_ANSWER = 512;
+const MIN_CACHE_OCTETS = 4 * 2 ** 20;
+const MAX_CACHE_OCTETS = 512 * 2 ** 20;
+
+/** What the machine is like. */
+export interface DnsmasqMachine {
+  readonly interfaces: Interfaces;
+  /** Threads that answer UDP. */
+  readonly udpReaders: number;
+}
+
+export function compileDnsmasq(
+  plan: DnsmasqPlan,
+  changing: DnsmasqInputs,
+  { interfaces, udpReaders }: DnsmasqMachine,
+): ServerPlan {
+  return {
+    engine: compileEngine(plan, changing, interfaces),
+    listen: { kind: 'interfaces', ...plan.listen },
+    udpReaders,
+    takeover: false,
+    objects: undefined,
+    queryLog: undefined,
+    http: undefined,
+    lameduck: 0,
+  };
+}
+
+function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: Interfaces): EnginePlan {
+  const { cache, local, listen, filters } = plan;
+  const octets = Math.min(Math.max(cache.size * OCTETS_PER_ANSWER, MIN_CACHE_OCTETS), MAX_CACHE_OCTETS);
+  const settings = makeLocalSettings(plan, interfaces);
+  const routes = [...settings.questions.routes, ...changing.moreRoutes];
+  return {
+    cluster: undefined,
+    federations: [],
+    local: { ...settings, questions: { ...settings.questions, routes } },
+    resolver: {
+      forward: makeForwardPlan(plan, changing),
+      caching: makeCachingRules(cache),
+      maxTtl: maxTtlOf(cache),
+      filteredTypes: new Set(filters.types),
+      stale: makeStaleSettings(cache),
+      // dnsmasq asks only what a client has asked.
+      prefetch: false,
+    },
+    cacheFilter: createTypeLimit(cache),
+    cache: { octets, entries: cache.size },
+    identity: { identifies: local.identifies, ttl: local.ttl, cacheSize: cache.size },
+    recursionAvailable: true,
+    rotatesAddresses: cache.rotatesAddresses,
+    udpSize: listen.ednsPacketMax,
+  };
+}

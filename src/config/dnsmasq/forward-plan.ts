@@ -1,0 +1,173 @@
+/**
+ * dnsmasq's servers and routes as a plan for the forwarder.
+ */
+
+import {
+  DEFAULT_FORWARD_PLAN,
+  defaultRule,
+  type ForwardPlan,
+  type ForwardRule,
+  type ForwardTarget,
+  type NameMatch,
+  type Policy,
+  type UpstreamServer,
+} from '../../forward/forward-plan.ts';
+import type { SourcePorts } from '../../forward/transport/udp-transport.ts';
+import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import { ROOT } from '../../wire/name.ts';
+import { RCODE } from '../../wire/types.ts';
+import type { DnsmasqPlan, Route, RouteScope, UpstreamsPlan } from './dnsmasq-plan.ts';
+
+/** What changes while the server runs. */
+export interface DnsmasqInputs {
+  /** Servers for everything else, from a resolv file; those of the options come before them. */
+  readonly fromResolvFile: readonly UpstreamAddress[];
+  /** Routes from files that are read again. */
+  readonly moreRoutes: readonly Route[];
+  readonly nanny?: NannyServers;
+  /** Whether a server is this one; such are left out. */
+  readonly isOurselves?: (server: UpstreamAddress) => boolean;
+}
+
+/** What the nanny's folder says. */
+export interface NannyServers {
+  /** Beside those of the options: equal names have the servers of both. */
+  readonly rules: readonly ForwardRule[];
+  /** Whether resolv files do not count. */
+  readonly replacesResolvFiles: boolean;
+}
+
+const NO_NANNY: NannyServers = { rules: [], replacesResolvFiles: false };
+
+const POLICY: Readonly<Record<UpstreamsPlan['choice'], Policy>> = {
+  preferred: 'fastest',
+  'in-order': 'sequential',
+  all: 'all',
+};
+
+/**
+ * A query that gets no reply is forwarded again when the client repeats it: to all servers, or in a strict order to the next one.
+ * Each of the first replies counts, and a query without one is given up after 10 s (`TIMEOUT` in dnsmasq's `config.h`).
+ */
+function dnsmasqRetries({ retry, choice }: UpstreamsPlan): Pick<ForwardPlan, 'timing' | 'retry' | 'hedging'> {
+  const { timing: usual, retry: byTimeout } = DEFAULT_FORWARD_PLAN;
+  const timing = { ...usual, negativeWait: 0 };
+  if (retry === undefined)
+    return {
+      timing: { ...timing, deadline: 10_000 },
+      retry: { ...byTimeout, trigger: 'client', scope: choice === 'in-order' ? 'next' : 'all' },
+      hedging: false,
+    };
+  return {
+    timing: { ...timing, firstTimeout: retry.after, deadline: Math.min(timing.deadline, retry.until) },
+    retry: { ...byTimeout, interval: Math.max(retry.after, byTimeout.interval) },
+    hedging: true,
+  };
+}
+
+/** The ports that are used when no option names any. */
+const ALL_PORTS = { min: 1024, max: 65_535 };
+
+export function makeForwardPlan(
+  { upstreams, filters, listen }: DnsmasqPlan,
+  { fromResolvFile, moreRoutes, nanny = NO_NANNY, isOurselves = () => false }: DnsmasqInputs,
+): ForwardPlan {
+  const { limits } = DEFAULT_FORWARD_PLAN;
+  const { forwardMax } = upstreams;
+  return {
+    ...DEFAULT_FORWARD_PLAN,
+    ...dnsmasqRetries(upstreams),
+    failFast: false,
+    tryNextOn: [RCODE.SERVFAIL, RCODE.REFUSED],
+    rules: withoutServers(isOurselves, [
+      ...rulesOf([...upstreams.routes, ...moreRoutes]),
+      ...nanny.rules,
+      ...(nanny.replacesResolvFiles || fromResolvFile.length === 0 ? [] : [defaultRule(fromResolvFile)]),
+    ]),
+    policy: POLICY[upstreams.choice],
+    loopDetection: upstreams.detectsLoops,
+    limits: { ...limits, inFlight: forwardMax, perClient: Math.min(limits.perClient, forwardMax) },
+    sourcePorts: toSourcePorts(upstreams.sourcePorts),
+    udpSize: listen.ednsPacketMax,
+    ignoredAddresses: filters.ignoredAddresses,
+  };
+}
+
+function rulesOf(routes: readonly Route[]): readonly ForwardRule[] {
+  const scopes = new Map<string, Route[]>();
+  for (const route of routes) {
+    // Addresses of names are no matter of forwarding, and there may be very many.
+    if (route.action.kind === 'address' || route.action.kind === 'null-address') continue;
+    const key = JSON.stringify(route.scope);
+    const same = scopes.get(key);
+    if (same === undefined) scopes.set(key, [route]);
+    else same.push(route);
+  }
+  return [...scopes.values()].flatMap((same) => ruleOf(same) ?? []);
+}
+
+/** A rule that loses all its servers stays, so that its names do not go elsewhere. */
+function withoutServers(
+  isLeftOut: (server: UpstreamAddress) => boolean,
+  rules: readonly ForwardRule[],
+): readonly ForwardRule[] {
+  return mergeRules(rules).map((rule) => {
+    if (rule.target.kind !== 'servers') return rule;
+    const servers = rule.target.servers.filter(({ address }) => !isLeftOut(address));
+    return { ...rule, target: { kind: 'servers', servers } };
+  });
+}
+
+/** One rule per part of the name space, with the servers of all that name it. What is not to be asked stays so. */
+function mergeRules(rules: readonly ForwardRule[]): readonly ForwardRule[] {
+  const merged = new Map<string, ForwardRule>();
+  for (const rule of rules) {
+    const key = JSON.stringify(rule.names);
+    const before = merged.get(key);
+    if (before === undefined) merged.set(key, rule);
+    else if (before.target.kind === 'servers' && rule.target.kind === 'servers') {
+      const servers = [...before.target.servers, ...rule.target.servers];
+      merged.set(key, { ...rule, target: { kind: 'servers', servers } });
+    }
+  }
+  return [...merged.values()];
+}
+
+/** Of several things to do with the same names, staying here comes first, then the servers for everything else. */
+function ruleOf(same: readonly Route[]): ForwardRule | undefined {
+  const [first] = same;
+  const actions = same.map(({ action }) => action);
+  const target = targetOf(actions);
+  return first === undefined || target === undefined ? undefined : { names: [matchOf(first.scope)], target };
+}
+
+function targetOf(actions: readonly Route['action'][]): ForwardTarget | undefined {
+  if (actions.some(({ kind }) => kind === 'local')) return { kind: 'local-only' };
+  if (actions.some(({ kind }) => kind === 'default')) return { kind: 'default' };
+  const servers = actions.flatMap((action) => (action.kind === 'forward' ? [unpaced(action.server)] : []));
+  return servers.length === 0 ? undefined : { kind: 'servers', servers };
+}
+
+function matchOf(scope: RouteScope): NameMatch {
+  switch (scope.kind) {
+    case 'all':
+      return { kind: 'domain', name: ROOT };
+    case 'plain-names':
+      return { kind: 'unqualified' };
+    case 'domain':
+      return scope;
+    case 'suffix':
+      return { kind: 'ending', text: `${scope.text}.` };
+  }
+}
+
+function unpaced(address: UpstreamAddress): UpstreamServer {
+  return { address, queriesPerSecond: undefined };
+}
+
+function toSourcePorts(ports: UpstreamsPlan['sourcePorts']): SourcePorts {
+  if (ports.kind === 'fixed') return ports;
+  const { min, max } = ports;
+  if (min === ALL_PORTS.min && max === ALL_PORTS.max) return { kind: 'any' };
+  return { kind: 'range', min, max };
+}

@@ -1,0 +1,64 @@
+/**
+ * What dnsmasq's options say of local names, of questions that are not to be asked elsewhere and of replies, in the terms of
+ * those who do it.
+ */
+import type { networkInterfaces } from 'node:os';
+import type { LocalNetwork } from '../../handlers/local/known-names.ts';
+import type { LocalSettings } from '../../handlers/local/local-handlers.ts';
+import type { QuestionRules } from '../../handlers/local/question-rules.ts';
+import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
+import type { LocalNamesPlan, RangeDomain } from '../../sources/local/local-plan.ts';
+import { boundsOf, isIpv6 } from './addresses.ts';
+import { isForReading } from './config-folder.ts';
+import type { DnsmasqPlan, RangeDomain as PlannedRange } from './dnsmasq-plan.ts';
+import { HostsFileReader } from './hosts-file.ts';
+
+/** The interfaces of this machine, as `networkInterfaces` gives them. */
+export type Interfaces = ReturnType<typeof networkInterfaces>;
+
+/** How dnsmasq reads hosts files. */
+export const DNSMASQ_HOSTS: HostsFormat = {
+  open: (visitor) => new HostsFileReader(visitor),
+  isHostsFile: isForReading,
+};
+
+/** @param interfaces those of this machine, for domains of their networks */
+export function makeLocalSettings(plan: DnsmasqPlan, interfaces: Interfaces): LocalSettings {
+  const { local, filters } = plan;
+  return {
+    names: localNamesPlan(plan, interfaces),
+    // Files first, then followed folders, as dnsmasq reads them.
+    hostsPaths: [...local.hostsFiles, ...local.hostsFolders],
+    format: DNSMASQ_HOSTS,
+    questions: questionRulesOf(plan),
+    replies: filters,
+  };
+}
+
+function localNamesPlan({ local }: DnsmasqPlan, interfaces: Interfaces): LocalNamesPlan {
+  return {
+    ...local,
+    rangeDomains: local.rangeDomains.flatMap((range) => rangesOf(range, interfaces)),
+  };
+}
+
+function questionRulesOf({ upstreams, filters, local }: DnsmasqPlan): QuestionRules {
+  const { routes, keepsPlainNames, keepsPrivateReverse } = upstreams;
+  const { windows: keepsWindowsQuestions } = filters;
+  return { routes, keepsPlainNames, keepsPrivateReverse, keepsWindowsQuestions, ttl: local.ttl };
+}
+
+/** The IPv4 networks that this machine is part of. */
+export function listLocalNetworks(interfaces: Interfaces): readonly LocalNetwork[] {
+  const all = Object.values(interfaces).flatMap((entries) => entries ?? []);
+  return all.filter(({ address }) => !isIpv6(address)).map(({ address, netmask }) => ({ address, netmask }));
+}
+
+function rangesOf({ domain, of }: PlannedRange, interfaces: Interfaces): readonly RangeDomain[] {
+  if (of.kind === 'range') return [{ domain, first: of.first, last: of.last }];
+  return (interfaces[of.interface] ?? []).flatMap(({ cidr }) => {
+    const [address, prefix] = (cidr ?? '').split('/');
+    if (address === undefined || prefix === undefined) return [];
+    return [{ domain, ...boundsOf({ address, prefix: Number(prefix) }) }];
+  });
+}

@@ -1,0 +1,31 @@
+/**
+ * The plan of some lines of a configuration file, for tests.
+ */
+
+import { describeProblem } from '../../values/problem.ts';
+import type { DnsmasqPlan } from '../dnsmasq-plan.ts';
+import { type DnsmasqReading, readDnsmasqOptions } from '../read-configuration.ts';
+import { type MemoryFiles, memorySources } from './memory-sources.ts';
+
+export function readLines(lines: string, files: MemoryFiles = {}): DnsmasqReading {
+  return readDnsmasqOptions(['--conf-file=-'], memorySources({ ...files, standardInput: lines }));
+}
+
+export function goodOf(reading: DnsmasqReading): Extract<DnsmasqReading, { kind: 'good' }> {
+  if (reading.kind === 'good') return reading;
+  throw new Error(reading.kind === 'bad' ? reading.problems.map(describeProblem).join('\n') : reading.kind);
+}
+
+/** @param lines one option each, as in a file */
+export function planOf(lines: string, files: MemoryFiles = {}): DnsmasqPlan {
+  return goodOf(readLines(lines, files)).plan;
+}
+
+export function notesOf(lines: string): readonly string[] {
+  return goodOf(readLines(lines)).notes.map(({ text }) => text);
+}
+
+export function problemsOf(lines: string): readonly string[] {
+  const reading = readLines(lines);
+  return reading.kind === 'bad' ? reading.problems.map(describeProblem) : [];
+}

@@ -1,0 +1,67 @@
+/**
+ * A table of flags as text: for `--help`, and in Markdown for the reference page.
+ */
+import { choicesOf, defaultOf, type Flag, formOf } from './flag.ts';
+
+const MIN_GAP = 2;
+const LINE = 118;
+
+/** Rows of two columns, as `--help` shows them; the second column is wrapped. */
+export function formatRows(rows: readonly (readonly [form: string, meaning: string])[]): string {
+  const column = Math.max(...rows.map(([form]) => form.length)) + MIN_GAP;
+  return rows
+    .map(([form, meaning]) => {
+      const lines = wrapWords(meaning.split(' '), LINE - column - MIN_GAP);
+      return `  ${form.padEnd(column)}${lines.join(`\n${' '.repeat(column + MIN_GAP)}`)}\n`;
+    })
+    .join('');
+}
+
+/** The row of a flag for `formatRows`. @param dashes of the program's custom, `-` or `--` */
+export function rowOf(flag: Flag, dashes = '--'): readonly [string, string] {
+  const choices = choicesOf(flag);
+  const fallback = defaultOf(flag);
+  const listed = choices.length === 0 ? '' : `: ${choices.join(', ')}`;
+  return [
+    formOf(flag, dashes),
+    `${flag.help}${listed}${fallback === undefined ? '' : ` (default: ${fallback})`}`,
+  ];
+}
+
+/** Words in lines of at most `width` characters; a longer word has a line of its own. */
+export function wrapWords(words: readonly string[], width: number): readonly string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+}
+
+/** A Markdown table of flags: the flag, its default, its meaning. */
+export function markdownTable(flags: readonly Flag[], dashes = '--'): string {
+  const rows = flags.map((flag) => {
+    const { help, details, value } = flag;
+    const repeats = value !== 'none' && flag.repeats === true ? ' It may be given several times.' : '';
+    const choices = choicesOf(flag);
+    const listed = choices.length === 0 || details !== undefined ? '' : `: ${listCodes(choices)}`;
+    const meaning = `${capitalise(help)}${listed}.${details === undefined ? '' : ` ${details}`}${repeats}`;
+    return `| \`${formOf(flag, dashes)}\` | ${describeDefault(flag)} | ${meaning} |`;
+  });
+  return ['| flag | default | meaning |', '|---|---|---|', ...rows, ''].join('\n');
+}
+
+function describeDefault(flag: Flag): string {
+  if (flag.value === 'none') return 'off';
+  return flag.defaultNote ?? (flag.default === undefined ? 'none' : `\`${flag.default}\``);
+}
+
+function listCodes(words: readonly string[]): string {
+  const codes = words.map((word) => `\`${word}\``);
+  return `${codes.slice(0, -1).join(', ')} or ${codes.at(-1) ?? ''}`;
+}
+
+function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,39 @@
+/**
+ * The flags of klog, the log library of Kubernetes: every program of the kube-dns pod accepts them, and every deployment gives
+ * some. The verbosity takes effect; the rest is about files and headers of klog's own log, and has no effect.
+ */
+import type { LogLevel } from '../../base/log.ts';
+import type { ValueReader } from '../values/value-reader.ts';
+import type { FlagKinds } from './flag.ts';
+
+export const KLOG_FLAGS: FlagKinds = new Map([
+  ...[
+    ...['v', 'vmodule', 'stderrthreshold', 'log_dir', 'log_file', 'log_file_max_size', 'log_backtrace_at'],
+    'log-flush-frequency',
+  ].map((name) => [name, 'value'] as const),
+  ...[
+    ...['logtostderr', 'alsologtostderr', 'add_dir_header', 'skip_headers', 'skip_log_headers'],
+    ...['one_output', 'legacy_stderr_threshold_behavior'],
+  ].map((name) => [name, 'switch'] as const),
+]);
+
+/** From this verbosity on klog logs details for debugging. */
+const DEBUG_VERBOSITY = 4;
+const VERBOSITY = { min: 0, max: 2 ** 31 - 1, of: 'a verbosity' };
+
+/** The log level of `--v`: `debug` from 4 on. @param verbosity its value, if it was given */
+export function readLogLevel(verbosity: string | undefined, read: ValueReader): LogLevel {
+  return read.integer('--v', verbosity, VERBOSITY, 0) >= DEBUG_VERBOSITY ? 'debug' : 'info';
+}
+
+/** Rows for `--help`. @param dashes of the program's custom, `-` or `--` */
+export function klogRows(dashes: string): readonly (readonly [string, string])[] {
+  return [
+    [`${dashes}v <level>`, 'from 4 on, log everything'],
+    [`${dashes}logtostderr, ...`, 'the other flags of klog: accepted, without effect'],
+  ];
+}
+
+export function helpRow(dashes: string): readonly [string, string] {
+  return [`-h, ${dashes}help`, 'print this help'];
+}

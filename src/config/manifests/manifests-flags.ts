@@ -1,0 +1,109 @@
+/**
+ * The flags of `portolan manifests`: what of the shipped manifests is another in each cluster.
+ */
+import { isDns1123Label } from '../../kube/names/name-rules.ts';
+import type { Flag } from '../flags/flag.ts';
+import type { Checked } from '../values/problem.ts';
+import { ValueReader } from '../values/value-reader.ts';
+
+export const LAYOUTS = ['one', 'three'] as const;
+export type Layout = (typeof LAYOUTS)[number];
+
+export const DEFAULT_DNS_SERVER = '10.96.0.10';
+export const DEFAULT_DOMAIN = 'cluster.local';
+
+export const MANIFESTS_FLAGS = [
+  {
+    name: 'dns-server-ip',
+    valueName: 'ip',
+    value: { kind: 'text', of: 'an IP address' },
+    default: DEFAULT_DNS_SERVER,
+    help: 'address of the Service, clusterDNS of the kubelets',
+  },
+  {
+    name: 'domain',
+    valueName: 'name',
+    value: { kind: 'text', of: 'a domain name' },
+    default: DEFAULT_DOMAIN,
+    help: 'zone of the cluster, clusterDomain of the kubelets',
+  },
+  {
+    name: 'image',
+    valueName: 'name',
+    value: { kind: 'text', of: 'an image' },
+    defaultNote: 'portolan with the tag of this version',
+    help: 'image with its tag or digest; latest is refused',
+  },
+  {
+    name: 'layout',
+    valueName: 'layout',
+    value: { kind: 'choice', choices: LAYOUTS },
+    default: 'one',
+    help: 'containers of a pod: one, or three as in kube-dns',
+  },
+] as const satisfies readonly Flag[];
+
+/** What was given on the command line, unchecked. */
+export interface ManifestsFlags {
+  readonly dnsServerIp?: string;
+  readonly domain?: string;
+  readonly image?: string;
+  readonly layout?: string;
+}
+
+export interface ManifestsPlan {
+  /** The address of the Service, which kubelets give to pods as `clusterDNS`: an IP address in canonical form. */
+  readonly dnsServer: string;
+  /** The zone of the cluster, in lower case and without a dot at its end. */
+  readonly domain: string;
+  /** A reference with a tag or a digest. */
+  readonly image: string;
+  /** Containers of a pod. */
+  readonly layout: Layout;
+}
+
+/** Longer domains leave too little of a name's 255 octets for services and namespaces. */
+const MAX_CHARACTERS = 120;
+const REPOSITORY = String.raw`[a-zA-Z0-9][-a-zA-Z0-9.]*(:\d+)?(\/[a-z0-9]+([-._]+[a-z0-9]+)*)*`;
+const VERSION = String.raw`(:(?<tag>\w[-\w.]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?`;
+const IMAGE = new RegExp(`^${REPOSITORY}${VERSION}$`);
+
+/**
+ * Checks all flags. Every problem is reported, not only the first.
+ *
+ * @param version of this program, which the default image has as its tag
+ */
+export function planFromManifestsFlags(flags: ManifestsFlags, version: string): Checked<ManifestsPlan> {
+  const read = new ValueReader();
+  const plan: ManifestsPlan = {
+    dnsServer: read.address('--dns-server-ip', flags.dnsServerIp ?? DEFAULT_DNS_SERVER) ?? DEFAULT_DNS_SERVER,
+    domain: readDomain(read, flags.domain ?? DEFAULT_DOMAIN),
+    image: readImage(read, flags.image ?? `portolan:${version}`),
+    layout: read.choice('--layout', flags.layout, LAYOUTS, 'one'),
+  };
+  const { problems } = read;
+  return problems.length === 0 ? { kind: 'good', value: plan } : { kind: 'bad', problems };
+}
+
+function readDomain(read: ValueReader, text: string): string {
+  const domain = text.toLowerCase().replace(/\.$/, '');
+  // Nothing that has a meaning in arguments.
+  if (domain.length > MAX_CHARACTERS || !domain.split('.').every(isDns1123Label))
+    read.addProblem(
+      '--domain',
+      'not the domain of a cluster',
+      text,
+      `Give letters, digits and dashes between dots, at most ${MAX_CHARACTERS} characters, as in cluster.local.`,
+    );
+  return domain;
+}
+
+function readImage(read: ValueReader, text: string): string {
+  const parts = IMAGE.exec(text)?.groups;
+  const remedy = 'Give a repository and a version, as in registry.example/portolan:1.0.0.';
+  if (parts === undefined) read.addProblem('--image', 'not the name of an image', text, remedy);
+  // Such a reference may name another program tomorrow, and a pod would not show which one it runs.
+  else if (parts['digest'] === undefined && (parts['tag'] === undefined || parts['tag'] === 'latest'))
+    read.addProblem('--image', 'an image without a version', text, remedy);
+  return text;
+}

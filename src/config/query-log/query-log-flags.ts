@@ -1,0 +1,74 @@
+/**
+ * The flags of the query log and of the control socket, for the tables of the commands that have them.
+ */
+import type { Flag } from '../flags/flag.ts';
+import { LOG_FORMATS } from '../plan.ts';
+import { STANDARD_OUTPUT } from '../server/query-log-plan.ts';
+
+/** The heading that they stand under, with the other flags of the log. */
+export const LOG_GROUP = 'Log';
+
+export const QUERY_LOG_FLAGS = [
+  {
+    name: 'query-log',
+    valueName: 'file',
+    value: { kind: 'file' },
+    impliedValue: STANDARD_OUTPUT,
+    defaultNote: 'no query log',
+    help: 'log answered queries to a file, or to standard output where none is named',
+    details: 'One line per query, with its answer. See [Query log](#query-log).',
+    group: LOG_GROUP,
+  },
+  {
+    name: 'query-log-format',
+    valueName: 'format',
+    value: { kind: 'choice', choices: LOG_FORMATS },
+    defaultNote: 'that of --log-format',
+    help: 'format of the query log',
+    group: LOG_GROUP,
+  },
+  {
+    name: 'query-log-sample',
+    valueName: 'number',
+    value: { kind: 'integer', min: 1, max: 1_000_000, of: 'a number of queries' },
+    default: '1',
+    help: 'log one in so many queries, at random',
+    group: LOG_GROUP,
+  },
+  {
+    name: 'query-log-zone',
+    valueName: 'name',
+    value: { kind: 'text', of: 'a domain name' },
+    repeats: true,
+    defaultNote: 'all names',
+    help: 'log queries for names at or below this one',
+    group: LOG_GROUP,
+  },
+  {
+    name: 'query-log-rcode',
+    valueName: 'rcode',
+    value: { kind: 'text', of: 'a response code' },
+    repeats: true,
+    defaultNote: 'all response codes',
+    help: 'log queries answered with this response code, as in NXDOMAIN',
+    group: LOG_GROUP,
+  },
+  {
+    name: 'query-log-client',
+    valueName: 'prefix',
+    value: { kind: 'text', of: 'an address, or an address and its prefix length' },
+    repeats: true,
+    defaultNote: 'all clients',
+    help: 'log queries of clients with this address prefix, as in 10.244.1.0/24',
+    group: LOG_GROUP,
+  },
+  {
+    name: 'control-socket',
+    valueName: 'file',
+    value: { kind: 'file' },
+    defaultNote: 'none',
+    help: 'Unix socket on which portolan control changes the log level and the query log',
+    details: 'Only the user that the server runs as may connect. See [Changing logs](#changing-logs).',
+    group: LOG_GROUP,
+  },
+] as const satisfies readonly Flag[];

@@ -1,0 +1,56 @@
+/**
+ * The flags of `portolan serve` about what clients may do: an access list by prefix, and rate limits.
+ */
+import type { Flag } from '../flags/flag.ts';
+
+export const LISTEN = 'Listening';
+
+export const CLIENT_FLAGS = [
+  {
+    name: 'access-control',
+    valueName: 'prefix=action',
+    value: { kind: 'text', of: 'a prefix and an action' },
+    repeats: true,
+    help: 'what clients of a prefix get: allow, refuse or drop',
+    details:
+      'As in `0.0.0.0/0=refuse,10.0.0.0/8=allow`. Of several prefixes that hold an address the longest counts; all other clients are allowed.',
+    group: LISTEN,
+  },
+  {
+    name: 'query-rate-limit',
+    valueName: 'number',
+    value: { kind: 'integer', min: 1, max: 1_000_000, of: 'a number of queries' },
+    defaultNote: 'none',
+    help: 'queries over UDP that a client may send in a second',
+    details: 'See `--rate-limit-slip` and `--rate-limit-prefix`.',
+    group: LISTEN,
+  },
+  {
+    name: 'response-rate-limit',
+    valueName: 'number',
+    value: { kind: 'integer', min: 1, max: 1_000_000, of: 'a number of responses' },
+    defaultNote: 'none',
+    help: 'like responses over UDP that a client may get in a second',
+    details: 'Alike are responses to the same question, and errors of the same code, NXDOMAIN among them.',
+    group: LISTEN,
+  },
+  {
+    name: 'rate-limit-slip',
+    valueName: 'number',
+    value: { kind: 'integer', min: 0, max: 10, of: 'a number' },
+    default: '2',
+    help: 'of so many queries or responses beyond a limit, one gets a truncated response',
+    details:
+      'A client then asks over TCP, which is not limited. 0: none, 1: all. The others get no response.',
+    group: LISTEN,
+  },
+  {
+    name: 'rate-limit-prefix',
+    valueName: 'bits',
+    value: { kind: 'text', of: 'two numbers of bits' },
+    default: '32,128',
+    help: 'leading bits of IPv4 and IPv6 addresses that count as one client for rate limits',
+    details: '`24,56` is common for servers that are reachable from the Internet.',
+    group: LISTEN,
+  },
+] as const satisfies readonly Flag[];

@@ -1,0 +1,53 @@
+/**
+ * What clients may do, from the flags about it.
+ */
+import {
+  ACCESS_ACTIONS,
+  type AccessAction,
+  type AccessRule,
+  type ClientRules,
+} from '../../listen/client-rules.ts';
+import { parseAddress } from '../../wire/address.ts';
+import type { ServeFlagReader } from './serve-flags.ts';
+
+export function readClientRules(read: ServeFlagReader): ClientRules {
+  return {
+    access: read
+      .texts('access-control')
+      .flatMap((text) => text.split(','))
+      .flatMap((text) => readAccess(read, text.trim()) ?? []),
+    queryRate: read.value('query-rate-limit'),
+    responseRate: read.value('response-rate-limit'),
+    slip: read.value('rate-limit-slip'),
+    prefixLengths: readPrefixLengths(read),
+  };
+}
+
+/** `10.0.0.0/8=allow`; an address alone is a prefix of all its bits. */
+function readAccess(read: ServeFlagReader, text: string): AccessRule | undefined {
+  const [, address = '', bits, action = ''] = /^([^/=]*)(?:\/(\d{1,3}))?=(.*)$/.exec(text) ?? [];
+  const octets = parseAddress(address);
+  const max = (octets?.length ?? 0) * 8;
+  const length = bits === undefined ? max : Number(bits);
+  if (octets === undefined || length > max || !isAction(action)) {
+    const remedy = 'Give one such as 10.0.0.0/8=allow; actions are allow, refuse and drop.';
+    read.addProblem('--access-control', 'not a prefix and an action', text, remedy);
+    return undefined;
+  }
+  return { clients: { address, length }, action };
+}
+
+function isAction(text: string): text is AccessAction {
+  return (ACCESS_ACTIONS as readonly string[]).includes(text);
+}
+
+function readPrefixLengths(read: ServeFlagReader): ClientRules['prefixLengths'] {
+  const text = read.text('rate-limit-prefix') ?? '';
+  const [, ipv4, ipv6] = /^(\d{1,2}),(\d{1,3})$/.exec(text) ?? [];
+  const lengths = { ipv4: Number(ipv4 ?? 0), ipv6: Number(ipv6 ?? 0) };
+  if (ipv4 === undefined || lengths.ipv4 > 32 || lengths.ipv6 > 128) {
+    const remedy = 'Give bits of IPv4 and of IPv6 addresses, as in 24,56.';
+    read.addProblem('--rate-limit-prefix', 'not two numbers of bits', text, remedy);
+  }
+  return lengths;
+}

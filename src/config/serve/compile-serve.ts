@@ -1,0 +1,79 @@
+/**
+ * The plan of `portolan serve` and `portolan kube-dns`, with what the files and the ConfigMap that they follow say now, as the
+ * plan of a server.
+ */
+import type { networkInterfaces } from 'node:os';
+import { findDialect } from '../../kube/publish/find-dialect.ts';
+import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
+import type { KubeDnsConfig } from '../config-map/config-map.ts';
+import type { ServePlan } from '../plan.ts';
+import type { EnginePlan, IdentityPlan } from '../server/engine-plan.ts';
+import type { ServerPlan } from '../server/server-plan.ts';
+import { makeServeLocalSettings } from './local-settings.ts';
+import { makeResolverSettings, NO_SERVERS, type ServeInputs } from './resolver-settings.ts';
+
+/** What the machine is like. */
+export interface ServeMachine {
+  readonly interfaces: ReturnType<typeof networkInterfaces>;
+  /** The addresses that clients may know this server by. */
+  readonly ownAddresses: readonly string[];
+}
+
+/** Octets that a cached answer takes on average, for a cache that is bounded by octets where a number of answers is asked for. */
+const OCTETS_PER_ANSWER = 256;
+
+export function compileServe(plan: ServePlan, changing: ServeInputs, machine: ServeMachine): ServerPlan {
+  const { cluster, listen, health, skyDnsMetrics, snapshotFile, snapshotMaxAge, lameduck } = plan;
+  const { addresses, port, clients, udpReaders, takeover } = listen;
+  return {
+    engine: compileEngine(plan, changing, machine),
+    listen: { kind: 'addresses', addresses, port, clients },
+    udpReaders,
+    takeover,
+    objects: {
+      source: cluster.objects,
+      snapshotFile,
+      snapshotMaxAge,
+      initialSyncTimeout: plan.initialSyncTimeout,
+    },
+    queryLog: plan.queryLog,
+    http: { health, skyDnsMetrics },
+    lameduck,
+  };
+}
+
+function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMachine): EnginePlan {
+  const { cluster, resolver } = plan;
+  const { domain, pods, ttl } = cluster;
+  const dialect = findDialect(cluster.dialect);
+  const { cacheOctets, cacheEntries = Number.POSITIVE_INFINITY } = resolver;
+  return {
+    cluster: { domain, dialect, pods, ttl, ownAddresses: machine.ownAddresses },
+    federations: federationsOf(plan, changing.config),
+    local: makeServeLocalSettings(resolver.hosts, resolver.dnsmasq, ttl, machine.interfaces),
+    resolver: makeResolverSettings(resolver, changing),
+    cacheFilter: undefined,
+    cache: { octets: cacheOctets, entries: cacheOctets === 0 ? 0 : cacheEntries },
+    identity: plan.sidecar && identityOf(plan),
+    rotatesAddresses: plan.resolver.dnsmasq?.cache.rotatesAddresses ?? true,
+    recursionAvailable: dialect.recursionAvailable || hasServers(plan),
+    udpSize: DEFAULT_UDP_SIZE,
+  };
+}
+
+/** Those of the ConfigMap; where it names none, those of the flags. */
+function federationsOf({ federations }: ServePlan, config: KubeDnsConfig): EnginePlan['federations'] {
+  return config.federations.length > 0 ? config.federations : federations;
+}
+
+/** Whether the flags name a server for any name, or a file that may. */
+function hasServers({ resolver }: ServePlan): boolean {
+  const { upstreams } = resolver;
+  return upstreams.kind !== 'none' || makeResolverSettings(resolver, NO_SERVERS).forward.rules.length > 0;
+}
+
+function identityOf({ resolver, cluster }: ServePlan): IdentityPlan {
+  const { cacheEntries, cacheOctets } = resolver;
+  const cacheSize = cacheEntries ?? Math.floor(cacheOctets / OCTETS_PER_ANSWER);
+  return { identifies: true, ttl: cluster.ttl, cacheSize };
+}

@@ -1,0 +1,38 @@
+/**
+ * What `portolan serve` knows without asking anybody: hosts files of `--hosts`, and what a file of dnsmasq's options says.
+ */
+
+import type { LocalSettings } from '../../handlers/local/local-handlers.ts';
+import { hostsOnly } from '../../sources/local/local-plan.ts';
+import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
+import { DNSMASQ_HOSTS, type Interfaces, makeLocalSettings } from '../dnsmasq/local-settings.ts';
+
+/** @param ttl seconds, where the options of dnsmasq are not given */
+export function makeServeLocalSettings(
+  hosts: readonly string[],
+  dnsmasq: DnsmasqPlan | undefined,
+  ttl: number,
+  interfaces: Interfaces,
+): LocalSettings {
+  if (dnsmasq !== undefined) {
+    const settings = makeLocalSettings(dnsmasq, interfaces);
+    return { ...settings, hostsPaths: [...hosts, ...settings.hostsPaths] };
+  }
+  return {
+    names: hostsOnly(ttl),
+    hostsPaths: hosts,
+    format: DNSMASQ_HOSTS,
+    questions: {
+      routes: [],
+      keepsPlainNames: false,
+      keepsPrivateReverse: false,
+      keepsWindowsQuestions: false,
+      ttl,
+    },
+    replies: {
+      bogusNxdomain: [],
+      aliases: [],
+      rebind: { stops: false, allowsLocalhost: false, allowedDomains: [] },
+    },
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * The flags that make a server the kube-dns pod, or a part of it: settings from a ConfigMap, federations, and metrics under
+ * the names of that pod.
+ */
+
+import type { ClusterPlan, DynamicPlan, ServePlan } from '../plan.ts';
+import type { HealthPlan, ListenPlan, SkyDnsMetricsPlan } from '../server/server-plan.ts';
+import { podSidecarPlan, type SidecarPlan } from '../sidecar/sidecar-plan.ts';
+import { readFederations } from '../values/federations.ts';
+import type { ValueReader } from '../values/value-reader.ts';
+import type { ServeFlagReader } from './serve-flags.ts';
+
+/**
+ * What is served: a cluster's zone; what kube-dns serves in its container; or what the containers of its pod serve together.
+ */
+export type Shape = 'server' | 'kube-dns' | 'pod';
+
+/** A server that follows a ConfigMap is the whole pod, unless it is run in place of one container. */
+export function shapeOf(read: ServeFlagReader, command: 'serve' | 'kube-dns'): Shape {
+  if (command === 'kube-dns') return 'kube-dns';
+  return read.isGiven('config-map') || read.isGiven('config-dir') ? 'pod' : 'server';
+}
+
+export function defaultDialect(shape: Shape): ClusterPlan['dialect'] {
+  return shape === 'server' ? 'coredns' : 'kube-dns';
+}
+
+const PORT = { min: 0, max: 65_535, of: 'a port' };
+/** Where dashboards look for the metrics of the two containers. */
+const SKYDNS_PORT = '10055';
+const SIDECAR_PORT = '10054';
+
+export function readDynamic(read: ServeFlagReader, hasApiServer: boolean): DynamicPlan {
+  const name = read.value('config-map');
+  const directory = read.value('config-dir');
+  const namespace = read.value('config-map-namespace');
+  const period = read.value('config-period');
+  if (name !== undefined && directory !== undefined) {
+    const remedy = 'Leave one out: settings come from one place.';
+    read.addProblem('--config-map', 'given together with --config-dir', name, remedy);
+  } else if (name !== undefined && !hasApiServer) {
+    const remedy = 'Give the settings as files, with --config-dir.';
+    read.addProblem('--config-map', 'there is no API server to ask', name, remedy);
+  }
+  if (directory !== undefined) return { kind: 'folder', directory, period };
+  return name === undefined ? { kind: 'none' } : { kind: 'config-map', namespace, name };
+}
+
+export function readFederationsFlag(read: ServeFlagReader): ServePlan['federations'] {
+  return readFederations('--federations', read.text('federations') ?? '', read.problems);
+}
+
+/** @param environment as SkyDNS reads it */
+export function readSkyDnsMetrics(
+  read: ServeFlagReader,
+  shape: Shape,
+  environment: Readonly<Record<string, string | undefined>>,
+): SkyDnsMetricsPlan | undefined {
+  const { PROMETHEUS_PORT, PROMETHEUS_PATH, PROMETHEUS_NAMESPACE, PROMETHEUS_SUBSYSTEM } = environment;
+  const prometheusPort = read.text('prometheus-port');
+  const fromEnvironment = shape === 'server' ? undefined : nonEmpty(PROMETHEUS_PORT);
+  const where =
+    prometheusPort === undefined && fromEnvironment !== undefined ? 'PROMETHEUS_PORT' : '--prometheus-port';
+  const text = prometheusPort ?? fromEnvironment ?? (shape === 'pod' ? SKYDNS_PORT : undefined);
+  const place = readPlaceOrNone(read, where, text);
+  return (
+    place && {
+      ...place,
+      path: readPath(read, nonEmpty(PROMETHEUS_PATH) ?? '/metrics'),
+      namespace: readNamePart(read, 'PROMETHEUS_NAMESPACE', nonEmpty(PROMETHEUS_NAMESPACE) ?? 'skydns'),
+      subsystem: readNamePart(read, 'PROMETHEUS_SUBSYSTEM', nonEmpty(PROMETHEUS_SUBSYSTEM) ?? 'skydns'),
+    }
+  );
+}
+
+export function readSidecar(
+  read: ServeFlagReader,
+  shape: Shape,
+  { domain }: Pick<ClusterPlan, 'domain'>,
+  listen: ListenPlan,
+): SidecarPlan | undefined {
+  const text = read.text('sidecar-port') ?? (shape === 'pod' ? SIDECAR_PORT : undefined);
+  const http = readPlaceOrNone(read, '--sidecar-port', text);
+  return (
+    http &&
+    podSidecarPlan({
+      domain,
+      dnsPort: listen.port,
+      dnsAddress: addressToProbe(listen.addresses),
+      http: { ...http, waitForPort: listen.takeover, flag: '--sidecar-port' },
+    })
+  );
+}
+
+/** Where a server that listens at these addresses can be asked from its own machine. */
+function addressToProbe(addresses: ListenPlan['addresses']): string {
+  if (addresses === 'all' || addresses.includes('0.0.0.0') || addresses.includes('127.0.0.1'))
+    return '127.0.0.1';
+  const [first] = addresses;
+  return first === undefined || first === '::' ? '::1' : first;
+}
+
+type Place = Pick<HealthPlan, 'address' | 'port'>;
+
+function readPlaceOrNone(read: ValueReader, flag: string, text: string | undefined): Place | undefined {
+  return text === undefined || text === 'none' ? undefined : readPlace(read, flag, text);
+}
+
+/** `PORT`, or `ADDRESS:PORT` to be reachable there only. */
+export function readPlace(read: ValueReader, flag: string, text: string): Place {
+  const parts = /^(.*):([^:\]]*)$/.exec(text);
+  const address = parts?.[1] === undefined ? undefined : read.address(flag, parts[1]);
+  return { address, port: read.integer(flag, parts === null ? text : parts[2], PORT, 0) };
+}
+
+function readPath(read: ValueReader, path: string): string {
+  if (!/^\/[A-Za-z0-9._~\-/]*$/.test(path))
+    read.addProblem('PROMETHEUS_PATH', 'not a path', path, 'Give one such as /metrics.');
+  return path;
+}
+
+/** A part of the names of metrics. */
+function readNamePart(read: ValueReader, where: string, part: string): string {
+  if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(part))
+    read.addProblem(
+      where,
+      'not a part of a name',
+      part,
+      'Use letters, digits and underscores, and no digit in front.',
+    );
+  return part;
+}
+
+/** A variable that is set to nothing is not set. */
+const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);

@@ -1,0 +1,183 @@
+/**
+ * The flags of `portolan serve` and of `portolan kube-dns`, made into a plan.
+ */
+import type { ConfigSources } from '../dnsmasq/sources.ts';
+import type { LogPlan, ServePlan } from '../plan.ts';
+import { readQueryLogSettings } from '../query-log/read-settings.ts';
+import { fileOf, type QueryLogPlan } from '../server/query-log-plan.ts';
+import type { ListenPlan, ObjectsPlan } from '../server/server-plan.ts';
+import type { Checked } from '../values/problem.ts';
+import { readClientRules } from './client-rules.ts';
+import {
+  defaultDialect,
+  readDynamic,
+  readFederationsFlag,
+  readPlace,
+  readSidecar,
+  readSkyDnsMetrics,
+  shapeOf,
+} from './pod-flags.ts';
+import { readResolver } from './resolver-flags.ts';
+import { createServeFlagReader, type ServeFlagReader, type ServeFlags } from './serve-flags.ts';
+
+/** What defaults depend on. */
+export interface Machine {
+  /** Cores that this process may use, at least 1; may be a fraction under a quota. */
+  readonly cores: number;
+  /** Whether a person reads the log as it is written. */
+  readonly terminal: boolean;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Checks all flags. Every problem is reported, not only the first.
+ *
+ * @param sources where files that flags name are read from
+ * @param command in whose name: what is left out depends on it
+ */
+export function planFromFlags(
+  flags: ServeFlags,
+  machine: Machine,
+  sources: ConfigSources,
+  command: 'serve' | 'kube-dns' = 'serve',
+): Checked<ServePlan> {
+  const read = createServeFlagReader(flags);
+  const shape = shapeOf(read, command);
+  const domain = read.zone('--domain', read.text('domain'), 'cluster.local.');
+  const listen = readListen(read, machine);
+  const objects = readObjects(read);
+  const log = readLog(read, machine);
+  const plan: ServePlan = {
+    cluster: {
+      domain,
+      dialect: read.value('dialect') ?? defaultDialect(shape),
+      pods: read.value('pods'),
+      ttl: read.value('ttl'),
+      objects,
+    },
+    resolver: readResolver(read, domain, sources),
+    listen,
+    health: {
+      ...readPlace(read, '--healthz-port', read.text('healthz-port') ?? ''),
+      cache: shape !== 'server',
+    },
+    log,
+    queryLog: readQueryLog(read, log),
+    controlSocket: read.value('control-socket'),
+    dynamic: readDynamic(read, objects.kind === 'api-server'),
+    federations: readFederationsFlag(read),
+    skyDnsMetrics: readSkyDnsMetrics(read, shape, machine.environment),
+    sidecar: readSidecar(read, shape, { domain }, listen),
+    snapshotFile: read.value('snapshot'),
+    snapshotMaxAge: read.value('snapshot-max-age'),
+    initialSyncTimeout: read.value('initial-sync-timeout'),
+    lameduck: read.value('lameduck'),
+  };
+  return read.problems.length === 0
+    ? { kind: 'good', value: plan }
+    : { kind: 'bad', problems: read.problems };
+}
+
+function readObjects(read: ServeFlagReader): ObjectsPlan {
+  const kubecfgFile = read.value('kubecfg-file');
+  const context = read.value('context');
+  const masterUrl = readMasterUrl(read);
+  const directory = read.value('manifests');
+  const isExample = read.isOn('example');
+  const fromFiles = directory !== undefined || isExample;
+  if (directory !== undefined && isExample)
+    read.addProblem(
+      '--example',
+      'given together with --manifests',
+      undefined,
+      'Keep one: a server has one cluster.',
+    );
+  const forCluster = [
+    ['--kubecfg-file', kubecfgFile],
+    ['--context', context],
+    ['--kube-master-url', masterUrl],
+  ] as const;
+  for (const [flag, value] of fromFiles ? forCluster : []) {
+    if (value === undefined) continue;
+    const rival = isExample ? '--example' : '--manifests';
+    read.addProblem(
+      flag,
+      `has no effect beside ${rival}`,
+      value,
+      'Leave one out: objects come from one place.',
+    );
+  }
+  const allowEmpty = read.isOn('allow-empty');
+  if (allowEmpty && directory === undefined)
+    read.addProblem(
+      '--allow-empty',
+      'has no effect without --manifests',
+      undefined,
+      'Leave it out, or name a folder with --manifests.',
+    );
+  if (directory !== undefined) return { kind: 'manifests', directory, allowEmpty };
+  if (isExample) return { kind: 'example' };
+  return { kind: 'api-server', kubecfgFile, context, masterUrl };
+}
+
+function readMasterUrl(read: ServeFlagReader): string | undefined {
+  const url = read.value('kube-master-url');
+  if (url === undefined) return undefined;
+  const remedy = 'Give one such as https://10.0.0.1:6443.';
+  if (!URL.canParse(url)) read.addProblem('--kube-master-url', 'not a URL', url, remedy);
+  else if (!['http:', 'https:'].includes(new URL(url).protocol))
+    read.addProblem('--kube-master-url', 'neither http nor https', url, remedy);
+  return url;
+}
+
+function readListen(read: ServeFlagReader, machine: Machine): ListenPlan {
+  return {
+    addresses: readBindAddresses(read),
+    port: read.value('dns-port'),
+    udpReaders: read.value('udp-readers') ?? readersFor(machine.cores),
+    takeover: read.isOn('takeover'),
+    clients: readClientRules(read),
+  };
+}
+
+/** One reader per core left to the process after the first; more than four must be asked for. */
+export function readersFor(cores: number): number {
+  return Math.min(4, Math.max(1, Math.floor(cores) - 1));
+}
+
+function readBindAddresses(read: ServeFlagReader): ListenPlan['addresses'] {
+  if (!read.isGiven('dns-bind-address')) return 'all';
+  const flag = '--dns-bind-address';
+  const addresses = read
+    .texts('dns-bind-address')
+    .flatMap((text) => text.split(','))
+    .map((text) => read.address(flag, text.trim()))
+    .filter((address) => address !== undefined);
+  for (const wildcard of ['0.0.0.0', '::']) {
+    const isSameFamily = (address: string) => address.includes(':') === wildcard.includes(':');
+    const covered = addresses.find((address) => address !== wildcard && isSameFamily(address));
+    if (covered === undefined || !addresses.includes(wildcard)) continue;
+    read.addProblem(flag, `already covered by ${wildcard}`, covered, 'Leave one of the two out.');
+  }
+  return [...new Set(addresses)];
+}
+
+function readQueryLog(read: ServeFlagReader, log: LogPlan): QueryLogPlan | undefined {
+  const texts = {
+    file: read.value('query-log'),
+    format: read.text('query-log-format') ?? log.format,
+    sample: read.text('query-log-sample'),
+    zones: read.texts('query-log-zone'),
+    rcodes: read.texts('query-log-rcode'),
+    clients: read.texts('query-log-client'),
+  };
+  const settings = readQueryLogSettings(read, texts, (name) => `--query-log-${name}`);
+  return texts.file === undefined ? undefined : { file: fileOf(texts.file), settings };
+}
+
+function readLog(read: ServeFlagReader, machine: Machine): LogPlan {
+  return {
+    level: read.value('log-level'),
+    format: read.value('log-format') ?? (machine.terminal ? 'text' : 'json'),
+  };
+}

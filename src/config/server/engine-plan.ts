@@ -1,0 +1,59 @@
+/**
+ * What the engine answers from: the value that the settings of each front end are compiled to, together with what the files and
+ * objects that it follows say now.
+ *
+ * A plan is complete and checked. When one of the followed files changes, the front end compiles another plan, and the engine
+ * changes to it.
+ */
+import type { Handler } from '../../chain/handler.ts';
+import type { Federation } from '../../handlers/federation/federation.ts';
+import type { LocalSettings } from '../../handlers/local/local-handlers.ts';
+import type { ResolverSettings } from '../../handlers/resolver/resolver.ts';
+import type { Dialect } from '../../kube/dialects/dialect.ts';
+import type { PodMode } from '../../kube/names/pods.ts';
+import type { NameKey } from '../../wire/types.ts';
+
+export interface EnginePlan {
+  /** The zone of a cluster; undefined: there is none. */
+  readonly cluster: ClusterZonePlan | undefined;
+  readonly federations: readonly Federation[];
+  /** Hosts files, records of options, and rules for questions and replies. */
+  readonly local: LocalSettings;
+  readonly resolver: Omit<ResolverSettings, 'changes' | 'leavesAddresses' | 'mayExist'>;
+  /** Decides which answers from upstream may be cached, beyond the caching rules; undefined: all. */
+  readonly cacheFilter: Handler | undefined;
+  readonly cache: CacheSize;
+  /** What is answered in class CHAOS; undefined: REFUSED. */
+  readonly identity: IdentityPlan | undefined;
+  /** Whether our own answers carry the RA bit. */
+  readonly recursionAvailable: boolean;
+  /** Whether answers with several addresses start with any of them; otherwise their order is kept. */
+  readonly rotatesAddresses: boolean;
+  /** The size that our OPT records offer, and the limit of UDP responses, in octets. */
+  readonly udpSize: number;
+}
+
+export interface ClusterZonePlan {
+  readonly domain: NameKey;
+  readonly dialect: Dialect;
+  readonly pods: PodMode;
+  /** Seconds, 0 to 3600. */
+  readonly ttl: number;
+  /** The addresses of this machine, for the name server's own name. */
+  readonly ownAddresses: readonly string[];
+}
+
+export interface CacheSize {
+  readonly octets: number;
+  /** Cached answers at most; infinite where the octets alone count. */
+  readonly entries: number;
+}
+
+export interface IdentityPlan {
+  /** Whether `version.bind` and its siblings are answered; otherwise NOTIMP. */
+  readonly identifies: boolean;
+  /** Seconds, of the answers that stay the same. */
+  readonly ttl: number;
+  /** What `cachesize.bind` says. */
+  readonly cacheSize: number;
+}

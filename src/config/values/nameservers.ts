@@ -1,0 +1,53 @@
+/**
+ * Servers as kube-dns takes them: `address` or `address:port`; for stub domains a name too, which has no port.
+ *
+ * Plain DNS alone: kube-dns knows no other transports, and no sources.
+ */
+import type { UpstreamAddress, UpstreamHost } from '../../forward/upstream-address.ts';
+import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
+import { formatAddress, parseAddress } from '../../wire/address.ts';
+import { readDomain } from './domain.ts';
+
+const DNS_PORT = 53;
+
+/** A server of `upstreamNameservers` and `--nameservers`; nothing for what is none. */
+export function readNameserver(text: string): UpstreamAddress | undefined {
+  const { host, port } = splitHostPort(text) ?? { host: text, port: String(DNS_PORT) };
+  const isBare = parseAddress(text) !== undefined;
+  const address = parseAddress(isBare ? text : host);
+  const number = isBare ? DNS_PORT : readPort(port);
+  if (address === undefined || number === undefined) return undefined;
+  return serverAt({ kind: 'address', address: formatAddress(address) }, number);
+}
+
+/** A server of a stub domain; nothing for what is none. */
+export function readStubServer(text: string): UpstreamAddress | undefined {
+  const { host, port } = splitHostPort(text) ?? { host: text, port: '' };
+  const number = port === '' ? DNS_PORT : readPort(port);
+  const address = parseAddress(host.includes(':') ? host : withoutLeadingZeros(host));
+  if (address !== undefined && number !== undefined)
+    return serverAt({ kind: 'address', address: formatAddress(address) }, number);
+  const name = isDns1123Subdomain(text) ? readDomain(text) : undefined;
+  return name && serverAt({ kind: 'name', name }, DNS_PORT);
+}
+
+function serverAt(host: UpstreamHost, port: number): UpstreamAddress {
+  const serverName = host.kind === 'name' ? host.name.slice(0, -1) : undefined;
+  return { transport: 'udp', host, port, serverName, source: undefined };
+}
+
+/** As Go's `net.SplitHostPort` does: an IPv6 address stands in brackets, and there must be a colon behind the host. */
+function splitHostPort(text: string): { readonly host: string; readonly port: string } | undefined {
+  const match = /^(?:\[([^\][]*)\]|([^:\][]*)):([^:\][]*)$/.exec(text);
+  return match === null ? undefined : { host: match[1] ?? match[2] ?? '', port: match[3] ?? '' };
+}
+
+function readPort(text: string): number | undefined {
+  const port = /^\+?\d{1,10}$/.test(text) ? Number(text) : 0;
+  return port >= 1 && port <= 65_535 ? port : undefined;
+}
+
+/** The API server takes `010.0.0.1` for 10.0.0.1. */
+function withoutLeadingZeros(host: string): string {
+  return host.replace(/(^|\.)0+(?=\d)/g, '$1');
+}

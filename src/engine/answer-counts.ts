@@ -1,0 +1,79 @@
+/**
+ * Counts the answers that the handler chain gives, where the table's readers count theirs.
+ */
+
+import type { Clock } from '../base/clock.ts';
+import { CHAIN_OUTCOME } from '../chain/outcomes.ts';
+import type { HandleQuery } from '../listen/types.ts';
+import { Counters } from '../table/counters.ts';
+import { HEADER_OCTETS } from '../wire/header.ts';
+import { LOWER_CASE } from '../wire/label.ts';
+import { encodeName } from '../wire/name.ts';
+import { CLASS, type NameKey } from '../wire/types.ts';
+
+export interface CountingOptions {
+  /** The table's memory, and the main thread's own number among its readers. */
+  readonly memory: SharedArrayBuffer;
+  readonly reader: number;
+  /** Names within are told from all others. */
+  readonly domain?: NameKey;
+  readonly clock: Pick<Clock, 'monotonic'>;
+}
+
+const TYPE_OTHER = 0;
+const TYPE_OCTETS = 2;
+const NOTHING_KNOWN = 0;
+
+export function countAnswers(handleQuery: HandleQuery, options: CountingOptions): HandleQuery {
+  const { clock } = options;
+  const count = createAnswerCount(options);
+  return async (query, client) => {
+    const came = clock.monotonic();
+    const response = await handleQuery(query, client);
+    if (response !== undefined) count(response, response.length, clock.monotonic() - came);
+    return response;
+  };
+}
+
+/** @param response begins with a response of so many octets, which took so long to be made */
+export type AnswerCount = (response: Uint8Array, length: number, milliseconds: number) => void;
+
+export function createAnswerCount({ memory, reader, domain }: CountingOptions): AnswerCount {
+  const counters = new Counters(memory, reader);
+  const zone = domain && encodeName(domain);
+  return (response, length, milliseconds) => {
+    const nameEnd = questionNameEnd(response);
+    const type = nameEnd === undefined ? TYPE_OTHER : sixteenBits(response, nameEnd);
+    counters.beginBatch();
+    counters.count(type, sixteenBits(response, 2), outcomeOf(response, nameEnd, zone), length);
+    counters.endBatch(milliseconds);
+  };
+}
+
+/** The first octet behind the name of the question of a response of ours: names are whole and uncompressed there. */
+function questionNameEnd(response: Uint8Array): number | undefined {
+  if (sixteenBits(response, 4) !== 1) return undefined;
+  let position = HEADER_OCTETS;
+  for (let length = response[position] ?? 0; length > 0; length = response[position] ?? 0)
+    position += length + 1;
+  return position + 1;
+}
+
+function outcomeOf(response: Uint8Array, nameEnd: number | undefined, zone: Uint8Array | undefined): number {
+  if (nameEnd === undefined || zone === undefined) return NOTHING_KNOWN;
+  const { ours, others } = CHAIN_OUTCOME;
+  const isAboutUs = sixteenBits(response, nameEnd + TYPE_OCTETS) === CLASS.CH;
+  return isAboutUs || isWithin(response, nameEnd, zone) ? ours : others;
+}
+
+function isWithin(response: Uint8Array, nameEnd: number, zone: Uint8Array): boolean {
+  let start = HEADER_OCTETS;
+  while (nameEnd - start > zone.length) start += (response[start] ?? 0) + 1;
+  if (nameEnd - start !== zone.length) return false;
+  // No length of a label is as high as a letter.
+  return zone.every((octet, index) => LOWER_CASE[response[start + index] ?? 0] === octet);
+}
+
+function sixteenBits(octets: Uint8Array, at: number): number {
+  return ((octets[at] ?? 0) << 8) + (octets[at + 1] ?? 0);
+}

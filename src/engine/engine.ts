@@ -1,0 +1,312 @@
+/**
+ * Everything between sockets and sources: the answer table, the chain of handlers, the resolver and the counters of one process.
+ *
+ * There is one engine, whatever the front end. It is made from a plan, and changes to another one without losing a query or a
+ * cached answer that is still right.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { createHandleQuery } from '../chain/handle-query.ts';
+import { type Chain, type Handler, reachesForwarder } from '../chain/handler.ts';
+import { namesWithin } from '../chain/match.ts';
+import type { EnginePlan, IdentityPlan } from '../config/server/engine-plan.ts';
+import type { Connect } from '../forward/connect.ts';
+import { createChaosHandler } from '../handlers/chaos/chaos.ts';
+import { Federations } from '../handlers/federation/federations.ts';
+import type { LocalNetwork } from '../handlers/local/known-names.ts';
+import { LocalHandlers, type LocalSettings } from '../handlers/local/local-handlers.ts';
+import { createNameResolver } from '../handlers/resolver/name-resolver.ts';
+import { Resolver, type ResolverSettings } from '../handlers/resolver/resolver.ts';
+import { Cluster } from '../kube/publish/cluster.ts';
+import type { HandleQuery, PacketPath } from '../listen/types.ts';
+import { TableFullError } from '../table/arena.ts';
+import { CounterSums, countAnswered, type QueryCounts } from '../table/counter-sums.ts';
+import { TableReader } from '../table/reader.ts';
+import { DEFAULT_VIEW } from '../table/types.ts';
+import { TableWriter } from '../table/writer.ts';
+import { ROOT } from '../wire/name.ts';
+import type { NameKey } from '../wire/types.ts';
+import { type CountingOptions, countAnswers, createAnswerCount } from './answer-counts.ts';
+import { type Block, makeClusterBlock, makeForwardingBlock } from './block.ts';
+import { storeDerivedAnswers } from './derived-answers.ts';
+import { identityOf } from './identity.ts';
+import { describeServers } from './server-statistics.ts';
+import { namesForwardedWithin } from './stub-zones.ts';
+import { compileView } from './view.ts';
+
+export interface EngineDependencies {
+  /** Reader threads. */
+  readonly readers: number;
+  readonly version: string;
+  /** The IPv4 networks of this machine's interfaces, as they are now. */
+  readonly networks: () => readonly LocalNetwork[];
+  /** How upstream servers are reached. Default: by sockets. */
+  readonly connect?: Connect;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The watch of nodes that federations may need, as the caller sees it. */
+interface Stoppable {
+  stop(): Promise<void>;
+}
+
+/** Readers count in 32 bits: their counts are summed before they can wrap. */
+const SUM_MILLISECONDS = 600_000;
+
+/** @typeParam NodeWatch how the watch of nodes is seen by the caller */
+export class Engine<NodeWatch extends Stoppable = Stoppable> {
+  readonly table: TableWriter;
+  /** The main thread's own look-ups. */
+  readonly reader: TableReader;
+  readonly cluster: Cluster | undefined;
+  readonly federations: Federations<NodeWatch> | undefined;
+  readonly resolver: Resolver;
+  readonly handleQuery: HandleQuery;
+  readonly packetPath: PacketPath;
+  readonly #dependencies: EngineDependencies;
+  readonly #sums: CounterSums;
+  #plan: EnginePlan;
+  #local: LocalHandlers;
+  #block: Block | undefined;
+  /** Counts changes: one that reads files is given up when another comes. */
+  #changes = 0;
+  #isStarted = false;
+  #timer: Timer | undefined;
+
+  /** @throws RangeError for a cluster domain that leaves no room for services */
+  constructor(plan: EnginePlan, dependencies: EngineDependencies) {
+    const { readers } = dependencies;
+    this.#plan = plan;
+    this.#dependencies = dependencies;
+    const { octets: cacheOctets, entries: cacheEntries } = plan.cache;
+    const { maxTtl } = plan.resolver;
+    // The last number is the main thread's.
+    this.table = new TableWriter({ readers: readers + 1, cacheOctets, cacheEntries, maxTtl });
+    this.reader = new TableReader(this.table.memory, readers, plan.udpSize);
+    this.#sums = new CounterSums(this.table.memory, readers + 1);
+    this.#local = this.#makeLocal(plan);
+    this.cluster = this.#makeCluster();
+    this.federations = plan.cluster && new Federations(plan.cluster.domain, () => this.#showView());
+    this.resolver = this.#makeResolver();
+    this.handleQuery = this.#makeHandleQuery();
+    this.packetPath = this.#makePacketPath();
+    this.#apply(plan, this.#local);
+    this.#sumRegularly();
+  }
+
+  /** In the order in which they see a query. */
+  get handlers(): readonly Handler[] {
+    return this.#block?.handlers ?? [];
+  }
+
+  /** Local names and rules, those of the plan that is followed now. */
+  get local(): LocalHandlers {
+    return this.#local;
+  }
+
+  /** Ends when local names are read and answered. */
+  async start(): Promise<void> {
+    this.#isStarted = true;
+    await this.#local.start();
+  }
+
+  /** To be called once queries are received. */
+  listening(): void {
+    this.resolver.start();
+  }
+
+  /**
+   * Answers by another plan. What is new of it is built beside what answers now, and takes its place in one step. No query is
+   * lost, and what is cached of domains that stay as they are is kept. Ends when the plan is followed, or another one has come.
+   *
+   * The cluster's zone, the types that are filtered and the size of the cache belong to the process: they stay as they were.
+   */
+  async change(plan: EnginePlan): Promise<void> {
+    this.#changes += 1;
+    const turn = this.#changes;
+    if (isSameLocal(plan.local, this.#plan.local)) {
+      this.#local.changeRules(plan.local.questions);
+      this.#apply(plan, this.#local);
+      return;
+    }
+    const local = this.#makeLocal(plan);
+    if (this.#isStarted) await local.start();
+    if (turn !== this.#changes) {
+      await this.#retire(local);
+      return;
+    }
+    const before = this.#local;
+    if (this.#apply(plan, local)) await this.#retire(before);
+  }
+
+  clearCache(): void {
+    this.resolver.forget(ROOT);
+    this.table.collect();
+  }
+
+  countQueries(): QueryCounts {
+    return this.#sums.read();
+  }
+
+  /** Questions that were answered without asking upstream. */
+  countHits(): number {
+    return Math.max(0, countAnswered(this.#sums.read()) - this.resolver.stats().cachingResolver.misses);
+  }
+
+  stop(): void {
+    this.#changes += 1;
+    this.#timer?.cancel();
+    this.#local.stop();
+    this.resolver.stop();
+    this.cluster?.stop();
+  }
+
+  /** @returns whether the table shows it */
+  #apply(plan: EnginePlan, local: LocalHandlers): boolean {
+    const { cluster: zone, resolver } = plan;
+    const isOtherLocal = local !== this.#local;
+    this.#plan = withKept(plan, this.#plan);
+    this.#local = local;
+    const { cluster, federations } = this;
+    const parts = { local, resolver: this.resolver, chaos: this.#makeChaos(plan.identity) };
+    const stubZones = zone && namesWithin(new Set(namesForwardedWithin(resolver.forward.rules, zone.domain)));
+    const { clock, log } = this.#dependencies;
+    const { filteredTypes } = this.#plan.resolver;
+    this.#block =
+      zone === undefined || cluster === undefined || federations === undefined || stubZones === undefined
+        ? makeForwardingBlock(parts)
+        : makeClusterBlock({ ...parts, zone, cluster, federations, stubZones, filteredTypes, clock, log });
+    this.table.planChanged();
+    this.resolver.change(this.#resolverSettings());
+    federations?.replace(plan.federations);
+    if (isOtherLocal) this.resolver.forget(ROOT);
+    return this.#showView();
+  }
+
+  /** Shows the publications of the block from now on, with one store. */
+  #showView(): boolean {
+    if (this.#block === undefined) return false;
+    try {
+      this.table.changeView(DEFAULT_VIEW, compileView(this.#block.handlers, this.#plan));
+      return true;
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      this.#dependencies.log.error('answer table full: view not changed', { reason: error.message });
+      return false;
+    }
+  }
+
+  /** Frees what local names have in the table. No view shows them any more. */
+  async #retire(local: LocalHandlers): Promise<void> {
+    local.stop();
+    const steps = this.table.dropPublication(local.publication);
+    while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #makeLocal({ local: settings, recursionAvailable }: EnginePlan): LocalHandlers {
+    const { networks, clock, log } = this.#dependencies;
+    const { table } = this;
+    const forget = (domains: readonly NameKey[]) => {
+      for (const domain of domains) this.resolver.forget(domain);
+    };
+    return new LocalHandlers({ settings, table, recursionAvailable, networks, forget, clock, log });
+  }
+
+  #makeCluster(): Cluster | undefined {
+    const { cluster, recursionAvailable, resolver } = this.#plan;
+    const { clock, log } = this.#dependencies;
+    const { filteredTypes } = resolver;
+    return cluster && new Cluster({ ...cluster, recursionAvailable, filteredTypes }, this.table, clock, log);
+  }
+
+  #makeResolver(): Resolver {
+    const { connect, clock, log } = this.#dependencies;
+    const { cacheFilter } = this.#plan;
+    return new Resolver(this.#resolverSettings(), {
+      table: this.table,
+      ...(connect && { connect }),
+      clock,
+      log,
+      resolveName: createNameResolver(() => this.#chain),
+      before: cacheFilter === undefined ? [] : [cacheFilter],
+    });
+  }
+
+  #resolverSettings(): ResolverSettings {
+    const { replyChanges, leavesAddresses, mayExist } = this.#local;
+    return { ...this.#plan.resolver, changes: replyChanges, leavesAddresses, mayExist };
+  }
+
+  readonly #chain: Chain = (query) => this.#block?.chain(query) ?? { kind: 'refused' };
+
+  #makeChaos(identity: IdentityPlan | undefined): Handler | undefined {
+    if (identity === undefined) return undefined;
+    const { identifies, ttl, cacheSize } = identity;
+    const stats = () => {
+      const { insertions, evictions } = this.table.statistics();
+      const { cachingResolver, forward } = this.resolver.stats();
+      const servers = describeServers(forward.upstreams);
+      const { misses } = cachingResolver;
+      return { cacheSize, insertions, evictions, misses, hits: this.countHits(), servers };
+    };
+    return createChaosHandler({ identifies, ...identityOf(this.#dependencies.version), ttl, stats });
+  }
+
+  #makeHandleQuery(): HandleQuery {
+    const { recursionAvailable, udpSize } = this.#plan;
+    const { log } = this.#dependencies;
+    const chain = this.cluster === undefined ? this.#chain : this.#storeDerived();
+    const handleQuery = createHandleQuery(chain, { recursionAvailable, udpSize, log });
+    return countAnswers(handleQuery, this.#counting());
+  }
+
+  #storeDerived(): Chain {
+    return storeDerivedAnswers(this.#chain, {
+      table: this.table,
+      publications: () => this.table.viewSettings(DEFAULT_VIEW).publications,
+      recursionAvailable: this.#plan.recursionAvailable,
+      clock: this.#dependencies.clock,
+    });
+  }
+
+  #makePacketPath(): PacketPath {
+    const forwarding = this.resolver.packetPath({
+      isExternal: (name, type) => reachesForwarder(this.handlers, name, type),
+      udpSize: this.#plan.udpSize,
+      onAnswer: createAnswerCount(this.#counting()),
+    });
+    return (pending) => forwarding.ask(pending);
+  }
+
+  #counting(): CountingOptions {
+    const { readers: reader, clock } = this.#dependencies;
+    const domain = this.#plan.cluster?.domain;
+    return { memory: this.table.memory, reader, ...(domain && { domain }), clock };
+  }
+
+  #sumRegularly(): void {
+    this.#timer = this.#dependencies.clock.after(SUM_MILLISECONDS, () => {
+      this.#sums.read();
+      this.#sumRegularly();
+    });
+  }
+}
+
+/** Whether local names and rules for replies stay as they are; rules for questions may change. */
+function isSameLocal(one: LocalSettings, other: LocalSettings): boolean {
+  const { questions: _, ...rest } = one;
+  const { questions: __, ...otherRest } = other;
+  return isDeepStrictEqual(rest, otherRest);
+}
+
+/**
+ * The plan with the very rules of the one before where they are equal: the resolver forgets what it has cached when they are
+ * others.
+ */
+function withKept(plan: EnginePlan, before: EnginePlan): EnginePlan {
+  const { caching, filteredTypes } = before.resolver;
+  const keptCaching = isDeepStrictEqual(plan.resolver.caching, caching) ? caching : plan.resolver.caching;
+  return { ...plan, resolver: { ...plan.resolver, caching: keptCaching, filteredTypes } };
+}

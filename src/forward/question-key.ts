@@ -1,0 +1,32 @@
+/**
+ * What makes two questions equal: in flight, for the refresh of an expired answer, for prefetching and in the cache alike.
+ */
+import type { CachedQuestion } from '../table/types.ts';
+import { encodeName } from '../wire/name.ts';
+import type { NameKey } from '../wire/types.ts';
+import type { ForwardQuestion } from './transport/query-message.ts';
+
+/** A question with its name in lower case, so that equal questions are equal field by field. */
+export interface QuestionKey extends ForwardQuestion {
+  readonly name: NameKey;
+}
+
+export function isSameQuestion(one: QuestionKey, other: QuestionKey): boolean {
+  return (
+    one.name === other.name &&
+    one.type === other.type &&
+    one.class === other.class &&
+    one.dnssecOk === other.dnssecOk &&
+    one.checkingDisabled === other.checkingDisabled &&
+    one.recursionDesired === other.recursionDesired
+  );
+}
+
+/**
+ * The same question as the cache knows it. The cache holds answers of recursion only: a question without RD may be answered from
+ * it, and must never change it.
+ */
+export function toCachedQuestion(key: QuestionKey): CachedQuestion {
+  const { type, class: dnsClass, dnssecOk, checkingDisabled } = key;
+  return { name: encodeName(key.name), type, class: dnsClass, dnssecOk, checkingDisabled };
+}

@@ -1,0 +1,83 @@
+/**
+ * Questions under way, found by their keys.
+ *
+ * A hash table of chains, each entry of which forgets its neighbour when it leaves. A `Map` that takes in and sheds thousands of
+ * entries a second leaves its old tables behind, each pointing to the next, and once one of them is old the collector keeps all
+ * of them and all that they held: it was measured that nearly half of all garbage survived so.
+ */
+import { isSameQuestion, type QuestionKey } from './question-key.ts';
+
+/** What can be kept here: one question, and the next entry of the same chain. */
+export interface Chained<Entry> {
+  readonly question: QuestionKey;
+  nextInChain: Entry | undefined;
+}
+
+/** Above what is usually under way at once. */
+const CHAINS = 4096;
+
+export class QuestionTable<Entry extends Chained<Entry>> {
+  readonly #chains: (Entry | undefined)[];
+  #size = 0;
+
+  constructor(chains = CHAINS) {
+    this.#chains = Array.from({ length: chains }, () => undefined);
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  find(question: QuestionKey): Entry | undefined {
+    let entry = this.#chains[this.#chainOf(question)];
+    while (entry !== undefined && !isSameQuestion(entry.question, question)) entry = entry.nextInChain;
+    return entry;
+  }
+
+  /** Takes in an entry, which hides an older one of an equal question. */
+  add(entry: Entry): void {
+    const chain = this.#chainOf(entry.question);
+    entry.nextInChain = this.#chains[chain];
+    this.#chains[chain] = entry;
+    this.#size += 1;
+  }
+
+  /** @returns whether it was here */
+  remove(entry: Entry): boolean {
+    const chain = this.#chainOf(entry.question);
+    const first = this.#chains[chain];
+    if (first === entry) {
+      this.#chains[chain] = entry.nextInChain;
+      entry.nextInChain = undefined;
+      this.#size -= 1;
+      return true;
+    }
+    for (let other = first; other !== undefined; other = other.nextInChain) {
+      if (other.nextInChain !== entry) continue;
+      other.nextInChain = entry.nextInChain;
+      entry.nextInChain = undefined;
+      this.#size -= 1;
+      return true;
+    }
+    return false;
+  }
+
+  #chainOf({ name, type }: QuestionKey): number {
+    let hash = SEED ^ type;
+    for (let index = 0; index < name.length; index += 1) {
+      hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193);
+      hash ^= hash >>> 15;
+    }
+    return (hash >>> 0) % this.#chains.length;
+  }
+
+  all(): readonly Entry[] {
+    const entries: Entry[] = [];
+    for (const first of this.#chains)
+      for (let entry = first; entry !== undefined; entry = entry.nextInChain) entries.push(entry);
+    return entries;
+  }
+}
+
+/** Made anew in every process, so that nobody can choose names that share a chain. */
+const SEED = Math.floor(Math.random() * 2 ** 31);

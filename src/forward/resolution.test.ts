@@ -1,0 +1,262 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_FORWARD_PLAN, type RetryPolicy } from './forward-plan.ts';
+import {
+  begin,
+  nextMove,
+  type ResolutionContext,
+  type ResolutionEffect,
+  type ResolutionEvent,
+  type ResolutionState,
+} from './resolution.ts';
+
+const BY_TIMEOUT = DEFAULT_FORWARD_PLAN.retry;
+const BY_CLIENT: RetryPolicy = { ...BY_TIMEOUT, trigger: 'client', scope: 'all' };
+const IN_ORDER: RetryPolicy = { ...BY_CLIENT, scope: 'next' };
+
+interface Conditions {
+  /** Of each server: `+` well, `-` down, `e` without EDNS. */
+  readonly servers: string;
+  readonly retry?: RetryPolicy;
+  readonly hedging?: boolean;
+}
+
+function contextAt(
+  now: number,
+  { servers, retry = BY_TIMEOUT, hedging = false }: Conditions,
+): ResolutionContext {
+  const views = [...servers].map((sign) => ({
+    isDown: sign === '-',
+    usesEdns: sign !== 'e',
+    paceDelay: () => 0,
+  }));
+  return { now, servers: views, retry, hedging, negativeWait: 1000 };
+}
+
+/** Effects in a word: `ask 0`, `plain 0` (without EDNS), `retry? 1`, `hedge? 1`, `wait 450`, `keep`, `reply`. */
+function show(effect: ResolutionEffect): string {
+  switch (effect.kind) {
+    case 'ask':
+      return `${effect.withEdns ? 'ask' : 'plain'} ${effect.server}`;
+    case 'request':
+      return `${effect.purpose}? ${effect.server}`;
+    case 'wait':
+      return `wait ${effect.milliseconds}`;
+    case 'keep':
+      return 'keep';
+    case 'finish':
+      return effect.outcome;
+  }
+}
+
+const start: ResolutionEvent = { kind: 'start', atOnce: 1 };
+const overdue = (server: number): ResolutionEvent => ({ kind: 'overdue', server, hadEdns: true });
+const waited: ResolutionEvent = { kind: 'waited' };
+const expired: ResolutionEvent = { kind: 'expired' };
+const repeated: ResolutionEvent = { kind: 'repeated' };
+const granted = (server: number): ResolutionEvent => ({ kind: 'granted', server });
+const replied = (
+  server: number,
+  verdict: Extract<ResolutionEvent, { kind: 'replied' }>['verdict'],
+  isOverdue = false,
+): ResolutionEvent => ({ kind: 'replied', server, verdict, isOverdue });
+const failed = (
+  server: number,
+  failure: Extract<ResolutionEvent, { kind: 'failed' }>['failure'],
+): ResolutionEvent => ({ kind: 'failed', server, failure, isOverdue: false });
+
+type Row = readonly [string, Conditions, ...(readonly [at: number, ResolutionEvent, effects: string])[]];
+
+const one: Conditions = { servers: '+' };
+const two: Conditions = { servers: '++' };
+
+const ROWS: readonly Row[] = [
+  ['a good answer ends it', one, [0, start, 'ask 0'], [9, replied(0, 'answer'), 'reply']],
+  ['a negative answer ends it too', one, [0, start, 'ask 0'], [9, replied(0, 'negative'), 'reply']],
+  [
+    'the same server is asked again after the interval, if the budget allows it',
+    one,
+    [0, start, 'ask 0'],
+    [400, overdue(0), 'wait 450'],
+    [850, waited, 'retry? 0'],
+    [850, { kind: 'denied', purpose: 'retry' }, 'wait 250'],
+    [1100, waited, 'retry? 0'],
+    [1100, granted(0), 'ask 0'],
+    [4500, expired, 'timeout'],
+  ],
+  [
+    'after two queries without a reply EDNS is left out',
+    one,
+    [0, start, 'ask 0'],
+    [400, overdue(0), 'wait 450'],
+    [850, waited, 'retry? 0'],
+    [850, granted(0), 'ask 0'],
+    [1250, overdue(0), 'wait 450'],
+    [1700, waited, 'retry? 0'],
+    [1700, granted(0), 'plain 0'],
+  ],
+  [
+    'a server that does not know EDNS is asked without at once',
+    one,
+    [0, start, 'ask 0'],
+    [5, replied(0, 'no-edns'), 'plain 0'],
+    [9, replied(0, 'answer'), 'reply'],
+  ],
+  ['nor is it asked with it later', { servers: 'e' }, [0, start, 'plain 0']],
+  [
+    'the next server is asked when one is overdue, on the budget',
+    two,
+    [0, start, 'ask 0'],
+    [400, overdue(0), 'retry? 1'],
+    [400, granted(1), 'ask 1'],
+    [410, replied(1, 'answer'), 'reply'],
+  ],
+  [
+    'it is asked for nothing where the first is down',
+    two,
+    [0, start, 'ask 0'],
+    [5, failed(0, 'refused'), 'ask 1'],
+    [9, replied(1, 'answer'), 'reply'],
+  ],
+  [
+    'an error makes the next be asked; with none left the first error is handed on',
+    two,
+    [0, start, 'ask 0'],
+    [5, replied(0, 'error'), 'keep ask 1'],
+    [9, replied(1, 'error'), 'kept'],
+  ],
+  [
+    'a truncated reply is better than an error',
+    two,
+    [0, start, 'ask 0'],
+    [5, replied(0, 'error'), 'keep ask 1'],
+    [9, replied(1, 'truncated'), 'keep kept'],
+  ],
+  [
+    'a negative answer waits for the server that was asked before',
+    two,
+    [0, start, 'ask 0'],
+    [400, overdue(0), 'retry? 1'],
+    [400, granted(1), 'ask 1'],
+    [410, replied(1, 'negative'), 'keep wait 590'],
+    [700, replied(0, 'answer', true), 'reply'],
+  ],
+  [
+    'for a second',
+    two,
+    [0, start, 'ask 0'],
+    [400, overdue(0), 'retry? 1'],
+    [400, granted(1), 'ask 1'],
+    [410, replied(1, 'negative'), 'keep wait 590'],
+    [1000, waited, 'kept'],
+  ],
+  [
+    'but not for one that is known to be down',
+    { servers: '-+' },
+    [0, { kind: 'start', atOnce: 2 }, 'ask 0 ask 1'],
+    [9, replied(1, 'negative'), 'reply'],
+  ],
+  [
+    'a hedge asks a second server that was not asked',
+    { ...two, hedging: true },
+    [0, start, 'ask 0'],
+    [100, { kind: 'slow', server: 0 }, 'hedge? 1'],
+    [100, granted(1), 'ask 1'],
+  ],
+  ['without hedging nothing happens', two, [0, start, 'ask 0'], [100, { kind: 'slow', server: 0 }, '']],
+  [
+    'a refused port is tried again, for nothing',
+    one,
+    [0, start, 'ask 0'],
+    [1, failed(0, 'refused'), 'wait 200'],
+    [201, waited, 'ask 0'],
+    [202, failed(0, 'refused'), 'wait 200'],
+    [4500, expired, 'network'],
+  ],
+  ['what can never work is not', one, [0, start, 'ask 0'], [0, failed(0, 'final'), 'network']],
+  [
+    'a lost connection is tried again after the interval',
+    one,
+    [0, start, 'ask 0'],
+    [9, failed(0, 'lost'), 'wait 841'],
+    [850, waited, 'retry? 0'],
+  ],
+  [
+    'with dnsmasq it is the client that asks again: all servers then',
+    { ...two, retry: BY_CLIENT },
+    [0, start, 'ask 0'],
+    [100, repeated, ''],
+    [400, overdue(0), ''],
+    [5000, repeated, 'ask 0 ask 1'],
+    [5100, repeated, ''],
+  ],
+  [
+    'or the next one, and the last again and again',
+    { ...two, retry: IN_ORDER },
+    [0, start, 'ask 0'],
+    [5000, repeated, 'ask 1'],
+    [9000, repeated, 'ask 1'],
+  ],
+  ['otherwise a repeat changes nothing', two, [0, start, 'ask 0'], [5000, repeated, '']],
+];
+
+describe('the moves of a resolution', () => {
+  it.each(ROWS.map(([name, conditions, ...steps]) => ({ name, conditions, steps })))('$name', (row) => {
+    const { conditions, steps } = row;
+    let state: ResolutionState = begin(conditions.servers.length);
+    for (const [at, event, expected] of steps) {
+      const move = nextMove(state, event, contextAt(at, conditions));
+      state = move.state;
+      expect(move.effects.map(show).join(' '), `at ${at}`).toBe(expected);
+    }
+  });
+
+  it('ends once, and within the bound of queries, whatever happens', () => {
+    const server = fc.nat(2);
+    const verdict = fc.constantFrom('answer', 'negative', 'truncated', 'error', 'no-edns' as const);
+    const failure = fc.constantFrom('refused', 'lost', 'final' as const);
+    const event: fc.Arbitrary<ResolutionEvent> = fc.oneof(
+      server.map(overdue),
+      fc.tuple(server, verdict).map(([at, which]) => replied(at, which)),
+      fc.tuple(server, failure).map(([at, which]) => failed(at, which)),
+      server.map((at): ResolutionEvent => ({ kind: 'slow', server: at })),
+      fc.constantFrom(waited, repeated),
+    );
+    const servers = fc.stringMatching(/^[+e-]{3}$/);
+    fc.assert(
+      fc.property(servers, fc.boolean(), fc.array(fc.tuple(fc.nat(900), event)), (signs, hedging, events) => {
+        let state = begin(3);
+        let now = 0;
+        let queries = 0;
+        let ends = 0;
+        const pending = [0, 0, 0];
+        const handle = (next: ResolutionEvent) => {
+          const move = nextMove(state, next, contextAt(now, { servers: signs, hedging }));
+          state = move.state;
+          for (const effect of move.effects) {
+            if (effect.kind === 'ask') {
+              queries += 1;
+              pending[effect.server] = (pending[effect.server] ?? 0) + 1;
+            } else if (effect.kind === 'finish') ends += 1;
+            else if (effect.kind === 'request') handle(granted(effect.server));
+          }
+        };
+        handle(start);
+        let refused = 0;
+        for (const [milliseconds, next] of events) {
+          now += milliseconds;
+          const isOfQuery = next.kind === 'replied' || next.kind === 'failed' || next.kind === 'overdue';
+          if (isOfQuery && (pending[next.server] ?? 0) === 0) continue;
+          if (next.kind === 'replied' || next.kind === 'failed')
+            pending[next.server] = (pending[next.server] ?? 0) - 1;
+          if (next.kind === 'failed' || (next.kind === 'replied' && next.verdict === 'no-edns')) refused += 1;
+          handle(next);
+        }
+        handle(expired);
+        handle(replied(0, 'answer'));
+        expect(ends).toBe(1);
+        expect(queries - refused).toBeLessThanOrEqual(10);
+      }),
+    );
+  });
+});

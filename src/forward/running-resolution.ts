@@ -1,0 +1,246 @@
+/**
+ * Carries out the moves of `resolution.ts` for one question: sends its queries, judges replies, sets its timers.
+ */
+import type { Clock, Timer } from '../base/clock.ts';
+import { QueuedTimer, type TimerQueue } from '../base/timer-queue.ts';
+import { RCODE } from '../wire/types.ts';
+import type { Candidates } from './candidates.ts';
+import type { ForwardTiming, RetryPolicy } from './forward-plan.ts';
+import type { QuestionKey } from './question-key.ts';
+import {
+  begin,
+  nextMove,
+  type ResolutionEffect,
+  type ResolutionEvent,
+  type ResolutionState,
+  type Verdict,
+} from './resolution.ts';
+import type { RetryBudget } from './retry-budget.ts';
+import { type QueryMessage, writeQuery } from './transport/query-message.ts';
+import { FORGERY_SUSPECTED } from './transport/udp-transport.ts';
+import { messageOf, rcodeOf, type UpstreamReply } from './transport/upstream-reply.ts';
+import type { Attempt, AttemptEvents, Upstream } from './upstream/upstream.ts';
+
+export type ResolutionOutcome =
+  /** A raw reply is lent until `done` returns. */
+  | { readonly kind: 'reply'; readonly reply: UpstreamReply; readonly upstream: Upstream }
+  /** `network`: no server could even be asked, by what the network said. */
+  | { readonly kind: 'failed'; readonly reason: 'timeout' | 'network'; readonly codes: readonly string[] };
+
+export interface ResolutionSettings {
+  readonly clock: Clock;
+  readonly timing: ForwardTiming;
+  readonly retry: RetryPolicy;
+  readonly hedging: boolean;
+  /** For `timing.deadline`. */
+  readonly deadlines: TimerQueue;
+  readonly udpSize: number;
+  readonly trustsAd: boolean;
+  readonly tryNextOn: ReadonlySet<number>;
+  /** Called when the budget allowed another query. */
+  readonly onExtraQuery: (purpose: 'retry' | 'hedge') => void;
+}
+
+/** What the network says of a server that may be there in a moment: one that restarts refuses queries meanwhile. */
+const REFUSALS: ReadonlySet<string> = new Set(
+  'ECONNREFUSED EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ETIMEDOUT'.split(' '),
+);
+/** Failures after which the server is asked again when it is its turn. */
+const LOSSES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'connection closed', FORGERY_SUSPECTED]);
+
+export class RunningResolution extends QueuedTimer implements AttemptEvents {
+  readonly #question: QuestionKey;
+  readonly #settings: ResolutionSettings;
+  readonly #upstreams: readonly Upstream[];
+  readonly #budget: RetryBudget;
+  readonly #done: (outcome: ResolutionOutcome) => void;
+  /** Under way, most often one. */
+  readonly #attempts: Attempt[] = [];
+  readonly #codes: string[] = [];
+  readonly #events: ResolutionEvent[] = [];
+  #state: ResolutionState;
+  #isMoving = false;
+  /** The reply of the event that is being handled. */
+  #current: Extract<ResolutionOutcome, { readonly kind: 'reply' }> | undefined;
+  #kept: Extract<ResolutionOutcome, { readonly kind: 'reply' }> | undefined;
+  #timer: Timer | undefined;
+  #withEdns: QueryMessage | undefined;
+
+  /**
+   * @param done called once, perhaps before `start` returns
+   * @param arrivedAt when the question came, of the clock's monotonic time: the deadline counts from there
+   */
+  constructor(
+    question: QuestionKey,
+    upstreams: readonly Upstream[],
+    budget: RetryBudget,
+    settings: ResolutionSettings,
+    done: (outcome: ResolutionOutcome) => void,
+    arrivedAt: number,
+  ) {
+    super();
+    this.#question = question;
+    this.#settings = settings;
+    this.#upstreams = upstreams;
+    this.#budget = budget;
+    this.#done = done;
+    this.#state = begin(upstreams.length);
+    settings.deadlines.set(this, arrivedAt + settings.timing.deadline);
+  }
+
+  start({ atOnce }: Pick<Candidates, 'atOnce'>): void {
+    this.#handle({ kind: 'start', atOnce });
+  }
+
+  /** A client asks the same again. */
+  repeat(): void {
+    this.#handle({ kind: 'repeated' });
+  }
+
+  /** The deadline has passed. */
+  due(): void {
+    this.#handle({ kind: 'expired' });
+  }
+
+  /** Ends it without an outcome. */
+  stop(): void {
+    this.#end();
+  }
+
+  replied(attempt: Attempt, reply: UpstreamReply): void {
+    this.#remove(attempt);
+    const { upstream, query, isOverdue } = attempt;
+    this.#current = { kind: 'reply', reply, upstream };
+    const verdict = this.#judge(reply, query);
+    if (verdict !== 'no-edns') this.#learn(attempt, reply);
+    this.#handle({ kind: 'replied', server: this.#upstreams.indexOf(upstream), verdict, isOverdue });
+    this.#current = undefined;
+  }
+
+  slow({ upstream }: Attempt): void {
+    this.#handle({ kind: 'slow', server: this.#upstreams.indexOf(upstream) });
+  }
+
+  overdue({ upstream, query }: Attempt): void {
+    this.#handle({ kind: 'overdue', server: this.#upstreams.indexOf(upstream), hadEdns: query.hasEdns });
+  }
+
+  failed(attempt: Attempt, code: string): void {
+    this.#remove(attempt);
+    const { upstream, isOverdue } = attempt;
+    this.#codes.push(`${upstream.text}: ${code}`);
+    const failure = REFUSALS.has(code) ? 'refused' : LOSSES.has(code) ? 'lost' : 'final';
+    this.#handle({ kind: 'failed', server: this.#upstreams.indexOf(upstream), failure, isOverdue });
+  }
+
+  /** Events that come while one is handled (a query that fails at once) wait for their turn. */
+  #handle(event: ResolutionEvent): void {
+    this.#events.push(event);
+    if (this.#isMoving) return;
+    this.#isMoving = true;
+    for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
+      const { clock, retry, hedging, timing } = this.#settings;
+      const { state, effects } = nextMove(this.#state, next, {
+        now: clock.monotonic(),
+        servers: this.#upstreams,
+        retry,
+        hedging,
+        negativeWait: timing.negativeWait,
+      });
+      this.#state = state;
+      for (const effect of effects) this.#carryOut(effect);
+    }
+    this.#isMoving = false;
+  }
+
+  #carryOut(effect: ResolutionEffect): void {
+    switch (effect.kind) {
+      case 'ask':
+        this.#ask(effect.server, effect.withEdns);
+        return;
+      case 'request': {
+        const { server, purpose } = effect;
+        const isGranted = this.#budget.take(purpose);
+        if (isGranted) this.#settings.onExtraQuery(purpose);
+        this.#handle(isGranted ? { kind: 'granted', server } : { kind: 'denied', purpose });
+        return;
+      }
+      case 'wait':
+        this.#timer?.cancel();
+        this.#timer = this.#settings.clock.after(effect.milliseconds, () => this.#handle({ kind: 'waited' }));
+        return;
+      case 'keep':
+        if (this.#current !== undefined)
+          this.#kept = {
+            ...this.#current,
+            reply: { kind: 'message', message: messageOf(this.#current.reply) },
+          };
+        return;
+      case 'finish':
+        this.#finish(effect.outcome);
+    }
+  }
+
+  #ask(server: number, withEdns: boolean): void {
+    const upstream = this.#upstreams[server];
+    if (upstream === undefined) return;
+    const attempt = upstream.ask(this.#query(withEdns), this);
+    if (!attempt.isDone) this.#attempts.push(attempt);
+  }
+
+  #query(withEdns: boolean): QueryMessage {
+    const { udpSize, trustsAd } = this.#settings;
+    if (!withEdns) return writeQuery(this.#question, undefined, trustsAd);
+    this.#withEdns ??= writeQuery(this.#question, udpSize, trustsAd);
+    return this.#withEdns;
+  }
+
+  #judge(reply: UpstreamReply, query: QueryMessage): Verdict {
+    const rcode = rcodeOf(reply);
+    if (reply.kind === 'message') {
+      // RFC 6891 section 7; others say NOTIMP.
+      const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
+      if (isRefusal && query.hasEdns && reply.message.edns === undefined) return 'no-edns';
+      if (reply.message.header.truncated) return 'truncated';
+    }
+    if (this.#settings.tryNextOn.has(rcode)) return 'error';
+    const answers = reply.kind === 'raw' ? reply.addresses : reply.message.answers.length;
+    return rcode === RCODE.NXDOMAIN || (rcode === RCODE.NOERROR && answers === 0) ? 'negative' : 'answer';
+  }
+
+  /** What a reply shows beside its answer. */
+  #learn({ upstream, query, isSlow }: Attempt, reply: UpstreamReply): void {
+    if (reply.kind === 'raw' ? reply.hasOpt : reply.message.edns !== undefined) upstream.edns.noteOpt();
+    const rcode = rcodeOf(reply);
+    const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
+    // Only what it answers without EDNS shows that EDNS was the reason.
+    if (!query.hasEdns && !isRefusal && upstream.usesEdns) upstream.edns.noteFallback(this.#question.name);
+    // This reply came at once while an earlier query stays without one: it was lost, rather than that the server is slow.
+    if (!isSlow && this.#attempts.some((other) => other.isOverdue)) this.#budget.earnForLoss();
+  }
+
+  #remove(attempt: Attempt): void {
+    const place = this.#attempts.indexOf(attempt);
+    if (place >= 0) this.#attempts.splice(place, 1);
+  }
+
+  #finish(outcome: Extract<ResolutionEffect, { readonly kind: 'finish' }>['outcome']): void {
+    const reply = outcome === 'reply' ? this.#current : outcome === 'kept' ? this.#kept : undefined;
+    this.#end();
+    if (reply !== undefined) this.#done(reply);
+    else
+      this.#done({
+        kind: 'failed',
+        reason: outcome === 'network' ? 'network' : 'timeout',
+        codes: this.#codes,
+      });
+  }
+
+  #end(): void {
+    this.#state = { kind: 'done' };
+    this.#events.length = 0;
+    this.#settings.deadlines.cancel(this);
+    this.#timer?.cancel();
+    for (const attempt of this.#attempts.splice(0)) attempt.release();
+  }
+}

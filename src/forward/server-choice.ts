@@ -1,0 +1,121 @@
+/**
+ * What a question has had of each server of its group, and which server it is to ask next.
+ */
+
+/** What a question has had of one server. Times are of the clock's monotonic time. */
+export interface ServerUse {
+  /** Queries sent; of them those under way; of these those that are overdue. */
+  readonly queries: number;
+  readonly pending: number;
+  readonly overdue: number;
+  /** When it was asked first and last, and before when it is not asked again. */
+  readonly askedAt: number;
+  readonly sentAt: number;
+  readonly nextAt: number;
+  /** Queries with EDNS that were overdue. */
+  readonly silences: number;
+  /** Whether its last query was refused by the network, which costs the server nothing. */
+  readonly isRefused: boolean;
+  /** Whether it has answered badly or cannot be reached at all: it is not asked again. */
+  readonly isSpent: boolean;
+}
+
+/** What is known of a server, whatever the question. */
+export interface ServerView {
+  readonly isDown: boolean;
+  /** Whether it is to be asked with EDNS. */
+  readonly usesEdns: boolean;
+  /** Milliseconds until its rate allows another query, 0 for now. */
+  paceDelay(): number;
+}
+
+/** The servers in the order in which they are to be asked, as they are now. */
+export interface ServerViews {
+  readonly now: number;
+  readonly servers: readonly ServerView[];
+}
+
+/** Queries with EDNS that must stay without a reply before one without EDNS is tried. */
+const SILENCES_WITH_EDNS = 2;
+
+export const UNASKED: ServerUse = {
+  queries: 0,
+  pending: 0,
+  overdue: 0,
+  askedAt: 0,
+  sentAt: 0,
+  nextAt: 0,
+  silences: 0,
+  isRefused: false,
+  isSpent: false,
+};
+
+/** The server that was asked least, of those that may be asked now; -1 if there is none. */
+export function pickServer(uses: readonly ServerUse[], views: ServerViews): number {
+  let best = -1;
+  let min = Number.POSITIVE_INFINITY;
+  // Done for every question: an iterator of entries takes its time.
+  for (let index = 0; index < uses.length; index += 1) {
+    const { queries } = uses[index] ?? UNASKED;
+    if (queries >= min || delayOf(uses, index, views) > 0) continue;
+    best = index;
+    min = queries;
+  }
+  return best;
+}
+
+/** Milliseconds until a server may be asked; infinite where none may. */
+export function delayUntilNext(uses: readonly ServerUse[], views: ServerViews): number {
+  return uses.reduce((min, _, index) => Math.min(min, delayOf(uses, index, views)), Number.POSITIVE_INFINITY);
+}
+
+/** Milliseconds until this server may be asked. One that is down is not, as long as there is a better one. */
+function delayOf(uses: readonly ServerUse[], index: number, views: ServerViews): number {
+  const { isSpent, nextAt } = uses[index] ?? UNASKED;
+  const view = views.servers[index];
+  if (isSpent || view === undefined) return Number.POSITIVE_INFINITY;
+  const hasBetter = view.isDown && uses.some((use, other) => !use.isSpent && !isDown(other, views));
+  return hasBetter ? Number.POSITIVE_INFINITY : Math.max(nextAt - views.now, view.paceDelay());
+}
+
+export function isDown(index: number, { servers }: ServerViews): boolean {
+  return servers[index]?.isDown === true;
+}
+
+/** Whether a query needs no budget: it adds no load to a server that may only be slow. */
+export function needsNoBudget(uses: readonly ServerUse[], index: number, views: ServerViews): boolean {
+  const use = uses[index] ?? UNASKED;
+  if (use.isRefused) return true;
+  if (use.queries > 0) return uses.every((_, other) => isDown(other, views));
+  return uses.every(
+    ({ queries, isSpent, isRefused }, other) => queries === 0 || isSpent || isRefused || isDown(other, views),
+  );
+}
+
+export function usesEdns(uses: readonly ServerUse[], index: number, { servers }: ServerViews): boolean {
+  const { silences } = uses[index] ?? UNASKED;
+  return servers[index]?.usesEdns === true && silences < SILENCES_WITH_EDNS;
+}
+
+/** One query of a server is no longer under way. */
+export function settleQuery(
+  uses: readonly ServerUse[],
+  { server, isOverdue }: { readonly server: number; readonly isOverdue: boolean },
+): readonly ServerUse[] {
+  const use = uses[server] ?? UNASKED;
+  return changeUse(uses, server, {
+    pending: use.pending - 1,
+    overdue: use.overdue - (isOverdue ? 1 : 0),
+  });
+}
+
+export function changeUse(
+  uses: readonly ServerUse[],
+  server: number,
+  changes: Partial<ServerUse>,
+): readonly ServerUse[] {
+  const changed = uses.slice();
+  const use = uses[server];
+  if (use !== undefined) changed[server] = { ...use, ...changes };
+  return changed;
+}

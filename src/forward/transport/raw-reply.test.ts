@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { decodeMessage, encodeMessage } from '../../wire/message.ts';
+import { parseName } from '../../wire/name.ts';
+import type { Message, RecordData, ResourceRecord } from '../../wire/types.ts';
+import { sanitise } from '../sanitise.ts';
+import { writeQuery } from './query-message.ts';
+import { RawReply } from './raw-reply.ts';
+
+const NAME = parseName('www.example.');
+const A: RecordData = { kind: 'A', address: '192.0.2.1' };
+const AAAA: RecordData = { kind: 'AAAA', address: '2001:db8::1' };
+const EDNS = { version: 0, udpSize: 1232, dnssecOk: true, extendedRcode: 0, options: [] };
+const OPTION = { code: 10, data: Uint8Array.of(1) };
+
+const record = (data: RecordData, changes: Partial<ResourceRecord> = {}): ResourceRecord => ({
+  name: NAME,
+  class: 1,
+  ttl: 60,
+  data,
+  ...changes,
+});
+
+function replyWith(changes: Partial<Message>): Message {
+  const flags = { response: true, opcode: 0, authoritative: true, truncated: false, recursionDesired: true };
+  return {
+    header: {
+      id: 7,
+      ...flags,
+      recursionAvailable: true,
+      authenticData: true,
+      checkingDisabled: false,
+      rcode: 0,
+    },
+    questions: [{ name: NAME, type: changes.answers?.[0]?.data.kind === 'AAAA' ? 28 : 1, class: 1 }],
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns: undefined,
+    ...changes,
+  };
+}
+
+/** What a packet that stands inside a larger memory is taken for. */
+function take(message: Message, change = (octets: Uint8Array) => octets): RawReply | undefined {
+  const [{ type } = { type: 0 }] = message.questions;
+  const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };
+  const packet = change(encodeMessage(message));
+  const reply = new RawReply();
+  const memory = Uint8Array.of(9, 9, ...packet, 9);
+  const query = writeQuery({ name: NAME, type, class: 1, ...flags }, 1232);
+  return reply.take(memory, 2, packet.length, query) ? reply : undefined;
+}
+
+const alias = (name: string, target: string) =>
+  record({ kind: 'CNAME', target: parseName(target) }, { name: parseName(name) });
+const soa = (zone: string) =>
+  record(
+    {
+      kind: 'SOA',
+      primary: parseName('ns.example.'),
+      mailbox: parseName('root.else.'),
+      serial: 1,
+      refresh: 2,
+      retry: 3,
+      expire: 4,
+      minimum: 5,
+    },
+    { name: parseName(zone) },
+  );
+const chain = (steps: number) =>
+  Array.from({ length: steps }, (_, step) => alias(step === 0 ? 'www.example.' : `${step}.`, `${step + 1}.`));
+const NO_SUCH_NAME = { response: true, rcode: 3 };
+
+const plain: readonly Partial<Message>[] = [
+  { answers: [record(A)] },
+  { answers: [record(AAAA, { ttl: 0 }), record(AAAA, { ttl: 0x7fff_ffff })], edns: EDNS },
+  {
+    answers: [
+      alias('www.example.', 'a.Else.'),
+      alias('A.else.', 'b.a.else.'),
+      record(A, { name: parseName('b.a.else.') }),
+    ],
+  },
+  { authorities: [soa('example.')] },
+  { authorities: [soa('.')], header: { ...replyWith({}).header, ...NO_SUCH_NAME }, edns: EDNS },
+  { answers: [alias('www.example.', 'a.else.')], authorities: [soa('else.')] },
+  { answers: Array.from({ length: 40 }, (_, index) => record(A, { ttl: 100 - index })) },
+];
+
+describe('a plain reply', () => {
+  it.each(plain)('says the same as the message that it is: %#', (parts) => {
+    const message = replyWith(parts);
+    const reply = take(message);
+    if (reply === undefined) throw new Error('it is not plain');
+    const whole = decodeMessage(encodeMessage(message));
+    expect(reply.decode()).toEqual(whole);
+    expect(reply.rcode).toBe(whole.header.rcode);
+    const { questions, answers, authorities } = whole;
+    const records = [...answers, ...authorities];
+    const packet = encodeMessage(message);
+    const view = new DataView(packet.buffer, reply.recordsAt - reply.start);
+    expect(records.map((_, index) => view.getUint32(reply.ttlOffsets[index] ?? 0))).toEqual(
+      records.map(({ ttl }) => ttl),
+    );
+    const [question = { name: NAME, type: 1, class: 1 }] = questions;
+    expect(sanitise(question, whole)).toEqual({ message: whole, dropped: 0 });
+  });
+
+  const header = replyWith({}).header;
+  it.each<readonly [string, Partial<Message>]>([
+    ['has nothing', {}],
+    ['fails', { header: { ...header, rcode: 2 }, authorities: [soa('example.')] }],
+    ['denies what it answers', { header: { ...header, rcode: 3 }, answers: [record(A)] }],
+    ['answers what it denies', { answers: [record(A)], authorities: [soa('example.')] }],
+    ['denies in the name of another zone', { authorities: [soa('else.')] }],
+    ['denies twice', { authorities: [soa('example.'), soa('.')] }],
+    [
+      'leads in a circle',
+      { answers: [alias('www.example.', 'b.'), alias('b.', 'WWW.example.')], authorities: [soa('.')] },
+    ],
+    ['leads nowhere', { answers: [alias('www.example.', 'b.')] }],
+    ['leads elsewhere', { answers: [alias('www.example.', 'b.'), record(A)] }],
+    ['leads on too long', { answers: chain(9), authorities: [soa('.')] }],
+    ['is truncated', { header: { ...header, truncated: true }, answers: [record(A)] }],
+    ['has another name', { answers: [record(A, { name: parseName('example.') })] }],
+    ['has another type', { answers: [record(A), record(AAAA)] }],
+    ['has another class', { answers: [record(A, { class: 3 })] }],
+    ['has an alias behind its addresses', { answers: [record(A), alias('www.example.', 'b.')] }],
+    ['has authorities', { answers: [record(A)], authorities: [record({ kind: 'NS', target: NAME })] }],
+    ['has additional records', { answers: [record(A)], additionals: [record(A)] }],
+    ['has an option', { answers: [record(A)], edns: { ...EDNS, options: [OPTION] } }],
+    ['has a longer response code', { answers: [record(A)], edns: { ...EDNS, extendedRcode: 1 } }],
+    ['has another version of EDNS', { answers: [record(A)], edns: { ...EDNS, version: 1 } }],
+  ])('is none that %s', (_, parts) => {
+    expect(take(replyWith(parts))).toBeUndefined();
+  });
+
+  it.each<readonly [string, (octets: Uint8Array) => Uint8Array]>([
+    ['is cut', (octets) => octets.slice(0, -1)],
+    ['goes on behind its records', (octets) => Uint8Array.of(...octets, 0)],
+    ['has a TTL that means 0', (octets) => octets.fill(0xff, octets.length - 10, octets.length - 6)],
+    ['has an address of another length', (octets) => octets.fill(3, octets.length - 5, octets.length - 4)],
+  ])('is none that %s', (_, change) => {
+    expect(take(replyWith({ answers: [record(A)] }), change)).toBeUndefined();
+  });
+});

@@ -1,0 +1,183 @@
+/**
+ * A reply of the common kinds, left as the octets that came:
+ *
+ *     an answer             aliases that lead from the question's name to its addresses, in this order, and the addresses; nothing else
+ *     a negative answer     no such name, or no such data: the aliases, if any, and the SOA record of a zone that the name is in
+ *
+ * Nearly all replies are such. Their records stand behind the question exactly as clients and the cache are to get them, so
+ * nothing is decoded; all other replies are.
+ *
+ * A raw reply is lent: it lies in memory that the next packet is received into. `decode` makes a message that may be kept.
+ */
+import { HEADER_OCTETS } from '../../wire/header.ts';
+import { decodeMessage } from '../../wire/message.ts';
+import { OPT_OCTETS } from '../../wire/query-records.ts';
+import { type Message, RCODE, TYPE } from '../../wire/types.ts';
+import type { QueryMessage } from './query-message.ts';
+import { ReplyNames } from './reply-names.ts';
+
+/** Type, class, TTL and length of the data, behind the owner. */
+const FIXED_OCTETS = 10;
+const POINTER_OCTETS = 2;
+const SOA_NUMBERS_OCTETS = 20;
+const MAX_TTL = 0x7fff_ffff;
+const MAX_RECORDS = 64;
+const MAX_ALIASES = 8;
+const TRUNCATED = 0x0200;
+const AUTHENTIC_DATA = 0x0020;
+
+const names = new ReplyNames();
+
+export class RawReply {
+  readonly kind = 'raw';
+  /** The packet, at `start`. */
+  octets: Uint8Array = new Uint8Array();
+  start = 0;
+  rcode: number = RCODE.NOERROR;
+  /** Its records, OPT left out: from the first octet behind the question, so many octets. */
+  recordsAt = 0;
+  recordsLength = 0;
+  answerCount = 0;
+  /** 1 for a negative answer, else 0. */
+  authorityCount = 0;
+  /** Where the TTLs stand, from `recordsAt` on: one for each record. */
+  readonly ttlOffsets = new Uint16Array(MAX_RECORDS + 1);
+  /** The addresses, from `recordsAt` on: where they begin, the octets of each, and how many. */
+  runAt = 0;
+  stride = 0;
+  addresses = 0;
+  /** Of a negative answer: the lesser of the SOA record's TTL and minimum (RFC 2308 section 5), in seconds. */
+  negativeTtl = 0;
+  /** Whether the server says that it has validated the answer. */
+  authenticData = false;
+  /** Whether it has an OPT record. */
+  hasOpt = false;
+  readonly #chain = new Uint16Array(MAX_ALIASES + 1);
+  #length = 0;
+
+  /**
+   * Reads a packet that repeats the question of a query.
+   *
+   * @returns whether it is of these kinds; if not, the object means nothing
+   */
+  take(packet: Uint8Array, start: number, length: number, { octets, questionEnd }: QueryMessage): boolean {
+    this.octets = packet;
+    this.start = start;
+    this.#length = length;
+    this.recordsAt = start + questionEnd;
+    const flags = uint16(packet, start + 2);
+    this.rcode = flags & 0x0f;
+    this.authenticData = (flags & AUTHENTIC_DATA) !== 0;
+    if ((flags & TRUNCATED) !== 0 || (this.rcode !== RCODE.NOERROR && this.rcode !== RCODE.NXDOMAIN))
+      return false;
+    this.answerCount = uint16(packet, start + 6);
+    this.authorityCount = uint16(packet, start + 8);
+    if (this.answerCount > MAX_RECORDS || this.authorityCount > 1) return false;
+    const [type, dnsClass] = [uint16(octets, questionEnd - 4), uint16(octets, questionEnd - 2)];
+    if (type !== TYPE.A && type !== TYPE.AAAA) return false;
+    names.begin(packet, start, length);
+    if (names.read(HEADER_OCTETS) !== questionEnd - 4) return false;
+    const answersEnd = this.#takeAnswers(questionEnd, type, dnsClass);
+    if (answersEnd < 0) return false;
+    const isNegative = this.addresses === 0;
+    if (isNegative !== (this.authorityCount === 1) || (!isNegative && this.rcode !== RCODE.NOERROR))
+      return false;
+    const end = isNegative ? this.#takeSoa(answersEnd, dnsClass) : answersEnd;
+    this.recordsLength = end - questionEnd;
+    return end >= 0 && this.#takeOpt(end);
+  }
+
+  /** Aliases from name to name, and the addresses of the last. @returns the offset behind them, or -1 */
+  #takeAnswers(from: number, type: number, dnsClass: number): number {
+    const dataLength = type === TYPE.A ? 4 : 16;
+    let aliases = 0;
+    this.#chain[0] = HEADER_OCTETS;
+    this.addresses = 0;
+    let at = from;
+    for (let index = 0; index < this.answerCount; index += 1) {
+      const fixed = this.#readOwner(at, dnsClass, index, from);
+      if (fixed < 0 || !names.isSame(names.name, this.#chain[aliases] ?? 0)) return -1;
+      const found = this.#uint16(fixed);
+      const end = fixed + FIXED_OCTETS + this.#uint16(fixed + 8);
+      if (found === TYPE.CNAME && this.addresses === 0 && aliases < MAX_ALIASES) {
+        if (names.read(fixed + FIXED_OCTETS) !== end || this.#wasThere(aliases)) return -1;
+        aliases += 1;
+        this.#chain[aliases] = names.name;
+      } else if (
+        found === type &&
+        end - fixed - FIXED_OCTETS === dataLength &&
+        fixed - at === POINTER_OCTETS
+      ) {
+        if (this.addresses === 0) this.runAt = at - from;
+        this.addresses += 1;
+      } else return -1;
+      at = end;
+    }
+    this.stride = POINTER_OCTETS + FIXED_OCTETS + dataLength;
+    this.#chain.fill(HEADER_OCTETS, aliases + 1);
+    return at;
+  }
+
+  /**
+   * Reads a record up to its type.
+   *
+   * @returns the offset of the type, if the whole record is there, of the class asked for, and its TTL is one
+   */
+  #readOwner(at: number, dnsClass: number, index: number, from: number): number {
+    const fixed = names.read(at);
+    if (fixed < 0 || fixed + FIXED_OCTETS > this.#length) return -1;
+    this.ttlOffsets[index] = fixed + 4 - from;
+    const isSound = this.#uint16(fixed + 2) === dnsClass && this.#uint32(fixed + 4) <= MAX_TTL;
+    return isSound && fixed + FIXED_OCTETS + this.#uint16(fixed + 8) <= this.#length ? fixed : -1;
+  }
+
+  /** Whether the name read last is one that the aliases have been at. */
+  #wasThere(aliases: number): boolean {
+    const target = names.name;
+    for (let step = 0; step <= aliases; step += 1)
+      if (names.isSame(target, this.#chain[step] ?? 0)) return true;
+    return false;
+  }
+
+  /** The SOA record of a zone that one of the names is in. @returns the offset behind it, or -1 */
+  #takeSoa(at: number, dnsClass: number): number {
+    const fixed = this.#readOwner(at, dnsClass, this.answerCount, this.recordsAt - this.start);
+    if (fixed < 0 || this.#uint16(fixed) !== TYPE.SOA) return -1;
+    const zone = names.name;
+    if (!this.#chain.some((name) => names.isWithin(name, zone))) return -1;
+    const primaryEnd = names.read(fixed + FIXED_OCTETS);
+    const mailboxEnd = primaryEnd < 0 ? -1 : names.read(primaryEnd);
+    const end = fixed + FIXED_OCTETS + this.#uint16(fixed + 8);
+    if (mailboxEnd < 0 || mailboxEnd + SOA_NUMBERS_OCTETS !== end) return -1;
+    this.negativeTtl = Math.min(this.#uint32(fixed + 4), this.#uint32(end - 4));
+    return end;
+  }
+
+  /** Behind the records there is nothing, or an OPT record without options. */
+  #takeOpt(at: number): boolean {
+    const count = this.#uint16(10);
+    this.hasOpt = count > 0;
+    if (count === 0) return at === this.#length;
+    // The root, OPT, no extension of the response code, version 0, no options.
+    if (count !== 1 || at + OPT_OCTETS !== this.#length) return false;
+    const isOpt = this.octets[this.start + at] === 0 && this.#uint16(at + 1) === TYPE.OPT;
+    return isOpt && this.#uint16(at + 5) === 0 && this.#uint16(at + 9) === 0;
+  }
+
+  /** A message of its own, which stays what it is. */
+  decode(): Message {
+    return decodeMessage(this.octets.subarray(this.start, this.start + this.#length));
+  }
+
+  #uint16(at: number): number {
+    return uint16(this.octets, this.start + at);
+  }
+
+  #uint32(at: number): number {
+    return ((this.#uint16(at) << 16) | this.#uint16(at + 2)) >>> 0;
+  }
+}
+
+function uint16(octets: Uint8Array, at: number): number {
+  return ((octets[at] ?? 0) << 8) | (octets[at + 1] ?? 0);
+}

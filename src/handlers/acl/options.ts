@@ -1,0 +1,25 @@
+/**
+ * Which clients may ask what.
+ */
+import type { AddressRange } from '../../wire/address-range.ts';
+import type { NameKey } from '../../wire/types.ts';
+
+export interface AclOptions {
+  /** Tried from the first to the last. */
+  readonly rules: readonly AclRule[];
+}
+
+export interface AclRule {
+  /** Names below one of these are subject to the rule. */
+  readonly zones: readonly NameKey[];
+  /** The first that fits decides; none fits: allowed. */
+  readonly policies: readonly AclPolicy[];
+}
+
+export interface AclPolicy {
+  /** `block`: REFUSED with extended error 15. `filter`: an empty answer with extended error 17. `drop`: no answer. */
+  readonly action: 'allow' | 'block' | 'filter' | 'drop';
+  /** Numbers of types. */
+  readonly types: 'all' | readonly number[];
+  readonly clients: 'all' | readonly AddressRange[];
+}

@@ -1,0 +1,76 @@
+/**
+ * Follows aliases: the target goes through all handlers again, so it may lie in any zone, or outside.
+ */
+
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
+import { toKey } from '../../wire/name.ts';
+import type { ResourceRecord } from '../../wire/types.ts';
+
+type Alias = Extract<Answer, { kind: 'alias' }>;
+
+/** Aliases of aliases that are followed for one question. */
+const MAX_STEPS = 8;
+
+export function createAliasFollower(log: Log, clock: Clock): Handler {
+  const warnings = new RateLimitedWarnings(log, clock);
+  const handle: Handler['handle'] = async (query, next) => {
+    const first = await next(query);
+    if (first.kind !== 'alias') return first;
+    const records: ResourceRecord[] = [];
+    const seen = new Set([query.key]);
+    let current: Answer = first;
+    while (current.kind === 'alias') {
+      records.push(...current.records);
+      const target = toKey(current.target);
+      if (seen.has(target) || seen.size > MAX_STEPS) {
+        warnings.warn('alias not followed to its end', { name: query.key, target, steps: seen.size });
+        return withoutEnd(first, records);
+      }
+      seen.add(target);
+      current = await next(query.about({ ...query.question, name: current.target }));
+    }
+    return join(first, records, current);
+  };
+  return { name: 'alias', role: 'other', questions: NO_QUESTIONS, answers: 'chain', handle };
+}
+
+/** What to say when the aliases lead to no answer. */
+function withoutEnd(first: Alias, records: readonly ResourceRecord[]): Answer {
+  const { authoritative, soa } = first;
+  if (first.unanswered === 'nodata') return { kind: 'nodata', aliases: [], soa, authoritative };
+  return { kind: 'records', records, additionals: [], authoritative };
+}
+
+function join(first: Alias, aliases: readonly ResourceRecord[], end: Exclude<Answer, Alias>): Answer {
+  const { authoritative } = first;
+  switch (end.kind) {
+    case 'records':
+      return { ...end, records: [...aliases, ...end.records], authoritative };
+    case 'forwarded':
+      // The rest of the answer is what it is, remembered under its own name and not under ours.
+      return {
+        ...end,
+        answers: [...aliases, ...end.answers],
+        authoritative,
+        // Our alias is not signed.
+        authenticData: false,
+        memory: undefined,
+      };
+    case 'nodata':
+    case 'nxdomain':
+      // RFC 6604 section 3: the code is that of the last name.
+      if (first.unanswered === 'alias')
+        return { ...end, aliases: [...aliases, ...end.aliases], authoritative };
+      return withoutEnd(first, aliases);
+    case 'refused':
+    case 'delegation':
+      return withoutEnd(first, aliases);
+    default:
+      return end;
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Questions for ANY: answered in the least way (RFC 8482 section 4.2), or refused.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler, Next } from '../../chain/handler.ts';
+import type { Query } from '../../chain/query.ts';
+import { minimalAnyRecord } from '../../wire/minimal-any.ts';
+import { type NameKey, TYPE } from '../../wire/types.ts';
+
+/** How questions for ANY about names of ours are answered: with one HINFO record at names that exist, or REFUSED as in kube-dns. */
+export type AnyPolicy = 'minimal' | 'refused';
+
+/** @param isOurs which names; others pass */
+export function createAnyHandler(policy: AnyPolicy, isOurs: (name: NameKey) => boolean): Handler {
+  const respond = policy === 'minimal' ? answerMinimally : refuse;
+  return {
+    name: 'any',
+    role: 'other',
+    answers: 'unchanged',
+    questions: {
+      includes: (name, type) => type === TYPE.ANY && isOurs(name),
+      matches: () => [{ name: { kind: 'any' }, types: ANY }],
+    },
+    handle: (query, next) =>
+      query.question.type === TYPE.ANY && isOurs(query.key) ? respond(query, next) : next(query),
+  };
+}
+
+const ANY: ReadonlySet<number> = new Set([TYPE.ANY]);
+
+const refuse = (): Answer => ({ kind: 'refused' });
+
+async function answerMinimally(query: Query, next: Next): Promise<Answer> {
+  const { question } = query;
+  // A type that hardly any name has tells whether the name exists.
+  const probe = await next(query.about({ ...question, type: TYPE.HINFO }));
+  if (probe.kind !== 'records' && probe.kind !== 'nodata' && probe.kind !== 'alias') return probe;
+  return {
+    kind: 'records',
+    records: [minimalAnyRecord(question.name)],
+    additionals: [],
+    authoritative: probe.authoritative,
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * The cache of a server block.
+ */
+import type { NameKey } from '../../wire/types.ts';
+
+export interface CacheOptions {
+  /** Names below one of these are cached. */
+  readonly zones: readonly NameKey[];
+  /** Answers with records. */
+  readonly success: CacheLimits;
+  /** Answers that say that there is no name or no data. */
+  readonly denial: CacheLimits;
+  /** Nothing: answers are never fetched anew before they expire. */
+  readonly prefetch: CachePrefetch | undefined;
+  /** Nothing: expired answers are not served. */
+  readonly serveStale: CacheServeStale | undefined;
+  /** How long SERVFAIL is kept: milliseconds, 0 to 300,000. */
+  readonly servfailTtl: number;
+  /** Zones whose answers with records are not cached. */
+  readonly uncachedSuccess: readonly NameKey[];
+  /** Zones whose negative answers are not cached. */
+  readonly uncachedDenial: readonly NameKey[];
+  /** Answers keep the TTL they came with, however long they have been here. */
+  readonly keepTtl: boolean;
+}
+
+export interface CacheLimits {
+  /** Entries. CoreDNS spreads them over 256 shards of at least 4 each, so a small number still holds 1024. */
+  readonly capacity: number;
+  /** Seconds, from 1. */
+  readonly maxTtl: number;
+  /** Seconds, from 0: shorter TTLs are raised to it. */
+  readonly minTtl: number;
+}
+
+export interface CachePrefetch {
+  /** How many queries for a name make it popular, from 1. */
+  readonly amount: number;
+  /** Maximum time between two of them: milliseconds. */
+  readonly duration: number;
+  /** Fetched anew when this share of the TTL is left: 10 to 90. */
+  readonly percentage: number;
+}
+
+export interface CacheServeStale {
+  /** How long after its end an answer may be served: milliseconds. */
+  readonly duration: number;
+  /** `immediate`: served at once, and asked anew behind the answer. `verify`: served when asking anew fails. */
+  readonly refresh: 'immediate' | 'verify';
+  /** How long to wait for the fresh answer: milliseconds; nothing: as long as it takes. */
+  readonly verifyTimeout: number | undefined;
+  /** The TTL of a stale answer: seconds. */
+  readonly ttl: number;
+  /** How long after a failed attempt the next one is made: milliseconds, 0 for every query. */
+  readonly recheck: number;
+  /** A stale answer with records is preferred to a fresh negative one. */
+  readonly prefersPositive: boolean;
+}

@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import type { Answer } from '../../chain/answer.ts';
+import { makeQuery, told } from '../../chain/testing/queries.ts';
+import { CLASS } from '../../wire/types.ts';
+import { createChaosHandler } from './chaos.ts';
+
+const passed: Answer = { kind: 'drop' };
+const server = { server: '192.0.2.1#53', queries: 7, failed: 1 };
+let servers = [server, { ...server, server: '2001:db8::1#5353' }];
+
+const options = {
+  identifies: true,
+  version: 'portolan-1.2.3',
+  authors: 'somebody',
+  copyright: 'their own',
+  ttl: 9,
+  stats: () => ({ cacheSize: 150, insertions: 1, evictions: 2, misses: 3, hits: 4, servers }),
+};
+const handler = createChaosHandler(options);
+
+const ask = (name: string, type = 'TXT', dnsClass: number = CLASS.CH) =>
+  handler.handle(makeQuery(name, type, dnsClass), () => passed);
+
+it.each([
+  ['version.bind.', '9 CH TXT "portolan-1.2.3"'],
+  ['Authors.BIND.', '9 CH TXT "somebody"'],
+  ['copyright.bind.', '9 CH TXT "their own"'],
+  ['cachesize.bind.', '0 CH TXT "150"'],
+  ['insertions.bind.', '0 CH TXT "1"'],
+  ['evictions.bind.', '0 CH TXT "2"'],
+  ['misses.bind.', '0 CH TXT "3"'],
+  ['hits.bind.', '0 CH TXT "4"'],
+  ['auth.bind.', '0 CH TXT "0"'],
+  ['servers.bind.', '0 CH TXT "192.0.2.1#53 7 1" "2001:db8::1#5353 7 1"'],
+])('%s', async (name, record) => {
+  for (const type of ['TXT', 'ANY'])
+    expect(told(await ask(name, type))).toEqual(['records', `${name} ${record}`]);
+});
+
+it('has a record of an empty string where there are no servers', async () => {
+  servers = [];
+  expect(told(await ask('servers.bind.'))).toEqual(['records', 'servers.bind. 0 CH TXT ""']);
+});
+
+it.each([
+  ['nobody.bind.', 'TXT'],
+  ['version.bind.', 'A'],
+  ['www.example.', 'TXT'],
+])('does not know %s %s', async (name, type) => {
+  expect(await ask(name, type)).toEqual({ kind: 'notimp' });
+});
+
+it('leaves other classes to others', async () => {
+  expect(await ask('version.bind.', 'TXT', CLASS.IN)).toBe(passed);
+});
+
+it('knows nothing where it is not to identify itself', async () => {
+  const silent = createChaosHandler({ ...options, identifies: false });
+  expect(await silent.handle(makeQuery('version.bind.', 'TXT', CLASS.CH), () => passed)).toEqual({
+    kind: 'notimp',
+  });
+});

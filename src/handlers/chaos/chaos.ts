@@ -1,0 +1,87 @@
+/**
+ * What a server says of itself in class CHAOS: its version and its counts, under dnsmasq's names.
+ *
+ * The sidecar of kube-dns makes its metrics from these answers, so each count is one string with a number.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
+import { CLASS, TYPE } from '../../wire/types.ts';
+
+/** Counts since the start. */
+export interface ChaosStats {
+  /** Cached answers that there may be. */
+  readonly cacheSize: number;
+  readonly insertions: number;
+  /** Cached answers that had to go for others before they expired. */
+  readonly evictions: number;
+  /** Questions that were forwarded. */
+  readonly misses: number;
+  /** Questions that were answered without asking anybody. */
+  readonly hits: number;
+  readonly servers: readonly ServerStats[];
+}
+
+export interface ServerStats {
+  /** `127.0.0.1#53`. */
+  readonly server: string;
+  readonly queries: number;
+  readonly failed: number;
+}
+
+export interface ChaosOptions {
+  /** Otherwise nothing is known of the class. */
+  readonly identifies: boolean;
+  readonly version: string;
+  readonly authors: string;
+  readonly copyright: string;
+  /** Seconds, of what stays as it is. Counts have 0. */
+  readonly ttl: number;
+  readonly stats: () => ChaosStats;
+}
+
+/** The most that fits into one string of a TXT record. */
+const MAX_OCTETS = 255;
+
+/** Answers class CHAOS, all of it; other classes go on. */
+export function createChaosHandler(options: ChaosOptions): Handler {
+  const { identifies, version, authors, copyright, ttl, stats } = options;
+  const constants: ReadonlyMap<string, string> = new Map([
+    ['version.bind.', version],
+    ['authors.bind.', authors],
+    ['copyright.bind.', copyright],
+  ]);
+  const handle: Handler['handle'] = (query, next): Answer | Promise<Answer> => {
+    const { question, key } = query;
+    if (question.class !== CLASS.CH) return next(query);
+    const constant = constants.get(key);
+    const counts = COUNTS.get(key);
+    const isAsked = identifies && (question.type === TYPE.TXT || question.type === TYPE.ANY);
+    if (!isAsked || (constant === undefined && counts === undefined)) return { kind: 'notimp' };
+    const strings = counts === undefined ? [constant ?? ''] : counts(stats());
+    // A TXT record has one string at least.
+    const data = { kind: 'TXT', strings: (strings.length > 0 ? strings : ['']).map(octetsOf) } as const;
+    const record = { name: question.name, class: CLASS.CH, ttl: constant === undefined ? 0 : ttl, data };
+    return { kind: 'records', records: [record], additionals: [], authoritative: true };
+  };
+  return { name: 'chaos', role: 'other', questions: NO_QUESTIONS, answers: 'unchanged', handle };
+}
+
+const COUNTS: ReadonlyMap<string, (stats: ChaosStats) => readonly string[]> = new Map([
+  ['cachesize.bind.', ({ cacheSize }: ChaosStats) => [String(cacheSize)]],
+  ['insertions.bind.', ({ insertions }: ChaosStats) => [String(insertions)]],
+  ['evictions.bind.', ({ evictions }: ChaosStats) => [String(evictions)]],
+  ['misses.bind.', ({ misses }: ChaosStats) => [String(misses)]],
+  ['hits.bind.', ({ hits }: ChaosStats) => [String(hits)]],
+  // We hold no zones of other servers.
+  ['auth.bind.', () => ['0']],
+  [
+    'servers.bind.',
+    ({ servers }: ChaosStats) =>
+      servers.map(({ server, queries, failed }) => `${server} ${queries} ${failed}`),
+  ],
+]);
+
+function octetsOf(text: string): Uint8Array {
+  return Buffer.from(text).subarray(0, MAX_OCTETS);
+}

@@ -1,0 +1,94 @@
+/**
+ * The federations that are configured now, and the nodes that say in which zone and region this cluster is. Nodes are watched
+ * only while there is a federation.
+ */
+import { NO_QUESTIONS, namesWithin, type Questions } from '../../chain/match.ts';
+import { nameBelow } from '../../kube/names/labels.ts';
+import { type ClusterPlace, NodePlaces } from '../../kube/objects/node-places.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { Federation, FederationSource } from './federation.ts';
+
+/** A watch that can be stopped. */
+interface Stoppable {
+  stop(): Promise<void>;
+}
+
+/** @returns nothing where there are no nodes to follow */
+export type FollowNodes<Watch extends Stoppable> = (places: NodePlaces) => Watch | undefined;
+
+/** @typeParam Watch how the watch of nodes is seen by the caller, for its statistics */
+export class Federations<Watch extends Stoppable> implements FederationSource {
+  readonly domain: NameKey;
+  readonly #onChange: () => void;
+  #questions: Questions = NO_QUESTIONS;
+  #domains: ReadonlyMap<string, NameKey> = new Map();
+  #places = new NodePlaces();
+  #follow: FollowNodes<Watch> | undefined;
+  #following: Watch | undefined;
+  #stopped: Promise<void> = Promise.resolve();
+
+  /**
+   * @param domain the cluster's
+   * @param onChange called when `questions` has changed
+   */
+  constructor(domain: NameKey, onChange: () => void) {
+    this.domain = domain;
+    this.#onChange = onChange;
+  }
+
+  get questions(): Questions {
+    return this.#questions;
+  }
+
+  domainOf(federation: string): NameKey | undefined {
+    return this.#domains.get(federation);
+  }
+
+  get place(): ClusterPlace {
+    return this.#places.place;
+  }
+
+  /** The watch of nodes, while there is one. */
+  get following(): Watch | undefined {
+    return this.#following;
+  }
+
+  replace(federations: readonly Federation[]): void {
+    this.#domains = new Map(federations.map(({ name, domain }) => [name, domain]));
+    const names = federations.flatMap(({ name }) => nameBelow(`${name}.svc`, this.domain) ?? []);
+    this.#questions = namesWithin(new Set(names));
+    this.#onChange();
+    this.#followIfNeeded();
+  }
+
+  /** Follows nodes from now on whenever they are needed. */
+  start(follow: FollowNodes<Watch>): void {
+    this.#follow = follow;
+    this.#followIfNeeded();
+  }
+
+  async stop(): Promise<void> {
+    this.#follow = undefined;
+    this.#endFollowing();
+    await this.#stopped;
+  }
+
+  #followIfNeeded(): void {
+    if (this.#domains.size === 0) this.#endFollowing();
+    else if (this.#follow !== undefined && this.#following === undefined) {
+      this.#following = this.#follow(this.#places);
+      // Where there are no nodes, it is known that none says where it stands.
+      if (this.#following === undefined) this.#places.listCompleted();
+    }
+  }
+
+  #endFollowing(): void {
+    if (this.#following === undefined) return;
+    const before = this.#stopped;
+    const ended = this.#following.stop();
+    this.#stopped = before.then(() => ended);
+    this.#following = undefined;
+    // What is followed again later is another list.
+    this.#places = new NodePlaces();
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Answers for the names of the cluster, from its objects.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import type { Query } from '../../chain/query.ts';
+import type { KubernetesNames } from '../../kube/publish/names.ts';
+import { DEFAULT_PUBLICATION } from '../../table/types.ts';
+import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
+import { setOf } from '../../zone/node.ts';
+import { recordsOf } from '../../zone/record-set.ts';
+
+export interface ClusterSource {
+  readonly names: KubernetesNames;
+  /** Whether the zones may say no. */
+  readonly isKnown: boolean;
+}
+
+export function createKubernetesHandler(cluster: ClusterSource): Handler {
+  const { names } = cluster;
+  const handle: Handler['handle'] = async (query, next) => {
+    const zone = names.zoneOf(query.key);
+    if (zone === undefined) return next(query);
+    if (!cluster.isKnown) return answerWhileUnknown(names, query);
+    const answer = toAnswer(lookUp(names, zone, query.question));
+    if (!names.mayBelongToOthers(zone, query.key)) return answer;
+    const other = await next(query);
+    return other.kind === 'refused' && names.ownsAll(zone) ? answer : other;
+  };
+  return {
+    name: 'kubernetes',
+    role: 'publisher',
+    // The zones of a cluster are in the table's first publication.
+    publication: DEFAULT_PUBLICATION,
+    answers: 'unchanged',
+    questions: {
+      includes: (name) => names.zoneOf(name) !== undefined,
+      matches: () => names.apexes.map((name) => ({ name: { kind: 'suffix', name }, types: 'all' })),
+    },
+    handle,
+  };
+}
+
+/** Only what is known to be there is told. */
+function answerWhileUnknown(names: KubernetesNames, { key, question }: Query): Answer {
+  const node = names.findStanding(key);
+  const set = node && setOf(node, question.type);
+  if (set === undefined || set.additional === 'elsewhere') return { kind: 'servfail' };
+  const additionals = set.additional.flatMap((named) => recordsOf(named.name, named.set));
+  return { kind: 'records', records: recordsOf(question.name, set), additionals, authoritative: true };
+}
+
+export function toAnswer(answer: ZoneAnswer): Answer {
+  switch (answer.kind) {
+    case 'records':
+    case 'alias':
+      return { ...answer, authoritative: true };
+    case 'nodata':
+      return { ...answer, aliases: [], authoritative: true };
+    case 'nxdomain':
+      return { ...answer, aliases: [] };
+    case 'delegation':
+      return answer;
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The zone of a Kubernetes cluster.
+ */
+import type { NameKey } from '../../wire/types.ts';
+
+export interface KubernetesOptions {
+  readonly zones: readonly NameKey[];
+  /** The first of `zones` that is not reverse: names that addresses are answered with lie in it. */
+  readonly primaryZone: NameKey;
+  readonly api: KubernetesApi;
+  /** `insecure`: every name of the form `1-2-3-4.namespace.pod` has its address. `verified`: those of pods have. */
+  readonly pods: 'disabled' | 'insecure' | 'verified';
+  /** Endpoints without a hostname are named after their pods. */
+  readonly endpointPodNames: boolean;
+  /** The namespaces whose services have names; empty: all that `namespaceLabels` selects. */
+  readonly namespaces: readonly string[];
+  /** A label selector, in the form of the API. */
+  readonly namespaceLabels: string | undefined;
+  /** A label selector for services and EndpointSlices, in the form of the API. */
+  readonly labels: string | undefined;
+  /** Seconds, 0 to 3600. */
+  readonly ttl: number;
+  /** Endpoints are not followed, so headless services have no names. */
+  readonly hasEndpoints: boolean;
+  /** A service without ready endpoints has no name. */
+  readonly ignoresEmptyService: boolean;
+  /** Zones in which missing names go to the next handler; empty: in none. */
+  readonly fallthrough: readonly NameKey[];
+  /** How long listening waits for the first state of the cluster: milliseconds. */
+  readonly startupTimeout: number;
+}
+
+export interface KubernetesApi {
+  /** Nothing: the kubeconfig, else the account of the pod. */
+  readonly endpoint: string | undefined;
+  /** For `endpoint`; paths of files. */
+  readonly tls:
+    | { readonly certificate: string; readonly key: string; readonly authorities: string }
+    | undefined;
+  /** Goes before `endpoint`. */
+  readonly kubeconfig: { readonly path: string; readonly context: string | undefined } | undefined;
+  /** Requests a second, at once, and under way; 0: the client's own limits. */
+  readonly qps: number;
+  readonly burst: number;
+  readonly maxInflight: number;
+}

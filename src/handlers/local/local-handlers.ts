@@ -1,0 +1,139 @@
+/**
+ * All that is not to be asked elsewhere, or not to be believed: local names, rules for questions, rules for replies.
+ */
+
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
+import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
+import { LocalData } from '../../sources/local/local-data.ts';
+import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
+import type { PublicationId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import type { NameKey, ResourceRecord } from '../../wire/types.ts';
+import { createKnownNamesHandler, type LocalNetwork } from './known-names.ts';
+import { compileQuestionRules, type QuestionRuleBook, type QuestionRules } from './question-rules.ts';
+import { createReplyFilter, leavesAddresses, type ReplyFilter, type ReplyRules } from './reply-rules.ts';
+
+export interface LocalSettings {
+  readonly names: LocalNamesPlan;
+  /** Hosts files and folders of them, in the order in which they are to be read. */
+  readonly hostsPaths: readonly string[];
+  readonly format: HostsFormat;
+  readonly questions: QuestionRules;
+  readonly replies: ReplyRules;
+}
+
+export interface LocalHandlersOptions {
+  readonly settings: LocalSettings;
+  readonly table: TableWriter;
+  /** Whether answers carry the RA bit. */
+  readonly recursionAvailable: boolean;
+  /** The networks that this machine is part of, as they are now. */
+  readonly networks: () => readonly LocalNetwork[];
+  /** Called with domains whose cached answers may no longer be right. */
+  readonly forget: (domains: readonly NameKey[]) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class LocalHandlers {
+  /** Answers what is known of a name. */
+  readonly knownNames: Handler;
+  /** Answers REFUSED for a name that is known here with NODATA. */
+  readonly denyRefused: Handler;
+  /** Answers by rule what is not known, before a server is asked. */
+  readonly questionRules: Handler;
+  /** What is done to replies of upstream servers. */
+  readonly replyChanges: readonly ReplyFilter[];
+  /** Whether something is known of a name or of one below it, so that it cannot be denied. */
+  readonly mayExist: (name: NameKey) => boolean;
+  readonly #settings: LocalSettings;
+  readonly #data: LocalData;
+  #rules: QuestionRuleBook;
+
+  constructor({ settings, table, recursionAvailable, networks, forget, clock, log }: LocalHandlersOptions) {
+    const { names: plan, hostsPaths, format } = settings;
+    this.#settings = settings;
+    this.#data = new LocalData({
+      plan,
+      hostsPaths,
+      format,
+      table,
+      recursionAvailable,
+      clock,
+      log,
+      onChange: forget,
+    });
+    this.#rules = this.#compileRules(settings.questions);
+    const { publication } = this.#data;
+    this.knownNames = createKnownNamesHandler({ publication, names: () => this.#data.names, networks });
+    this.denyRefused = {
+      name: 'hosts-nodata',
+      role: 'other',
+      questions: NO_QUESTIONS,
+      answers: 'chain',
+      handle: async (query, next) => {
+        const answer = await next(query);
+        if (answer.kind !== 'refused' || !this.#data.names.exists(query.key)) return answer;
+        return { kind: 'nodata', aliases: [], soa: undefined, authoritative: false };
+      },
+    };
+    this.questionRules = this.#makeQuestionRules();
+    this.mayExist = (name) => this.#data.names.exists(name) || this.#rules.hasAddress(name);
+    this.replyChanges = [createReplyFilter(settings.replies, this.mayExist, log)];
+  }
+
+  /** Ends when all files are read and their names answered. */
+  async start(): Promise<void> {
+    await this.#data.start();
+  }
+
+  /** Holds the local names. No view shows it any more once the handlers are replaced. */
+  get publication(): PublicationId {
+    return this.#data.publication;
+  }
+
+  /** The hosts file that a record of ours is from; nothing for one of an option. */
+  fileOf(record: ResourceRecord): string | undefined {
+    return this.#data.names.fileOf(record);
+  }
+
+  /** Whether `replyChanges` leave replies alone that hold addresses, or deny what is not known here. */
+  get leavesAddresses(): boolean {
+    return leavesAddresses(this.#settings.replies);
+  }
+
+  /** Answers by other rules from now on. */
+  changeRules(rules: QuestionRules): void {
+    this.#rules = this.#compileRules(rules);
+  }
+
+  /** Looks for changed files at once. */
+  reload(): void {
+    this.#data.reload();
+  }
+
+  stop(): void {
+    this.#data.stop();
+  }
+
+  #compileRules(rules: QuestionRules): QuestionRuleBook {
+    return compileQuestionRules(rules, (name) => this.#data.names.exists(name));
+  }
+
+  /** One handler, whatever the rules are at the moment. */
+  #makeQuestionRules(): Handler {
+    const rules = () => this.#rules.handler;
+    return {
+      name: 'question-rules',
+      role: 'other',
+      answers: 'unchanged',
+      get questions() {
+        return rules().questions;
+      },
+      handle: (query, next) => rules().handle(query, next),
+    };
+  }
+}

@@ -1,0 +1,7 @@
+/**
+ * The identity of the server, for clients that ask for it (RFC 5001).
+ */
+export interface NsidOptions {
+  /** Nothing: the name of the host. */
+  readonly data: string | undefined;
+}

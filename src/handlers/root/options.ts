@@ -1,0 +1,6 @@
+/**
+ * The folder of files that other handlers name.
+ */
+export interface RootOptions {
+  readonly path: string;
+}

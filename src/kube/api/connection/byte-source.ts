@@ -1,0 +1,51 @@
+/**
+ * Octets given once and for all, and octets in a file that others replace.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import type { Clock } from '../../../base/clock.ts';
+import type { ByteSource } from './settings.ts';
+
+export function fixedBytes(bytes: Buffer): ByteSource {
+  return { read: async () => bytes, expire() {} };
+}
+
+/** How often at most a file is looked at, in milliseconds. */
+const LOOK_EVERY = 60_000;
+
+/**
+ * A file that is rotated: tokens and authorities of service accounts are, by a link that is swapped.
+ *
+ * It is looked at once a minute at most and read when it has changed. When it cannot be read, what it held last serves
+ * on.
+ */
+export class RotatingFile implements ByteSource {
+  readonly #path: string;
+  readonly #clock: Clock;
+  #held: { readonly bytes: Buffer; readonly mark: string } | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(path: string, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+  }
+
+  /** @throws {Error} with the file's name, if it was never read */
+  async read(): Promise<Buffer> {
+    const now = this.#clock.monotonic();
+    if (this.#held !== undefined && now - this.#lookedAt < LOOK_EVERY) return this.#held.bytes;
+    try {
+      const { mtimeMs, ino, size } = await stat(this.#path);
+      const mark = `${mtimeMs} ${ino} ${size}`;
+      if (this.#held?.mark !== mark) this.#held = { bytes: await readFile(this.#path), mark };
+    } catch (error) {
+      if (this.#held === undefined) throw error;
+    }
+    this.#lookedAt = now;
+    return this.#held.bytes;
+  }
+
+  expire(): void {
+    this.#lookedAt = Number.NEGATIVE_INFINITY;
+    if (this.#held !== undefined) this.#held = { ...this.#held, mark: '' };
+  }
+}

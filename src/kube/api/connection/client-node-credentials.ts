@@ -1,0 +1,145 @@
+/**
+ * Credentials that only another program or an identity provider can give: the `exec` and `auth-provider` kinds.
+ *
+ * They are rare in a cluster and common on a desk, so @kubernetes/client-node does the work and is loaded only when
+ * one is met: it costs 67 MB and half a second.
+ */
+import { dirname, isAbsolute, resolve } from 'node:path';
+import type { Clock } from '../../../base/clock.ts';
+import { ClusterConfigurationError } from './errors.ts';
+import type { KubeconfigEntry } from './kubeconfig-file.ts';
+import type { ExternalAuthentication, ExternalCredentials } from './settings.ts';
+
+/** The major version of the optional peer dependency. */
+const CLIENT_NODE_MAJOR = 1;
+
+/** What we use of @kubernetes/client-node: it fills in the options of a request. */
+interface ClientNodeConfig {
+  loadFromOptions(options: unknown): void;
+  applyToHTTPSOptions(options: FilledOptions): Promise<void>;
+}
+
+interface FilledOptions {
+  headers?: Record<string, unknown>;
+  cert?: string | Buffer;
+  key?: string | Buffer;
+}
+
+export type LoadClientNode = () => Promise<unknown>;
+
+/** `as string`, because the package may be absent: it is an optional dependency. */
+export const loadClientNode: LoadClientNode = () => import('@kubernetes/client-node' as string);
+
+/** A plugin that asks a person something would never end. */
+const PATIENCE = 60_000;
+
+/** @throws {ClusterConfigurationError} if @kubernetes/client-node is not installed */
+export async function makeClientNodeCredentials(
+  user: KubeconfigEntry,
+  clock: Clock,
+  load: LoadClientNode,
+): Promise<ExternalCredentials> {
+  const field = 'exec' in user.fields ? 'exec' : 'auth-provider';
+  const KubeConfig = await loadKubeConfig(user, field, load);
+  const what = field === 'exec' ? `the command of ${user.name}` : `the auth-provider of ${user.name}`;
+  return new ClientNodeCredentials(() => configure(KubeConfig, user), what, clock);
+}
+
+class ClientNodeCredentials implements ExternalCredentials {
+  readonly #make: () => ClientNodeConfig;
+  readonly #what: string;
+  readonly #clock: Clock;
+  #config: ClientNodeConfig;
+  #running: Promise<ExternalAuthentication> | undefined;
+
+  constructor(make: () => ClientNodeConfig, what: string, clock: Clock) {
+    this.#make = make;
+    this.#what = what;
+    this.#clock = clock;
+    this.#config = make();
+  }
+
+  /** Requests that come together share one run of the command. */
+  authenticate(): Promise<ExternalAuthentication> {
+    this.#running ??= this.#fill().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** What is cached is in the configuration, so a new one has nothing cached. */
+  expire(): void {
+    this.#config = this.#make();
+  }
+
+  async #fill(): Promise<ExternalAuthentication> {
+    const options: FilledOptions = { headers: {} };
+    try {
+      await this.#inTime(this.#config.applyToHTTPSOptions(options));
+    } catch (error) {
+      // What a plugin wrote may hold a secret, so none of it is repeated.
+      const lacks = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      const problem = lacks ? 'was not found' : 'gave no credentials';
+      throw new Error(`${this.#what} ${problem}; run it by hand, as the user that runs Portolan, to see why`);
+    }
+    const { headers, cert, key } = options;
+    const authorization = headers?.['Authorization'];
+    const pair = cert === undefined || key === undefined ? undefined : { cert, key };
+    return {
+      headers: typeof authorization === 'string' ? { authorization } : {},
+      certificate: pair && { certificate: Buffer.from(pair.cert), key: Buffer.from(pair.key) },
+    };
+  }
+
+  #inTime(work: Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#clock.after(PATIENCE, () => reject(new Error('too late')));
+      work.then(resolve, reject).finally(() => timer.cancel());
+    });
+  }
+}
+
+type KubeConfigClass = new () => ClientNodeConfig;
+
+async function loadKubeConfig(
+  user: KubeconfigEntry,
+  field: string,
+  load: LoadClientNode,
+): Promise<KubeConfigClass> {
+  try {
+    const module = await load();
+    // The shape is that of the one version in package-lock.json.
+    return (module as { readonly KubeConfig: KubeConfigClass }).KubeConfig;
+  } catch {
+    const command = `npm install @kubernetes/client-node@${CLIENT_NODE_MAJOR}`;
+    const remedy = `run '${command}' (with --global if Portolan is installed so), or use a token or a client certificate`;
+    const { message } = user.error(field, `needs @kubernetes/client-node, which is not installed: ${remedy}`);
+    throw new ClusterConfigurationError(message, user.file, field);
+  }
+}
+
+function configure(KubeConfig: KubeConfigClass, user: KubeconfigEntry): ClientNodeConfig {
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    clusters: [{ name: 'cluster', server: 'https://unused.invalid', skipTLSVerify: false }],
+    contexts: [{ name: 'context', cluster: 'cluster', user: user.name }],
+    users: [{ name: user.name, exec: readExec(user), authProvider: user.fields['auth-provider'] }],
+    currentContext: 'context',
+  });
+  return config;
+}
+
+/** A command with a slash counts from the kubeconfig's folder; it is told that nobody is there to be asked. */
+function readExec(user: KubeconfigEntry): unknown {
+  const exec = user.fields['exec'];
+  if (typeof exec !== 'object' || exec === null) return undefined;
+  const { command, env, apiVersion } = exec as Readonly<Record<string, unknown>>;
+  if (typeof command !== 'string') throw user.error('exec.command', 'must be text');
+  const relative = command.includes('/') && !isAbsolute(command);
+  const info = { apiVersion, kind: 'ExecCredential', spec: { interactive: false } };
+  return {
+    ...exec,
+    command: relative ? resolve(dirname(user.file), command) : command,
+    env: [...(Array.isArray(env) ? env : []), { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }],
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * The way that every pod has: the address from its environment, the token and the authority of its service account.
+ */
+import { access } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import type { Clock } from '../../../base/clock.ts';
+import { RotatingFile } from './byte-source.ts';
+import { readEnvironmentProxy } from './kubeconfig-cluster.ts';
+import type { Environment } from './proxy.ts';
+import { readServerAddress } from './server-address.ts';
+import type { ClusterSettings } from './settings.ts';
+
+export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+/** @returns why we are not in a cluster, in words, if we are not */
+export async function readInCluster(
+  environment: Environment,
+  folder: string,
+  clock: Clock,
+): Promise<ClusterSettings | string> {
+  const host = environment['KUBERNETES_SERVICE_HOST'] ?? '';
+  const port = environment['KUBERNETES_SERVICE_PORT'] ?? '';
+  if (host === '' || port === '') {
+    return 'in-cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set';
+  }
+  const token = join(folder, 'token');
+  if (!(await isReadable(token))) {
+    return `in-cluster: ${token} cannot be read; is automountServiceAccountToken off?`;
+  }
+  const authority = join(folder, 'ca.crt');
+  const address = `https://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const server = readServerAddress(address, 'Cannot use KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT');
+  return {
+    server,
+    source: 'in-cluster',
+    // Without the file the authorities of the system decide, as in client-go.
+    authority: (await isReadable(authority)) ? new RotatingFile(authority, clock) : undefined,
+    verify: true,
+    user: { token: new RotatingFile(token, clock) },
+    proxy: readEnvironmentProxy(server, environment),
+  };
+}
+
+async function isReadable(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * All kinds of object that DNS needs, followed together.
+ */
+import type { Log } from '../../../base/log.ts';
+import type {
+  EndpointsObject,
+  NamespaceObject,
+  ObjectSink,
+  PodObject,
+  ServiceObject,
+  WatchedObject,
+} from '../../objects/objects.ts';
+import { type ApiAccess, type ApiOptions, makeApiAccess } from './api-access.ts';
+import { type Follower, type KindStatus, Reflector } from './reflector.ts';
+import {
+  type ApiVersions,
+  endpointsVersions,
+  namespaceVersions,
+  podVersions,
+  serviceVersions,
+} from './resource.ts';
+
+/** A kind without a sink is not asked for. */
+export interface ClusterSinks {
+  readonly services: ObjectSink<ServiceObject>;
+  readonly endpoints: ObjectSink<EndpointsObject>;
+  readonly namespaces?: ObjectSink<NamespaceObject> | undefined;
+  readonly pods?: ObjectSink<PodObject> | undefined;
+  /** Is told whether objects are missing that the source knows of and cannot read: what is not found may exist then. */
+  readonly markIncomplete?: ((isIncomplete: boolean) => void) | undefined;
+}
+
+export interface ClusterWatchOptions extends ApiOptions {
+  readonly sinks: ClusterSinks;
+}
+
+export interface ClusterWatchStatus {
+  /** Every kind was listed whole at least once. */
+  readonly synced: boolean;
+  /** Milliseconds since the oldest of the kinds was last known to be current; undefined until all are synced. */
+  readonly age: number | undefined;
+  readonly kinds: readonly KindStatus[];
+  /** For people: each kind that is not synced, or cannot be followed now, and why. Empty when all is well. */
+  readonly reasons: readonly string[];
+}
+
+export class ClusterWatch {
+  readonly #followers: readonly Follower[];
+  readonly #listeners = new Set<() => void>();
+
+  constructor(options: ClusterWatchOptions) {
+    const api = makeApiAccess(options);
+    const { services, endpoints, namespaces, pods } = options.sinks;
+    this.#followers = [
+      this.#follow('services', serviceVersions, services, api),
+      this.#follow('endpoints', endpointsVersions, endpoints, api),
+      this.#follow('namespaces', namespaceVersions, namespaces, api),
+      this.#follow('pods', podVersions, pods, api),
+    ].filter((follower) => follower !== undefined);
+  }
+
+  start(): void {
+    for (const follower of this.#followers) follower.start();
+  }
+
+  /** Ends all watches. No sink is called after the promise is kept, which is soon. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#followers.map((follower) => follower.stop()));
+  }
+
+  status(): ClusterWatchStatus {
+    const kinds = this.#followers.map((follower) => follower.status());
+    const synced = kinds.every((kind) => kind.synced);
+    const ages = kinds.flatMap((kind) => kind.age ?? []);
+    const troubled = kinds.filter((kind) => !kind.synced || kind.state.kind === 'waiting');
+    return {
+      synced,
+      age: synced ? Math.max(...ages) : undefined,
+      kinds,
+      reasons: troubled.map((kind) => `${kind.title}: ${kind.words}`),
+    };
+  }
+
+  /**
+   * Calls `listener` after each change of the state of a watch, not after each event.
+   * @returns how to stop that
+   */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #follow<Kind extends WatchedObject>(
+    title: string,
+    versions: ApiVersions<Kind>,
+    sink: ObjectSink<Kind> | undefined,
+    api: ApiAccess,
+  ): Follower | undefined {
+    if (sink === undefined) return undefined;
+    return new Reflector(title, versions, sink, api, () => this.#tell(api.log));
+  }
+
+  #tell(log: Log): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener();
+      } catch (error) {
+        // The watch goes on: a listener's mistake is not the cluster's.
+        log.error('a listener of the cluster watch failed', { reason: String(error) });
+      }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * Between the API server and a sink: objects trimmed on the way, those without use for DNS counted but not kept.
+ *
+ * Counting matters: the check against the server compares how many objects there are.
+ */
+import { keyOfObject, type ObjectKey, type ObjectSink, type WatchedObject } from '../../objects/objects.ts';
+import type { Trim, Trimmed } from '../../objects/trim/trimmed.ts';
+
+export class Intake<Kind extends WatchedObject> {
+  readonly #sink: ObjectSink<Kind>;
+  readonly #warn: (key: ObjectKey, problem: string) => void;
+  #leftOut = new Set<ObjectKey>();
+  /** While a list is under way: the objects it leaves out, and those deleted after they were listed. */
+  #list: { readonly leftOut: Set<ObjectKey>; readonly deleted: Set<ObjectKey>; taken: number } | undefined;
+
+  /** `warn` is told of objects that cannot be understood. */
+  constructor(sink: ObjectSink<Kind>, warn: (key: ObjectKey, problem: string) => void) {
+    this.#sink = sink;
+    this.#warn = warn;
+  }
+
+  /** As many as the server has, if all is well. */
+  get count(): number {
+    return this.#sink.count() + this.#leftOut.size;
+  }
+
+  /** Objects taken since the list under way began. */
+  get listed(): number {
+    return this.#list?.taken ?? 0;
+  }
+
+  startList(): void {
+    this.#list = { leftOut: new Set(), deleted: new Set(), taken: 0 };
+    this.#sink.listStarted();
+  }
+
+  completeList(): void {
+    const list = this.#list;
+    this.#list = undefined;
+    this.#leftOut = list?.leftOut ?? new Set();
+    this.#sink.listCompleted();
+    for (const key of list?.deleted ?? []) this.#sink.remove(key);
+  }
+
+  take(raw: unknown, trim: Trim<Kind>): void {
+    const trimmed = trim(raw);
+    if (this.#list !== undefined) this.#list.taken += 1;
+    if (trimmed.kind === 'object') this.#accept(trimmed.object);
+    else this.#leaveOut(trimmed);
+  }
+
+  /** Takes the last known state of an object that was deleted. */
+  drop(raw: unknown, trim: Trim<Kind>): void {
+    const key = keyOfTrimmed(trim(raw));
+    if (key === undefined) this.#warn('?', 'a deleted object has no name');
+    else this.#forget(key, false);
+  }
+
+  #accept(object: Kind): void {
+    const key = keyOfObject(object);
+    this.#leftOutNow.delete(key);
+    this.#list?.deleted.delete(key);
+    this.#sink.upsert(object);
+  }
+
+  #leaveOut(trimmed: Exclude<Trimmed<Kind>, { kind: 'object' }>): void {
+    if (trimmed.kind === 'malformed') this.#warn(trimmed.key ?? '?', trimmed.problem);
+    if (trimmed.key !== undefined) this.#forget(trimmed.key, true);
+  }
+
+  /** Whatever the sink held under `key` is held no more; it still counts if it is only left out. */
+  #forget(key: ObjectKey, counts: boolean): void {
+    const wasLeftOut = this.#leftOutNow.has(key);
+    if (counts) this.#leftOutNow.add(key);
+    else this.#leftOutNow.delete(key);
+    if (wasLeftOut) return;
+    // A sink takes removals only outside of a list.
+    if (this.#list === undefined) this.#sink.remove(key);
+    else this.#list.deleted.add(key);
+  }
+
+  get #leftOutNow(): Set<ObjectKey> {
+    return this.#list?.leftOut ?? this.#leftOut;
+  }
+}
+
+function keyOfTrimmed(trimmed: Trimmed<WatchedObject>): ObjectKey | undefined {
+  return trimmed.kind === 'object' ? keyOfObject(trimmed.object) : trimmed.key;
+}

@@ -1,0 +1,309 @@
+/**
+ * Keeps one kind of object equal to the API server: lists, watches, and tries again for as long as it runs.
+ *
+ * One loop makes one try after the other. What the next one does, and after which wait, is decided by the retry policy.
+ */
+import { formatElapsed } from '../../../base/duration.ts';
+import { OutageLog } from '../../../base/outage-log.ts';
+import { RateLimitedWarnings } from '../../../base/rate-limited-warning.ts';
+import type { ObjectSink, WatchedObject } from '../../objects/objects.ts';
+import type { ApiAccess } from './api-access.ts';
+import { Attempt } from './attempt.ts';
+import type { Failure } from './failure.ts';
+import { Intake } from './intake.ts';
+import { Replica } from './replica.ts';
+import type { ApiVersions, Resource } from './resource.ts';
+import {
+  decideRetry,
+  firstTry,
+  type Outcome,
+  type Refusal,
+  type Retry,
+  type RetryMemory,
+} from './retry-policy.ts';
+import { type CheckSubject, type Finding, ServerCheck } from './server-check.ts';
+import { describeState, moveWatch, type WatchState } from './state.ts';
+
+/** The state of one kind. */
+export interface KindStatus {
+  /** `services`, `endpoints`, `namespaces`, `pods`, `nodes` or `configmaps`. */
+  readonly title: string;
+  readonly state: WatchState;
+  /** Listed whole at least once. */
+  readonly synced: boolean;
+  /** Milliseconds since the last proof that what is held is current; undefined before the first. */
+  readonly age: number | undefined;
+  /** On the server, as far as we know: those without use for DNS included. */
+  readonly objects: number;
+  /** How often it was listed whole. */
+  readonly lists: number;
+  /** How often a comparison found that the store differed from the server. */
+  readonly repairs: number;
+  /** Objects that could not be understood. */
+  readonly malformed: number;
+  /** The state in words. */
+  readonly words: string;
+}
+
+/** What all reflectors have in common, whatever their kind. */
+export interface Follower {
+  start(): void;
+  /** Ends the watch; no sink is called after that. */
+  stop(): Promise<void>;
+  status(): KindStatus;
+}
+
+/** Milliseconds between two warnings about malformed objects: a thousand of them make one line and a number. */
+const MALFORMED_INTERVAL = 60_000;
+
+export class Reflector<Kind extends WatchedObject> implements Follower {
+  readonly #title: string;
+  readonly #api: ApiAccess;
+  readonly #changed: () => void;
+  readonly #versions: ApiVersions<Kind>;
+  readonly #replica: Replica<Kind>;
+  readonly #warnings: RateLimitedWarnings;
+  readonly #outage: OutageLog;
+  readonly #check: ServerCheck;
+  readonly #stop = new AbortController();
+  #memory: RetryMemory = firstTry;
+  #running: Promise<void> | undefined;
+  #state: WatchState = { kind: 'idle' };
+  #attempt: Attempt | undefined;
+  /** Why this side has ended the attempt. */
+  #interruption: Outcome | undefined;
+  #watchingSince = 0;
+  /** Whether the kind cannot be followed now. */
+  #isFailing = false;
+  #repairs = 0;
+
+  /** `changed` is called after each change of state. */
+  constructor(
+    title: string,
+    versions: ApiVersions<Kind>,
+    sink: ObjectSink<Kind>,
+    api: ApiAccess,
+    changed: () => void,
+  ) {
+    this.#title = title;
+    this.#api = api;
+    this.#changed = changed;
+    this.#versions = versions;
+    this.#warnings = new RateLimitedWarnings(api.log, api.clock, MALFORMED_INTERVAL);
+    this.#outage = new OutageLog(api.log, api.clock, {
+      failed: 'API server cannot be followed',
+      ended: 'API server followed again',
+    });
+    const intake = new Intake(sink, (object, problem) =>
+      this.#warnings.warn('malformed object left out', { kind: title, object, problem }),
+    );
+    this.#replica = new Replica(intake, api, {
+      listing: (objects) => this.#move({ kind: 'listing', path: this.#resource.path, objects }),
+      listed: () => this.#onListed(),
+      watching: () => this.#onWatching(),
+      proven: () => this.#decide({ kind: 'proven' }),
+    });
+    this.#check = new ServerCheck(
+      api,
+      this.#stop.signal,
+      () => this.#subject(),
+      (asked) => this.#replica.proveCurrent(asked),
+      (finding) => this.#act(finding),
+    );
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  status(): KindStatus {
+    return {
+      title: this.#title,
+      state: this.#state,
+      synced: this.#replica.lists > 0,
+      age: this.#replica.age,
+      objects: this.#replica.count,
+      lists: this.#replica.lists,
+      repairs: this.#repairs,
+      malformed: this.#warnings.total,
+      words: describeState(this.#state),
+    };
+  }
+
+  get #resource(): Resource<Kind> {
+    return this.#versions[this.#memory.version] ?? this.#versions[0];
+  }
+
+  async #run(): Promise<void> {
+    this.#check.plan();
+    while (!this.#stop.signal.aborted) {
+      const outcome = await this.#try();
+      if (outcome !== undefined) await this.#follow(outcome);
+    }
+    this.#move({ kind: 'idle' });
+  }
+
+  /** @returns undefined when the watch was stopped */
+  async #try(): Promise<Outcome | undefined> {
+    const attempt = new Attempt(this.#stop.signal, this.#api.clock);
+    this.#attempt = attempt;
+    let failure: Failure | undefined;
+    try {
+      await this.#take(attempt);
+      // The attempt may be ended from this side just after the stream has ended by itself.
+      if (attempt.signal.aborted) failure = attempt.explain(undefined);
+    } catch (error) {
+      failure = attempt.explain(error);
+    } finally {
+      attempt.close();
+      this.#attempt = undefined;
+    }
+    const interruption = this.#interruption;
+    this.#interruption = undefined;
+    if (this.#stop.signal.aborted) return undefined;
+    if (interruption !== undefined) return interruption;
+    if (failure === undefined) return { kind: 'ended' };
+    if (failure.kind === 'stopped') return undefined;
+    return { kind: 'failed', failure, watched: this.#watched };
+  }
+
+  async #take(attempt: Attempt): Promise<void> {
+    const resource = this.#resource;
+    const { step } = this.#memory;
+    switch (step.kind) {
+      case 'watch':
+        return this.#replica.watch(resource, attempt);
+      case 'stream':
+        return this.#replica.stream(resource, attempt);
+      case 'list':
+        await this.#replica.list(resource, step.from, attempt);
+        // What follows is the watch, at once.
+        return this.#replica.watch(resource, attempt);
+    }
+  }
+
+  /** How long the watch has stood, in milliseconds; 0 where none did. */
+  get #watched(): number {
+    return this.#state.kind === 'watching' ? this.#api.clock.monotonic() - this.#watchingSince : 0;
+  }
+
+  #decide(outcome: Outcome): Retry {
+    const { timing, clock } = this.#api;
+    const isSingle = this.#resource.only !== undefined;
+    const settings = { timing, versions: this.#versions.length, isSingle };
+    const retry = decideRetry(this.#memory, outcome, clock.monotonic(), settings);
+    this.#memory = retry.memory;
+    return retry;
+  }
+
+  async #follow(outcome: Outcome): Promise<void> {
+    const { wait, reason, downgrade } = this.#decide(outcome);
+    const milliseconds = wait.min + this.#api.random() * (wait.max - wait.min);
+    if (outcome.kind === 'failed') this.#reportRelist(outcome.failure);
+    if (downgrade !== undefined) this.#reportDowngrade(downgrade);
+    if (reason !== undefined) {
+      this.#isFailing = true;
+      const retryIn = formatElapsed(milliseconds);
+      this.#outage.failed(reason.kind, { kind: this.#title, reason: reason.words, retryIn });
+      const until = this.#api.clock.now() + milliseconds;
+      this.#move({ kind: 'waiting', until, reason: { kind: reason.kind, words: reason.words } });
+    }
+    if (milliseconds > 0) await this.#sleep(milliseconds);
+  }
+
+  #reportRelist(failure: Failure): void {
+    const fields = { kind: this.#title, reason: failure.words };
+    if (failure.kind === 'expired') this.#api.log.info('relisting', fields);
+    else if (failure.kind === 'no-watch-list')
+      this.#api.log.debug('the server does not stream lists, listing without', fields);
+    else if (failure.kind === 'unexpected') {
+      const stack = failure.error instanceof Error ? failure.error.stack : undefined;
+      this.#api.log.error('internal error: relisting', { ...fields, stack });
+    }
+  }
+
+  #reportDowngrade(refusal: Refusal): void {
+    const { path, lacks } = this.#resource;
+    this.#api.log.warn('API version not available, following an older one', {
+      kind: this.#title,
+      path,
+      reason: refusal.words,
+      lacks,
+    });
+  }
+
+  #sleep(milliseconds: number): Promise<void> {
+    const { signal } = this.#stop;
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve();
+      const wake = () => {
+        timer.cancel();
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      const timer = this.#api.clock.after(milliseconds, wake);
+      signal.addEventListener('abort', wake);
+    });
+  }
+
+  #onListed(): void {
+    const { path } = this.#resource;
+    this.#decide({ kind: 'listed' });
+    this.#api.log.info('listed', { kind: this.#title, objects: this.#replica.count, path });
+  }
+
+  #onWatching(): void {
+    // After a failure the server may be another one, which accepts a version that it does not know. And a better API
+    // version may have been refused only because the server had just started.
+    const { failures, version } = this.#memory;
+    if (this.#isFailing || failures > 0 || version > 0) this.#check.planSoon();
+    this.#isFailing = false;
+    this.#watchingSince = this.#api.clock.monotonic();
+    this.#outage.ended({ kind: this.#title });
+    this.#move({ kind: 'watching', path: this.#resource.path });
+  }
+
+  #move(to: WatchState): void {
+    this.#state = moveWatch(this.#state, to);
+    this.#changed();
+  }
+
+  #subject(): CheckSubject | undefined {
+    const { path, only } = this.#resource;
+    const isWatching = this.#state.kind === 'watching' && this.#attempt !== undefined;
+    if (!isWatching || only !== undefined) return undefined;
+    const betterPaths = this.#versions.slice(0, this.#memory.version).map((better) => better.path);
+    return { path, betterPaths, age: this.#replica.age ?? 0, follow: () => this.#replica.follow() };
+  }
+
+  #act(finding: Finding): void {
+    if (this.#attempt === undefined) return;
+    this.#interruption = this.#outcomeOf(finding);
+    this.#attempt.fail({ kind: 'stopped', words: finding.words });
+  }
+
+  #outcomeOf(finding: Finding): Outcome {
+    const { words } = finding;
+    const watched = this.#watched;
+    const fields = { kind: this.#title, reason: words };
+    switch (finding.kind) {
+      case 'better-version': {
+        this.#api.log.info('following a better API version', { kind: this.#title, path: finding.path });
+        const version = this.#versions.findIndex(({ path }) => path === finding.path);
+        return { kind: 'better-version', version };
+      }
+      case 'reachable-again':
+        this.#api.log.info('opening the watch again', fields);
+        return { kind: 'failed', failure: { kind: 'unreachable', words }, watched };
+      default:
+        this.#repairs += 1;
+        this.#api.log.warn('the store does not match the API server', fields);
+        return { kind: 'failed', failure: { kind: 'expired', why: 'doubtful', words }, watched };
+    }
+  }
+}

@@ -1,0 +1,207 @@
+/**
+ * The objects of one kind that are held, and how they arrive: by a list, by a streamed list, by a watch.
+ */
+import type { WatchedObject } from '../../objects/objects.ts';
+import type { ApiAccess } from './api-access.ts';
+import type { Attempt } from './attempt.ts';
+import { type Failure, ListWatchError } from './failure.ts';
+import type { Intake } from './intake.ts';
+import { type Freshness, listAll } from './list-pages.ts';
+import { readOne } from './read-one.ts';
+import type { Resource } from './resource.ts';
+import { isOlder } from './resource-version.ts';
+import type { RetryMemory } from './retry-policy.ts';
+import type { CountAt, Progress } from './server-check.ts';
+import type { WatchEvent } from './watch-event.ts';
+import { followWatch, openWatch, openWatchList } from './watch-stream.ts';
+
+/** Is called while objects arrive. */
+export interface ReplicaObserver {
+  /** A list is under way and has brought so many objects. */
+  listing(objects: number): void;
+  listed(): void;
+  /** A watch stands. */
+  watching(): void;
+  /** The server has sent an event or a bookmark. */
+  proven(): void;
+}
+
+/** After how many objects of a list its progress is reported. */
+const REPORT_EVERY = 500;
+
+export class Replica<Kind extends WatchedObject> {
+  readonly #intake: Intake<Kind>;
+  readonly #api: ApiAccess;
+  readonly #observer: ReplicaObserver;
+  readonly #progress = new Set<Progress & { readonly entries: CountAt[] }>();
+  #position: string | undefined;
+  #provenAt: number | undefined;
+  #lists = 0;
+
+  constructor(intake: Intake<Kind>, api: ApiAccess, observer: ReplicaObserver) {
+    this.#intake = intake;
+    this.#api = api;
+    this.#observer = observer;
+  }
+
+  /** The resource version that was reached; undefined before the first list. */
+  get position(): string | undefined {
+    return this.#position;
+  }
+
+  get count(): number {
+    return this.#intake.count;
+  }
+
+  /** How often it was listed whole. */
+  get lists(): number {
+    return this.#lists;
+  }
+
+  /** Milliseconds since the last proof that what is held is current; undefined before the first. */
+  get age(): number | undefined {
+    return this.#provenAt === undefined ? undefined : this.#api.clock.monotonic() - this.#provenAt;
+  }
+
+  /** Takes note that what is held was current at a moment of the monotonic clock. */
+  proveCurrent(at: number): void {
+    this.#provenAt = Math.max(at, this.#provenAt ?? at);
+  }
+
+  /** Follows how the watch advances. */
+  follow(): Progress {
+    const progress = {
+      entries: [{ resourceVersion: this.#position ?? '', count: this.count }],
+      onEntry: () => {},
+      end: () => {
+        this.#progress.delete(progress);
+      },
+    };
+    this.#progress.add(progress);
+    return progress;
+  }
+
+  /** @throws {ListWatchError} and whatever `attempt` explains, here and below */
+  async list(resource: Resource<Kind>, from: RetryMemory['listFrom'], attempt: Attempt): Promise<void> {
+    const begun = this.#api.clock.monotonic();
+    this.#observer.listing(0);
+    let started = false;
+    const begin = () => {
+      if (!started) this.#intake.startList();
+      started = true;
+    };
+    const take = (item: unknown) => {
+      begin();
+      this.#takeListed(item, resource);
+    };
+    const { path, only } = resource;
+    const position =
+      only === undefined
+        ? await listAll(this.#api, path, this.#freshness(from), attempt, take)
+        : await readOne(this.#api, `${path}/${encodeURIComponent(only)}`, attempt, take);
+    begin();
+    this.#complete(position, begun);
+  }
+
+  /** Lists and then watches in one stream, until its end. */
+  async stream(resource: Resource<Kind>, attempt: Attempt): Promise<void> {
+    this.#observer.listing(0);
+    const response = await openWatchList(this.#api, resource, attempt);
+    // A server that sends all objects but never says that this was all does not know what was asked for.
+    attempt.expectTraffic(this.#api.timing.pageSilence, endless);
+    this.#intake.startList();
+    let isListed = false;
+    await followWatch(this.#api, response, attempt, (event) => {
+      if (isListed) this.#take(event, resource);
+      else isListed = this.#takeInitial(event, resource, attempt);
+    });
+    if (!isListed) throw new ListWatchError(endless);
+  }
+
+  /** Watches from the version that was reached until the server ends the stream. */
+  async watch(resource: Resource<Kind>, attempt: Attempt): Promise<void> {
+    const response = await openWatch(this.#api, resource, this.#position ?? '', attempt);
+    const begun = this.#api.clock.monotonic();
+    this.#observer.watching();
+    let events = 0;
+    await followWatch(this.#api, response, attempt, (event) => {
+      events += 1;
+      this.#take(event, resource);
+    });
+    const lasted = this.#api.clock.monotonic() - begun;
+    if (events === 0 && lasted < this.#api.timing.minUsefulWatch) {
+      throw new ListWatchError({ kind: 'server', words: 'the watch ended as soon as it had begun' });
+    }
+  }
+
+  #freshness(from: RetryMemory['listFrom']): Freshness {
+    if (from === 'latest') return { kind: 'latest' };
+    const resourceVersion = this.#position ?? '';
+    if (from === 'cache' || resourceVersion === '') return { kind: 'any' };
+    return { kind: 'not-older-than', resourceVersion };
+  }
+
+  /** @returns whether all objects have arrived */
+  #takeInitial(event: WatchEvent, resource: Resource<Kind>, attempt: Attempt): boolean {
+    if (event.kind === 'upsert') this.#takeListed(event.object, resource);
+    // With etcd 3.4 the server accepts a streamed list and then cannot end it.
+    else if (event.kind === 'error' && event.failure.kind === 'server')
+      throw new ListWatchError({ kind: 'no-watch-list', words: event.failure.words });
+    else if (event.kind !== 'bookmark') this.#apply(event, resource);
+    else if (event.endsInitialEvents && event.resourceVersion !== undefined) {
+      this.#complete(event.resourceVersion, this.#api.clock.monotonic());
+      attempt.allowSilence();
+      this.#observer.watching();
+      return true;
+    } else throw new ListWatchError(endless);
+    return false;
+  }
+
+  #takeListed(object: unknown, resource: Resource<Kind>): void {
+    this.#intake.take(object, resource.trim);
+    if (this.#intake.listed % REPORT_EVERY === 0) this.#observer.listing(this.#intake.listed);
+  }
+
+  #take(event: WatchEvent, resource: Resource<Kind>): void {
+    if (event.kind === 'bookmark' && this.#wentBack(event.resourceVersion))
+      throw new ListWatchError(doubtful('the server went back behind the version that was reached'));
+    this.#apply(event, resource);
+    if ('resourceVersion' in event && event.resourceVersion !== undefined) {
+      this.#position = event.resourceVersion;
+    }
+    this.#provenAt = this.#api.clock.monotonic();
+    this.#observer.proven();
+    for (const progress of this.#progress) {
+      progress.entries.push({ resourceVersion: this.#position ?? '', count: this.count });
+      progress.onEntry();
+    }
+  }
+
+  #apply(event: WatchEvent, resource: Resource<Kind>): void {
+    if (event.kind === 'upsert') this.#intake.take(event.object, resource.trim);
+    else if (event.kind === 'delete') this.#intake.drop(event.object, resource.trim);
+    else if (event.kind === 'error') throw new ListWatchError(event.failure);
+    else if (event.kind === 'broken')
+      throw new ListWatchError(doubtful(`a watch sent what is no event: ${event.problem}`));
+  }
+
+  #wentBack(resourceVersion: string | undefined): boolean {
+    if (resourceVersion === undefined || this.#position === undefined) return false;
+    return isOlder(resourceVersion, this.#position);
+  }
+
+  /** `begun` is when the server was asked: its answer is at least as new. */
+  #complete(position: string, begun: number): void {
+    this.#intake.completeList();
+    this.#position = position;
+    this.#lists += 1;
+    this.#provenAt = begun;
+    this.#observer.listed();
+  }
+}
+
+const endless: Failure = { kind: 'no-watch-list', words: 'the end of the list did not come' };
+
+function doubtful(words: string): Failure {
+  return { kind: 'expired', why: 'doubtful', words };
+}

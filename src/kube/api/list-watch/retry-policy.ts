@@ -1,0 +1,225 @@
+/**
+ * What a watch does after each outcome: from where it goes on, by which API version, and after which wait.
+ *
+ * One pure function holds the whole policy. It draws no random numbers: a wait is a range, from which the caller draws,
+ * so that thousands of clients of one API server spread.
+ */
+import type { Failure, WaitingKind } from './failure.ts';
+import type { ListWatchTiming } from './timing.ts';
+
+/** What the next try does. */
+export type Step =
+  /** Lists from the watch cache: any version (`0`), or at least the one that was reached. */
+  | { readonly kind: 'list'; readonly from: 'cache' | 'reached' | 'latest' }
+  /** Lists and watches in one stream (KEP-3157). */
+  | { readonly kind: 'stream' }
+  /** Watches from the version that was reached. */
+  | { readonly kind: 'watch' };
+
+export type Refusal = Extract<Failure, { readonly kind: WaitingKind }>;
+
+export interface RetryMemory {
+  /** The API version in use, as an index: 0 is the best. */
+  readonly version: number;
+  /** Whether this version was listed whole. Only then are refusals survived. */
+  readonly isEstablished: boolean;
+  readonly step: Step;
+  /** How the next list is made, where no stream is. */
+  readonly listFrom: 'cache' | 'reached' | 'latest';
+  /** Failures in a row that cost the server work: the exponent of the back-off. */
+  readonly failures: number;
+  /** Refusals (403, 404) of this version in a row. */
+  readonly refusals: number;
+  /** Of the refusals of better versions, the one to report. */
+  readonly refusal: Refusal | undefined;
+  /** When the server refused a streamed list, in milliseconds of the monotonic clock. */
+  readonly streamRefusedAt: number | undefined;
+}
+
+export type Outcome =
+  /** All objects of the kind have arrived. */
+  | { readonly kind: 'listed' }
+  /** The server sent an event or a bookmark. */
+  | { readonly kind: 'proven' }
+  /** The server ended the watch in good order. */
+  | { readonly kind: 'ended' }
+  /** A better API version is served and allowed. */
+  | { readonly kind: 'better-version'; readonly version: number }
+  | {
+      readonly kind: 'failed';
+      readonly failure: Exclude<Failure, { readonly kind: 'stopped' }>;
+      /** How long the watch had stood, in milliseconds. */
+      readonly watched: number;
+    };
+
+/** What does not change during the life of a watch. */
+export interface RetrySettings {
+  readonly timing: ListWatchTiming;
+  /** The number of API versions. */
+  readonly versions: number;
+  /** Whether a single object is followed, which is read again whenever a watch has ended. */
+  readonly isSingle: boolean;
+}
+
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface Retry {
+  readonly memory: RetryMemory;
+  /** Milliseconds to wait. */
+  readonly wait: Range;
+  /** Why the kind cannot be followed now. Undefined: it goes on as usual. */
+  readonly reason?: Refusal;
+  /** A worse API version is used from now on because of this refusal. */
+  readonly downgrade?: Refusal;
+}
+
+/** How many refusals in a row an API version survives once it has worked: half a minute with the back-off. */
+const MAX_REFUSALS = 5;
+/** A server that has just started forbids for some 100 ms what it allows later: a second try tells. */
+const MAX_FIRST_REFUSALS = 2;
+const FIRST_REFUSAL_WAIT: Range = { min: 200, max: 600 };
+const NO_WAIT: Range = { min: 0, max: 0 };
+
+export const firstTry: RetryMemory = {
+  version: 0,
+  isEstablished: false,
+  step: { kind: 'stream' },
+  listFrom: 'cache',
+  failures: 0,
+  refusals: 0,
+  refusal: undefined,
+  streamRefusedAt: undefined,
+};
+
+/** @param now milliseconds of the monotonic clock */
+export function decideRetry(
+  memory: RetryMemory,
+  outcome: Outcome,
+  now: number,
+  settings: RetrySettings,
+): Retry {
+  switch (outcome.kind) {
+    case 'listed':
+      return goOn({ ...memory, isEstablished: true, step: WATCH, refusals: 0, refusal: undefined });
+    case 'proven':
+      return goOn({ ...memory, failures: 0, refusals: 0 });
+    case 'ended': {
+      const proven = { ...memory, failures: 0, refusals: 0 };
+      return goOn(settings.isSingle ? listing(proven, 'cache', now, settings) : proven);
+    }
+    case 'better-version':
+      return goOn(listing(inVersion(memory, outcome.version), 'cache', now, settings));
+    case 'failed': {
+      const stood = outcome.watched > settings.timing.provenWatch;
+      const before = stood ? { ...memory, failures: 0, refusals: 0 } : memory;
+      return afterFailure(before, outcome.failure, now, settings);
+    }
+  }
+}
+
+function afterFailure(
+  memory: RetryMemory,
+  failure: Exclude<Failure, { readonly kind: 'stopped' }>,
+  now: number,
+  settings: RetrySettings,
+): Retry {
+  const { timing } = settings;
+  const failed = { ...memory, failures: memory.failures + 1 };
+  switch (failure.kind) {
+    case 'unreachable':
+      return { memory, wait: around(timing.reconnect), reason: failure };
+    case 'no-watch-list':
+      return goOn({ ...memory, step: list(memory.listFrom), streamRefusedAt: now });
+    case 'expired': {
+      const from = failure.why === 'too-old' && memory.step.kind === 'watch' ? 'reached' : 'latest';
+      const next = listing(failed, from, now, settings);
+      // The first time it is no trouble; a server that says so again and again is left alone for longer each time.
+      if (memory.failures === 0) return { memory: next, wait: { min: 0, max: timing.relistSpread } };
+      return { memory: next, wait: backOff(memory.failures, timing), reason: asServer(failure.words) };
+    }
+    case 'unexpected': {
+      const next = listing(failed, 'latest', now, settings);
+      const wait = backOff(memory.failures, timing);
+      return { memory: next, wait, reason: asServer(failure.words) };
+    }
+    case 'permission':
+    case 'missing-kind':
+      return afterRefusal(memory, failure, now, settings);
+    default:
+      return { memory: failed, wait: atLeast(failure.retryAfter, memory.failures, timing), reason: failure };
+  }
+}
+
+function afterRefusal(memory: RetryMemory, failure: Refusal, now: number, settings: RetrySettings): Retry {
+  const { timing, versions } = settings;
+  const refusals = memory.refusals + 1;
+  const hasNext = memory.version + 1 < versions;
+  const isFinal = memory.isEstablished ? refusals >= MAX_REFUSALS : !mayBeStarting(memory, failure);
+  if (!isFinal || (memory.isEstablished && !hasNext)) {
+    const isFirst = !memory.isEstablished && hasNext;
+    const wait = isFirst ? FIRST_REFUSAL_WAIT : backOff(memory.refusals, timing);
+    return { memory: { ...memory, refusals }, wait, reason: failure };
+  }
+  // A missing permission can be given, a missing kind cannot: it is the one to report.
+  const worst = memory.refusal?.kind === 'permission' ? memory.refusal : failure;
+  if (hasNext) {
+    const next = { ...inVersion(memory, memory.version + 1), refusal: worst };
+    return { memory: listing(next, 'cache', now, settings), wait: NO_WAIT, downgrade: failure };
+  }
+  const failed = { ...inVersion(memory, 0), failures: memory.failures + 1 };
+  const again = listing(failed, 'cache', now, settings);
+  return { memory: again, wait: backOff(memory.failures, timing), reason: worst };
+}
+
+/** Whether a refusal may be that of a server that has not loaded its roles yet: asked of the best version only. */
+function mayBeStarting({ version, refusals }: RetryMemory, failure: Refusal): boolean {
+  return version === 0 && failure.kind === 'permission' && refusals + 1 < MAX_FIRST_REFUSALS;
+}
+
+const WATCH: Step = { kind: 'watch' };
+
+const list = (from: RetryMemory['listFrom']): Step => ({ kind: 'list', from });
+
+/** All objects are listed next, by a stream unless the server refused one lately. */
+function listing(
+  memory: RetryMemory,
+  listFrom: RetryMemory['listFrom'],
+  now: number,
+  { timing }: RetrySettings,
+): RetryMemory {
+  const { streamRefusedAt } = memory;
+  const isRefused = streamRefusedAt !== undefined && now - streamRefusedAt < timing.streamRetry;
+  return { ...memory, listFrom, step: isRefused ? list(listFrom) : { kind: 'stream' } };
+}
+
+function inVersion(memory: RetryMemory, version: number): RetryMemory {
+  return { ...memory, version, isEstablished: false, refusals: 0, refusal: undefined };
+}
+
+function goOn(memory: RetryMemory): Retry {
+  return { memory, wait: NO_WAIT };
+}
+
+function asServer(words: string): Refusal {
+  return { kind: 'server', words };
+}
+
+/** Half as long to half as long again: spread from the first try on. */
+function around(mean: number): Range {
+  return { min: mean / 2, max: mean * 1.5 };
+}
+
+function backOff(failures: number, { minBackOff, maxBackOff }: ListWatchTiming): Range {
+  const mean = Math.min(minBackOff * 2 ** failures, maxBackOff / 1.5);
+  return around(mean);
+}
+
+/** What a server asks for by Retry-After is waited for by all its clients: they spread over half as long again. */
+function atLeast(retryAfter: number | undefined, failures: number, timing: ListWatchTiming): Range {
+  const { min, max } = backOff(failures, timing);
+  const asked = Math.min(retryAfter ?? 0, timing.maxRetryAfter);
+  return { min: Math.max(min, asked), max: Math.max(max, asked * 1.5) };
+}

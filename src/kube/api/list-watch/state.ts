@@ -1,0 +1,62 @@
+/**
+ * The states of a watch and the moves between them.
+ */
+import type { WaitingKind } from './failure.ts';
+
+export interface WaitingReason {
+  readonly kind: WaitingKind;
+  /** What the server or the network said. */
+  readonly words: string;
+}
+
+export type WatchState =
+  /** Not started, or stopped. */
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'listing'; readonly path: string; readonly objects: number }
+  | { readonly kind: 'watching'; readonly path: string }
+  /** `until` is in milliseconds of the clock's `now`. What was known before is served on. */
+  | { readonly kind: 'waiting'; readonly until: number; readonly reason: WaitingReason };
+
+/** From each state, where a watch may go. A state may follow itself: its fields change. */
+const legalMoves: Readonly<Record<WatchState['kind'], readonly WatchState['kind'][]>> = {
+  idle: ['listing', 'idle'],
+  listing: ['listing', 'watching', 'waiting', 'idle'],
+  watching: ['watching', 'listing', 'waiting', 'idle'],
+  waiting: ['listing', 'watching', 'waiting', 'idle'],
+};
+
+/** A mistake of this program, never of its input. */
+export class IllegalMoveError extends Error {
+  readonly from: WatchState['kind'];
+  readonly to: WatchState['kind'];
+
+  constructor(from: WatchState['kind'], to: WatchState['kind']) {
+    super(`A watch cannot go from one state to the other: ${from} to ${to}`);
+    this.name = 'IllegalMoveError';
+    this.from = from;
+    this.to = to;
+  }
+}
+
+/** @throws {IllegalMoveError} */
+export function moveWatch(from: WatchState, to: WatchState): WatchState {
+  if (!legalMoves[from.kind].includes(to.kind)) throw new IllegalMoveError(from.kind, to.kind);
+  return Object.freeze(to);
+}
+
+const reasonWords: Readonly<Record<WaitingKind, string>> = {
+  unreachable: 'no connection',
+  network: 'connection lost',
+  authentication: 'not authenticated',
+  permission: 'forbidden',
+  server: 'the server failed',
+  'missing-kind': 'not served',
+};
+
+/** For readiness and people: `forbidden: services is forbidden: User ...`. */
+export function describeState(state: WatchState): string {
+  if (state.kind === 'idle') return 'not started';
+  if (state.kind === 'listing') return `still listing, ${state.objects} so far`;
+  if (state.kind === 'watching') return 'watching';
+  return `${reasonWords[state.reason.kind]}: ${state.reason.words}`;
+}

@@ -1,0 +1,60 @@
+/**
+ * All durations of list and watch in one place, in milliseconds. Tests shorten what they need.
+ */
+export interface ListWatchTiming {
+  /** Until a connection must stand, TLS included. */
+  readonly connect: number;
+  /** Until the head of an answer must have arrived. */
+  readonly answer: number;
+  /** How long a page or a refusal may pause between two pieces. */
+  readonly pageSilence: number;
+  /** `timeoutSeconds` of a watch is drawn from this range, so that watches do not all end together. */
+  readonly minWatch: number;
+  readonly maxWatch: number;
+  /** How much longer than its `timeoutSeconds` a watch may last before it is closed from this side. */
+  readonly watchGrace: number;
+  /** A watch that ends sooner, without an event, counts as failed. */
+  readonly minUsefulWatch: number;
+  /** A watch that lasted longer ends a row of failures, even without an event. */
+  readonly provenWatch: number;
+  /** The base of the exponential back-off, and its limit. */
+  readonly minBackOff: number;
+  readonly maxBackOff: number;
+  /** The mean time between two tries while no connection can be made: a refused connection costs the server nothing. */
+  readonly reconnect: number;
+  /** The limit of what a `Retry-After` is taken for. */
+  readonly maxRetryAfter: number;
+  /** A list after `410 Gone` begins within this time, so that all clients of a restarted server do not list at once. */
+  readonly relistSpread: number;
+  /** A streamed list that was refused is asked for again after this time: the server may have been upgraded. */
+  readonly streamRetry: number;
+  /** Without an event, bookmark or check for about this long, the store is compared with the server. */
+  readonly quiet: number;
+  /** The store of a busy kind is compared about this often. */
+  readonly checkEvery: number;
+  /** How soon it is compared after a reconnection, and for the second time when it differs. */
+  readonly checkSoon: number;
+  /** How long a comparison waits for the watch to reach the version of the server's answer. */
+  readonly checkLag: number;
+}
+
+export const defaultTiming: ListWatchTiming = {
+  connect: 3_000,
+  answer: 30_000,
+  pageSilence: 30_000,
+  minWatch: 240_000,
+  maxWatch: 300_000,
+  watchGrace: 15_000,
+  minUsefulWatch: 1_000,
+  provenWatch: 10_000,
+  minBackOff: 1_000,
+  maxBackOff: 30_000,
+  reconnect: 1_000,
+  maxRetryAfter: 60_000,
+  relistSpread: 2_000,
+  streamRetry: 3_600_000,
+  quiet: 45_000,
+  checkEvery: 240_000,
+  checkSoon: 10_000,
+  checkLag: 15_000,
+};

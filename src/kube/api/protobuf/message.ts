@@ -1,0 +1,199 @@
+/**
+ * Messages of Protocol Buffers, read by the numbers of the fields that are wanted; all others are skipped by their length.
+ *
+ * The result has the shape of the same object in JSON, so that both encodings are trimmed by the same functions. An empty
+ * string is left out: the API server always writes the strings that JSON omits when empty.
+ */
+
+export type FieldKind = 'text' | 'texts' | 'number' | 'flag' | 'map' | 'message' | 'messages';
+
+export interface Field {
+  readonly name: string;
+  readonly kind: FieldKind;
+  /** Of a message and of a list of messages. */
+  readonly schema?: Schema;
+  /** Of a map: the only keys that are wanted. */
+  readonly keys?: ReadonlySet<string>;
+}
+
+/** The wanted fields by their numbers. */
+export type Schema = ReadonlyMap<number, Field>;
+
+/** The octets are no message of Protocol Buffers, or not a whole one. */
+export class ProtobufError extends Error {
+  override readonly name = 'ProtobufError';
+
+  constructor(problem: string) {
+    super(`not a Protocol Buffers message: ${problem}`);
+  }
+}
+
+const VARINT = 0;
+const FIXED_64 = 1;
+const DELIMITED = 2;
+const FIXED_32 = 5;
+
+/** A position in octets that moves on as they are read. */
+export class Cursor {
+  readonly octets: Buffer;
+  position: number;
+  /** Of the message that is read now. */
+  end: number;
+
+  constructor(octets: Buffer, position = 0, end = octets.length) {
+    this.octets = octets;
+    this.position = position;
+    this.end = end;
+  }
+
+  /**
+   * A varint as a number: exact up to 2^53, which holds all that the API server counts.
+   *
+   * @throws ProtobufError
+   */
+  readNumber(): number {
+    const first = this.position < this.end ? this.octets[this.position] : undefined;
+    if (first !== undefined && first < 0x80) {
+      this.position += 1;
+      return first;
+    }
+    let value = 0;
+    for (let factor = 1; factor < 2 ** 70; factor *= 128) {
+      const octet = this.position < this.end ? this.octets[this.position] : undefined;
+      if (octet === undefined) throw new ProtobufError('a number is cut off');
+      this.position += 1;
+      value += (octet & 0x7f) * factor;
+      if (octet < 0x80) return value;
+    }
+    throw new ProtobufError('a number has more than 10 octets');
+  }
+
+  /**
+   * The end of what has a length before it; the position is at its beginning then.
+   *
+   * @throws ProtobufError
+   */
+  readLength(): number {
+    const length = this.readNumber();
+    if (length > this.end - this.position) throw new ProtobufError('a field is cut off');
+    return this.position + length;
+  }
+
+  /** @throws ProtobufError */
+  skip(wireType: number): void {
+    if (wireType === VARINT) this.readNumber();
+    else if (wireType === DELIMITED) this.position = this.readLength();
+    else if (wireType === FIXED_64) this.#pass(8);
+    else if (wireType === FIXED_32) this.#pass(4);
+    else throw new ProtobufError(`wire type ${wireType}`);
+  }
+
+  #pass(octets: number): void {
+    if (octets > this.end - this.position) throw new ProtobufError('a field is cut off');
+    this.position += octets;
+  }
+}
+
+type Fields = { [name: string]: unknown };
+
+/**
+ * The message between the cursor's position and its end.
+ *
+ * @throws ProtobufError
+ */
+export function readMessage(cursor: Cursor, schema: Schema): Fields {
+  const message: Fields = {};
+  while (cursor.position < cursor.end) {
+    const tag = cursor.readNumber();
+    const wireType = tag % 8;
+    const field = schema.get((tag - wireType) / 8);
+    const isWanted = field !== undefined && wireType === wireTypeOf(field.kind);
+    if (isWanted) readField(cursor, field, message);
+    else cursor.skip(wireType);
+  }
+  return message;
+}
+
+function wireTypeOf(kind: FieldKind): number {
+  return kind === 'number' || kind === 'flag' ? VARINT : DELIMITED;
+}
+
+function readField(cursor: Cursor, field: Field, message: Fields): void {
+  const { name, kind } = field;
+  if (kind === 'number' || kind === 'flag') {
+    const value = cursor.readNumber();
+    message[name] = kind === 'flag' ? value !== 0 : value;
+    return;
+  }
+  const { octets } = cursor;
+  const end = cursor.readLength();
+  const first = cursor.position;
+  cursor.position = end;
+  switch (kind) {
+    case 'text':
+      if (end > first) message[name] = octets.toString('utf8', first, end);
+      break;
+    case 'texts':
+      listIn(message, name).push(octets.toString('utf8', first, end));
+      break;
+    case 'map':
+      within(cursor, first, end, () => readEntry(cursor, field, message));
+      break;
+    case 'message':
+      message[name] = within(cursor, first, end, () => readMessage(cursor, field.schema ?? NO_FIELDS));
+      break;
+    case 'messages':
+      listIn(message, name).push(
+        within(cursor, first, end, () => readMessage(cursor, field.schema ?? NO_FIELDS)),
+      );
+  }
+}
+
+/** Reads what lies between two positions; the cursor is behind it then. */
+function within<Value>(cursor: Cursor, start: number, end: number, read: () => Value): Value {
+  const outer = cursor.end;
+  cursor.position = start;
+  cursor.end = end;
+  const value = read();
+  cursor.position = end;
+  cursor.end = outer;
+  return value;
+}
+
+const NO_FIELDS: Schema = new Map();
+
+function listIn(message: Fields, name: string): unknown[] {
+  const list = message[name];
+  if (Array.isArray(list)) return list;
+  const made: unknown[] = [];
+  message[name] = made;
+  return made;
+}
+
+const KEY = 1;
+const VALUE = 2;
+
+/** An entry of a map is a message with a key and a value. */
+function readEntry(cursor: Cursor, { name, keys }: Field, message: Fields): void {
+  let key = '';
+  let value = '';
+  while (cursor.position < cursor.end) {
+    const tag = cursor.readNumber();
+    const wireType = tag % 8;
+    const number = (tag - wireType) / 8;
+    if (wireType !== DELIMITED || (number !== KEY && number !== VALUE)) {
+      cursor.skip(wireType);
+      continue;
+    }
+    const end = cursor.readLength();
+    const text = cursor.octets.toString('utf8', cursor.position, end);
+    cursor.position = end;
+    if (number === VALUE) value = text;
+    else if (keys === undefined || keys.has(text)) key = text;
+    else return;
+  }
+  // Without a prototype `__proto__` is a key like any other, as it is for JSON.parse.
+  const entries = (message[name] ?? Object.create(null)) as { [key: string]: string };
+  entries[key] = value;
+  message[name] = entries;
+}

@@ -1,0 +1,48 @@
+/**
+ * Services with cluster IPs: Kubernetes DNS specification, section 2.3.
+ *
+ * CoreDNS also names their endpoints, and has addresses at the names of ports; clients have come to know both.
+ */
+import type { Steps } from '../../../base/steps.ts';
+import type { NameKey } from '../../../wire/types.ts';
+import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+import { canonicalAddresses } from '../../names/endpoints.ts';
+import { nameBelow } from '../../names/labels.ts';
+import { OUTCOME } from '../../names/outcomes.ts';
+import { groupByPort } from '../../names/ports.ts';
+import { addressSets, emptyNonTerminals, namedSets } from '../../names/record-sets.ts';
+import type { ServicePort } from '../../objects/objects.ts';
+import type { DerivedService, ServiceView } from '../dialect.ts';
+import { addEndpointNodes, nameEndpoints } from './endpoint-names.ts';
+import { serviceSets } from './service-set.ts';
+import { belowService } from './short-names.ts';
+
+const outcome = OUTCOME.clusterIP;
+
+export function* deriveClusterIp(view: ServiceView, clusterIPs: readonly string[]): Steps<DerivedService> {
+  const { name, ttl, service } = view;
+  const ips = canonicalAddresses(clusterIPs);
+  if (ips.length === 0) return { nodes: [], reverse: [] };
+  const addressesOnly = addressSets(ips, ttl);
+  const addresses = namedSets(name, addressesOnly);
+  const setsFor = (ports: readonly ServicePort[]) => {
+    const targets = ports.map(({ port }) => ({ name, port, addresses }));
+    return [...addressesOnly, ...serviceSets(targets, ports.length * ips.length, ttl)];
+  };
+  const below = belowService(service.ports.length);
+  const nodes: ZoneNode[] = [{ name, sets: setsFor(service.ports), alias: undefined, below, outcome }];
+  const groups = groupByPort(service.ports.map((port) => ({ port })));
+  nodes.push(...emptyNonTerminals(groups, name, outcome));
+  for (const [labels, group] of groups) {
+    const portName = nameBelow(labels, name);
+    if (portName !== undefined) nodes.push(portNode(portName, setsFor(group.map(({ port }) => port))));
+  }
+  const reverse = ips.map((address) => ({ address, target: name, isService: true }));
+  const derived = { nodes, reverse };
+  yield* addEndpointNodes(yield* nameEndpoints(view), view, derived);
+  return derived;
+}
+
+function portNode(name: NameKey, sets: ZoneNode['sets']): ZoneNode {
+  return { name, sets, alias: undefined, below: COMPLETE, outcome };
+}

@@ -1,0 +1,116 @@
+/**
+ * Names and answers as CoreDNS has them.
+ */
+import type { Steps } from '../../../base/steps.ts';
+import { type NameKey, type RecordData, TYPE } from '../../../wire/types.ts';
+import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+import { recordSet } from '../../../zone/record-set.ts';
+import type { Zone } from '../../../zone/zone.ts';
+import { OUTCOME } from '../../names/outcomes.ts';
+import { addressSets, namedSets } from '../../names/record-sets.ts';
+import type { DerivedService, Dialect, ServiceView, ZoneView } from '../dialect.ts';
+import { deriveClusterIp } from './cluster-ip.ts';
+import { externalNameNode, externalPortName } from './external-name.ts';
+import { deriveHeadless } from './headless.ts';
+import { podName, podNamespaceNode } from './pod-names.ts';
+import { shortPortName } from './short-names.ts';
+
+/** Seconds: the most that the SOA record itself is cached for. */
+const MAX_SOA_TTL = 300;
+const VERSION_TTL = 28_800;
+/** Of the Kubernetes DNS specification. */
+const SPECIFICATION_VERSION = '1.1.0';
+const outcome = OUTCOME.zone;
+
+function zone(apex: NameKey, view: ZoneView): Zone {
+  const soa = {
+    kind: 'SOA',
+    primary: nameserverOf(apex),
+    // Labels above an apex, which is checked to leave room for them.
+    mailbox: `hostmaster.${apex}` as NameKey,
+    serial: view.serial,
+    refresh: 7200,
+    retry: 1800,
+    expire: 86_400,
+    minimum: view.ttl,
+  } as const;
+  return { apex, soa, negativeTtl: Math.min(MAX_SOA_TTL, view.ttl), authoritativeNxdomain: true };
+}
+
+const nameserverOf = (apex: NameKey) => `ns.dns.${apex}` as NameKey;
+
+function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneView): readonly ZoneNode[] {
+  const nameserver = nameserverOf(apex);
+  const addresses = addressSets(view.nameservers, view.ttl);
+  const nameservers: RecordData[] = [{ kind: 'NS', target: nameserver }];
+  const own = [
+    recordSet(TYPE.SOA, negativeTtl, [soa]),
+    { type: TYPE.NS, ttl: view.ttl, data: nameservers, additional: namedSets(nameserver, addresses) },
+  ];
+  const isReverse = apex !== view.domain;
+  const nodes = [
+    // A name in the reverse tree that we do not hold may be known to somebody else.
+    { name: apex, sets: own, alias: undefined, below: isReverse ? ASK : COMPLETE, outcome },
+    plainNode(`dns.${apex}`, []),
+    plainNode(nameserver, addresses),
+  ];
+  if (isReverse) return nodes;
+  const version = Uint8Array.from(Buffer.from(SPECIFICATION_VERSION, 'latin1'));
+  const text = recordSet(TYPE.TXT, VERSION_TTL, [{ kind: 'TXT', strings: [version] }]);
+  return [
+    ...nodes,
+    plainNode(`dns-version.${apex}`, [text]),
+    plainNode(`svc.${apex}`, []),
+    plainNode(`pod.${apex}`, []),
+  ];
+}
+
+const ASK = { kind: 'ask', labels: 0 } as const;
+
+function plainNode(name: string, sets: ZoneNode['sets']): ZoneNode {
+  // Labels above an apex, which is checked to leave room for them.
+  return { name: name as NameKey, sets, alias: undefined, below: COMPLETE, outcome };
+}
+
+const NOTHING: DerivedService = { nodes: [], reverse: [] };
+
+function* derive(view: ServiceView): Steps<DerivedService> {
+  const { address } = view.service;
+  switch (address.kind) {
+    case 'clusterIPs':
+      return yield* deriveClusterIp(view, address.addresses);
+    case 'headless':
+      return yield* deriveHeadless(view);
+    case 'externalName': {
+      const node = externalNameNode(view, address.name);
+      return node === undefined ? NOTHING : { nodes: [node], reverse: [] };
+    }
+  }
+}
+
+export const coreDns: Dialect = {
+  name: 'coredns',
+  usesNamespaces: true,
+  recursionAvailable: false,
+  anyQuestions: 'minimal',
+  hasWildcards: false,
+  ownsReverseZones: true,
+  zone,
+  apexNodes,
+  derive,
+  namespaceNode: (name) => ({
+    name,
+    sets: [],
+    alias: undefined,
+    below: COMPLETE,
+    outcome: OUTCOME.namespace,
+  }),
+  nameBelowService(view, name, labels, nodeOf) {
+    const { address } = view.service;
+    if (address.kind === 'externalName') return externalPortName(view, address.name, name, labels);
+    return shortPortName(name, labels, view.name, nodeOf);
+  },
+  podNamespaceNode,
+  podName,
+  wildcardName: () => undefined,
+};

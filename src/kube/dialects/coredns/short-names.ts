@@ -1,0 +1,30 @@
+/**
+ * Names below a service that CoreDNS answers although no specification has them: ports without their underscores, and
+ * any two labels below an ExternalName. There is no end of them, so they are made when somebody asks.
+ */
+import type { Below } from '../../../table/types.ts';
+import type { NameKey } from '../../../wire/types.ts';
+import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+
+const ASK_FOR_PORTS: Below = { kind: 'ask', labels: 2 };
+
+/** What a missing name below a service with so many ports means. */
+export function belowService(ports: number): Below {
+  return ports > 0 ? ASK_FOR_PORTS : COMPLETE;
+}
+
+/** `port.protocol` below a service, either with its underscore or without. */
+export function shortPortName(
+  name: NameKey,
+  labels: readonly string[],
+  service: NameKey,
+  nodeOf: ReadonlyMap<NameKey, ZoneNode>,
+): ZoneNode | undefined {
+  const [port, protocol, ...more] = labels;
+  if (port === undefined || protocol === undefined || more.length > 0) return undefined;
+  // Only looked up: no such name is made.
+  const node = nodeOf.get(`${underscored(port)}.${underscored(protocol)}.${service}` as NameKey);
+  return node && { ...node, name };
+}
+
+const underscored = (label: string): string => (label.startsWith('_') ? label : `_${label}`);

@@ -1,0 +1,105 @@
+/**
+ * A dialect of cluster DNS: which names exist and what they answer, as CoreDNS or kube-dns has it.
+ *
+ * A dialect holds no state. Its functions depend only on the objects of one service, or on the labels of a question.
+ */
+import type { Steps } from '../../base/steps.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { ZoneNode } from '../../zone/node.ts';
+import type { Zone } from '../../zone/zone.ts';
+import type { Endpoint } from '../names/endpoints.ts';
+import type { PodMode } from '../names/pods.ts';
+import type { ReverseName } from '../names/reverse-index.ts';
+import type { ServiceObject } from '../objects/objects.ts';
+
+/** One service as the names of its domain are derived from it. */
+export interface ServiceView {
+  /** The service's own name, `service.namespace.svc.<domain>`. */
+  readonly name: NameKey;
+  readonly service: ServiceObject;
+  readonly endpoints: readonly Endpoint[];
+  /** Seconds. */
+  readonly ttl: number;
+  /** The cluster's domain. */
+  readonly domain: NameKey;
+  /** Whether endpoints that stay are the same values in the next view, so that what is derived from them may be kept. */
+  readonly keepsEndpoints: boolean;
+}
+
+/** The names derived from one service. */
+export interface DerivedService {
+  /** Those above first. None at all while the service has nothing to answer. */
+  readonly nodes: readonly ZoneNode[];
+  readonly reverse: readonly ReverseName[];
+}
+
+/** What the zone's own names are made from. */
+export interface ZoneView {
+  readonly domain: NameKey;
+  readonly ttl: number;
+  readonly pods: PodMode;
+  /** Addresses that clients reach us at, canonical. */
+  readonly nameservers: readonly string[];
+  /** Of the SOA record: seconds since the epoch when the zone changed last. */
+  readonly serial: number;
+}
+
+/** Read access to the cluster's objects, for names that no table can hold. */
+export interface ClusterDirectory {
+  readonly pods: PodMode;
+  /** Seconds. */
+  readonly ttl: number;
+  namespaces(): Iterable<string>;
+  namespaceExists(namespace: string): boolean;
+  /** The names of a namespace's services. */
+  services(namespace: string): Iterable<string>;
+  /** Those of them that are of type ExternalName. */
+  externalNames(namespace: string): Iterable<string>;
+  view(namespace: string, service: string): ServiceView | undefined;
+  /** Whether a pod of the namespace has this canonical address. Known only where pods are verified. */
+  hasPod(namespace: string, address: string): boolean;
+}
+
+export interface Dialect {
+  readonly name: 'coredns' | 'kube-dns';
+  /** Whether namespaces exist without services, and pods only in namespaces that exist. */
+  readonly usesNamespaces: boolean;
+  /** Whether answers have RA set even where no upstream is configured. */
+  readonly recursionAvailable: boolean;
+  /** How questions of type ANY are answered: as RFC 8482 section 4.3 says, or with NOTIMP. */
+  readonly anyQuestions: 'minimal' | 'refused';
+  /** Whether a label `*` in a question stands for any label. */
+  readonly hasWildcards: boolean;
+  /** Whether we are the authority for all names of the reverse zones, or only for those that we hold. */
+  readonly ownsReverseZones: boolean;
+
+  zone(apex: NameKey, view: ZoneView): Zone;
+  /** The nodes of a zone besides those of services and namespaces: the apex first. */
+  apexNodes(zone: Zone, view: ZoneView): readonly ZoneNode[];
+  /** In steps, since a service may have thousands of endpoints. */
+  derive(view: ServiceView): Steps<DerivedService>;
+  /** The node of an existing namespace. `name`: its name below `svc`. */
+  namespaceNode(name: NameKey, namespace: string, directory: ClusterDirectory): ZoneNode;
+  /**
+   * A name below a service that is not among its nodes, but answered all the same.
+   *
+   * @param labels those left of the service's name
+   * @param nodeOf the service's nodes
+   */
+  nameBelowService(
+    view: ServiceView,
+    name: NameKey,
+    labels: readonly string[],
+    nodeOf: ReadonlyMap<NameKey, ZoneNode>,
+  ): ZoneNode | undefined;
+  /** `namespace.pod.<domain>` as it stands in the table; undefined where it does not. */
+  podNamespaceNode(name: NameKey, namespace: string, directory: ClusterDirectory): ZoneNode | undefined;
+  /**
+   * A name below `pod.<domain>` that is not in the table.
+   *
+   * @param labels those left of `pod`
+   */
+  podName(name: NameKey, labels: readonly string[], directory: ClusterDirectory): ZoneNode | undefined;
+  /** A name with a label `*`. `labels`: those left of `svc`, or of a `*` in its place. */
+  wildcardName(name: NameKey, labels: readonly string[], directory: ClusterDirectory): ZoneNode | undefined;
+}

@@ -1,0 +1,86 @@
+/**
+ * The names of a service out of its entries.
+ */
+import type { Steps } from '../../../base/steps.ts';
+import type { Below } from '../../../table/types.ts';
+import { TYPE } from '../../../wire/types.ts';
+import type { ZoneNode } from '../../../zone/node.ts';
+import { recordSet } from '../../../zone/record-set.ts';
+import { canonicalAddresses } from '../../names/endpoints.ts';
+import { nameBelow } from '../../names/labels.ts';
+import { OUTCOME } from '../../names/outcomes.ts';
+import { emptyNonTerminals } from '../../names/record-sets.ts';
+import type { ReverseName } from '../../names/reverse-index.ts';
+import type { DerivedService, ServiceView } from '../dialect.ts';
+import { type Entry, entriesNode } from './entry.ts';
+import {
+  ENDPOINTS_PER_STEP,
+  externalEntry,
+  headlessEntries,
+  portalEntries,
+  type ServiceEntries,
+} from './service-entries.ts';
+
+const NOTHING: DerivedService = { nodes: [], reverse: [] };
+
+export function* deriveService(view: ServiceView): Steps<DerivedService> {
+  const { address } = view.service;
+  switch (address.kind) {
+    case 'clusterIPs': {
+      const nodes = yield* entriesNodes(view, portalEntries(view, address.addresses), OUTCOME.clusterIP);
+      const reverse = canonicalAddresses(address.addresses).map(
+        (ip): ReverseName => ({ address: ip, target: view.name, isService: true }),
+      );
+      return { nodes, reverse };
+    }
+    case 'headless':
+      return {
+        nodes: yield* entriesNodes(view, yield* headlessEntries(view), OUTCOME.headless),
+        reverse: hostnames(view),
+      };
+    case 'externalName': {
+      const entry = externalEntry(view, address.name);
+      return entry === undefined ? NOTHING : { nodes: [aliasNode(entry, view.ttl)], reverse: [] };
+    }
+  }
+}
+
+/** The entries of ports have names too, which are made when somebody asks. */
+const ASK_FOR_KEYS: Below = { kind: 'ask', labels: 1 };
+
+function* entriesNodes(
+  view: ServiceView,
+  { own, ports }: ServiceEntries,
+  outcome: number,
+): Steps<readonly ZoneNode[]> {
+  if (own.length === 0) return [];
+  const { name, ttl } = view;
+  yield;
+  const nodes = [entriesNode(name, own, ttl, outcome), ...emptyNonTerminals(ports, name, outcome)];
+  for (const [labels, entries] of ports) {
+    const portName = nameBelow(labels, name);
+    yield;
+    if (portName !== undefined) nodes.push(entriesNode(portName, entries, ttl, outcome, ASK_FOR_KEYS));
+  }
+  for (const [index, entry] of own.entries()) {
+    if (index % ENDPOINTS_PER_STEP === 0) yield;
+    nodes.push(entriesNode(entry.name, [entry], ttl, OUTCOME.endpoint));
+  }
+  return nodes;
+}
+
+/** The node of an entry that leads to a name elsewhere, or to an address that was written where a name belongs. */
+export function aliasNode(entry: Entry, ttl: number): ZoneNode {
+  const node = entriesNode(entry.name, [entry], ttl, OUTCOME.externalName);
+  if (entry.host.kind !== 'name') return node;
+  const cname = recordSet(TYPE.CNAME, ttl, [{ kind: 'CNAME', target: entry.host.target }]);
+  return { ...node, sets: [cname, ...node.sets] };
+}
+
+/** Only endpoints with a hostname are found by their address. */
+function hostnames(view: ServiceView): readonly ReverseName[] {
+  return view.endpoints.flatMap(({ address, hostname }) => {
+    const target = hostname === undefined ? undefined : nameBelow(hostname, view.name);
+    return target === undefined ? [] : [{ address, target, isService: false }];
+  });
+}

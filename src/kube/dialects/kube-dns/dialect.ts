@@ -1,0 +1,80 @@
+/**
+ * Names and answers as kube-dns has them.
+ */
+import { type NameKey, TYPE } from '../../../wire/types.ts';
+import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+import { recordSet } from '../../../zone/record-set.ts';
+import type { Zone } from '../../../zone/zone.ts';
+import { OUTCOME } from '../../names/outcomes.ts';
+import type { ClusterDirectory, Dialect, ZoneView } from '../dialect.ts';
+import { deriveService } from './derive.ts';
+import { entriesNode, manyEntriesNode } from './entry.ts';
+import { podName } from './pod-names.ts';
+import { entriesBelow, serviceEntries } from './service-entries.ts';
+import { namespaceEntries, wildcardNode } from './wildcards.ts';
+
+/** Seconds: the TTL of the SOA record at the apex. */
+const SOA_TTL = 3600;
+const NEGATIVE_TTL = 60;
+/** kube-dns counts its serial in whole hours. */
+const HOUR = 3600;
+
+function zone(apex: NameKey, view: ZoneView): Zone {
+  const soa = {
+    kind: 'SOA',
+    // Labels above an apex, which is checked to leave room for them.
+    primary: `ns.dns.${apex}` as NameKey,
+    mailbox: `hostmaster.${apex}` as NameKey,
+    serial: view.serial - (view.serial % HOUR),
+    refresh: 28_800,
+    retry: 7200,
+    expire: 604_800,
+    minimum: NEGATIVE_TTL,
+  } as const;
+  return { apex, soa, negativeTtl: NEGATIVE_TTL, authoritativeNxdomain: false };
+}
+
+function apexNodes({ apex, soa }: Zone, view: ZoneView): readonly ZoneNode[] {
+  // Of the reverse zones we are the authority for the names alone that we hold.
+  if (apex !== view.domain) return [];
+  const plain = { sets: [], alias: undefined, below: COMPLETE, outcome: OUTCOME.zone };
+  return [
+    { ...plain, name: apex, sets: [recordSet(TYPE.SOA, SOA_TTL, [soa])] },
+    // Labels above an apex, which is checked to leave room for them.
+    { ...plain, name: `svc.${apex}` as NameKey },
+    { ...plain, name: `pod.${apex}` as NameKey, below: view.pods === 'disabled' ? COMPLETE : ASK },
+  ];
+}
+
+/** Every namespace is taken to have pods. */
+const ASK = { kind: 'ask', labels: 0 } as const;
+
+/** The addresses and names that external names lead to stand at their namespace too. */
+function namespaceNode(name: NameKey, namespace: string, directory: ClusterDirectory): ZoneNode {
+  const views = [...directory.externalNames(namespace)]
+    .sort()
+    .map((service) => directory.view(namespace, service));
+  const entries = views.flatMap((view) => (view === undefined ? [] : namespaceEntries(view)));
+  return manyEntriesNode(name, entries, views[0]?.ttl ?? 0, OUTCOME.namespace);
+}
+
+export const kubeDns: Dialect = {
+  name: 'kube-dns',
+  usesNamespaces: false,
+  recursionAvailable: true,
+  anyQuestions: 'refused',
+  hasWildcards: true,
+  ownsReverseZones: false,
+  zone,
+  apexNodes,
+  derive: deriveService,
+  namespaceNode,
+  nameBelowService(view, name, labels) {
+    const all = serviceEntries(view);
+    const entries = all === undefined || labels.includes('*') ? [] : entriesBelow(all, labels, view.name);
+    return entries.length === 0 ? undefined : entriesNode(name, entries, view.ttl, OUTCOME.endpoint);
+  },
+  podNamespaceNode: () => undefined,
+  podName,
+  wildcardName: wildcardNode,
+};

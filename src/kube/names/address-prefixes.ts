@@ -1,0 +1,88 @@
+/**
+ * Whether any address lies below a name of the reverse tree that is not a whole address (`10.in-addr.arpa`).
+ *
+ * Hardly anybody asks, so nothing is kept until somebody does. From then on the addresses are kept in order, and what has
+ * changed is merged in when the next question comes.
+ */
+import { parseAddress } from '../../wire/address.ts';
+import { splitLabels } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { isIpv6 } from './endpoints.ts';
+
+export class AddressPrefixes {
+  #sorted: readonly string[] | undefined;
+  readonly #added = new Set<string>();
+  readonly #removed = new Set<string>();
+
+  /** To be called when an address has come. */
+  add(address: string): void {
+    if (this.#sorted === undefined) return;
+    this.#removed.delete(address);
+    this.#added.add(address);
+  }
+
+  /** To be called when an address has gone. */
+  remove(address: string): void {
+    if (this.#sorted === undefined) return;
+    this.#added.delete(address);
+    this.#removed.add(address);
+  }
+
+  /**
+   * Whether the name exists because of an address below it.
+   *
+   * @param all all addresses there are, read at the first call
+   */
+  has(name: NameKey, all: Iterable<string>): boolean {
+    const prefix = prefixOf(name);
+    if (prefix === undefined) return false;
+    const sorted = this.#merge(all);
+    const found = sorted[lowerBound(sorted, prefix)];
+    return found?.startsWith(prefix) ?? false;
+  }
+
+  #merge(all: Iterable<string>): readonly string[] {
+    if (this.#sorted === undefined) this.#sorted = Array.from(all, textOf).sort();
+    if (this.#added.size === 0 && this.#removed.size === 0) return this.#sorted;
+    const removed = new Set(Array.from(this.#removed, textOf));
+    const added = Array.from(this.#added, textOf);
+    for (const text of added) removed.add(text);
+    // Two runs in order: what the engine's merge sort is quickest at.
+    this.#sorted = [...this.#sorted.filter((text) => !removed.has(text)), ...added.sort()].sort();
+    this.#added.clear();
+    this.#removed.clear();
+    return this.#sorted;
+  }
+}
+
+const IPV4 = '4 ';
+const IPV6 = '6 ';
+
+/** Text of which a prefix is a prefix of the address: `4 10.244.1.10.`, or `6` and the 32 digits of an IPv6 address. */
+function textOf(address: string): string {
+  if (!isIpv6(address)) return `${IPV4}${address}.`;
+  return IPV6 + Buffer.from(parseAddress(address) ?? []).toString('hex');
+}
+
+const OCTET = /^(?:0|[1-9]\d{0,2})$/;
+const DIGIT = /^[0-9a-f]$/;
+
+function prefixOf(name: NameKey): string | undefined {
+  const labels = splitLabels(name);
+  const digits = labels.slice(0, -2).reverse();
+  const isIpv4 = labels.at(-2) === 'in-addr';
+  if (!digits.every((digit) => (isIpv4 ? OCTET : DIGIT).test(digit))) return undefined;
+  return isIpv4 ? IPV4 + digits.map((digit) => `${digit}.`).join('') : IPV6 + digits.join('');
+}
+
+/** The first place whose text is not before `prefix`. */
+function lowerBound(sorted: readonly string[], prefix: string): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? '') < prefix) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

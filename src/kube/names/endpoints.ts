@@ -1,0 +1,70 @@
+/**
+ * The endpoints of one service, out of however many EndpointSlices or Endpoints objects it has.
+ *
+ * While endpoints move from one slice to another they are in both for a moment: each counts once. The order is that of
+ * the addresses, so that equal endpoints make equal answers whatever order they came in.
+ */
+import { formatAddress, parseAddress } from '../../wire/address.ts';
+import type { EndpointsObject, ServicePort } from '../objects/objects.ts';
+import { hostnameLabel } from './labels.ts';
+
+export interface Endpoint {
+  /** Canonical text. */
+  readonly address: string;
+  /** A label, if it has a hostname of its own. */
+  readonly hostname: string | undefined;
+  readonly ports: readonly ServicePort[];
+}
+
+/** The endpoints of one object, in its order. One that is in it twice is there twice. */
+export function endpointsOf({ groups }: EndpointsObject): readonly Endpoint[] {
+  const endpoints: Endpoint[] = [];
+  for (const { addresses, ports } of groups) {
+    for (const { address: text, hostname } of addresses) {
+      const address = canonicalAddress(text);
+      if (address !== undefined) endpoints.push({ address, hostname: hostnameLabel(hostname), ports });
+    }
+  }
+  return endpoints;
+}
+
+/** Endpoints that are in one list only are handed on as they are. */
+export function mergeEndpoints(lists: readonly (readonly Endpoint[])[]): readonly Endpoint[] {
+  const merged = new Map<string, Endpoint>();
+  for (const endpoints of lists) {
+    for (const endpoint of endpoints) {
+      const { address, hostname, ports } = endpoint;
+      const key = hostname === undefined ? address : `${address} ${hostname}`;
+      const before = merged.get(key);
+      const isSame = before === undefined || before.ports === ports;
+      merged.set(key, isSame ? endpoint : { address, hostname, ports: mergePorts(before.ports, ports) });
+    }
+  }
+  return Array.from(merged.keys())
+    .sort()
+    .map((key) => merged.get(key))
+    .filter((endpoint) => endpoint !== undefined);
+}
+
+function mergePorts(ports: readonly ServicePort[], more: readonly ServicePort[]): readonly ServicePort[] {
+  if (ports === more) return ports;
+  const merged = new Map([...ports, ...more].map((port) => [portKey(port), port]));
+  return [...merged].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, port]) => port);
+}
+
+const portKey = ({ name, protocol, port }: ServicePort): string => `${name}/${protocol}/${port}`;
+
+/** The one text of an address; nothing if the text is none. */
+export function canonicalAddress(text: string): string | undefined {
+  const octets = parseAddress(text);
+  if (octets === undefined) return undefined;
+  // The reader of IPv4 takes the canonical form alone.
+  return octets.length === 4 ? text : formatAddress(octets);
+}
+
+export const isIpv6 = (address: string): boolean => address.includes(':');
+
+/** Canonical addresses, each once, in the order given. */
+export function canonicalAddresses(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts.map(canonicalAddress))].filter((address) => address !== undefined);
+}

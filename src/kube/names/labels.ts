@@ -1,0 +1,38 @@
+/**
+ * Which names of Kubernetes objects can be labels of domain names.
+ *
+ * The API server checks all of them; manifests and older servers may not. What cannot be a label has no name in DNS, and
+ * nothing else comes of it.
+ */
+import type { NameKey } from '../../wire/types.ts';
+
+/** Characters that a name of plain labels may have, its final dot included: 255 octets in wire form. */
+const MAX_CHARACTERS = 254;
+
+const OBJECT_NAME = /^[a-z0-9_][-a-z0-9_]{0,62}$/;
+const HOSTNAME = /^[a-z0-9][-a-z0-9]{0,62}$/;
+/** One octet less, for the underscore before it. */
+const PORT_NAME = /^[a-z0-9][-a-z0-9_]{0,61}$/;
+
+/** Whether the name of a namespace or service can be a label as it is. */
+export function isLabel(name: string): boolean {
+  return OBJECT_NAME.test(name);
+}
+
+/** The label of an endpoint's hostname. */
+export function hostnameLabel(hostname: string | undefined): string | undefined {
+  const label = hostname?.toLowerCase();
+  return label !== undefined && HOSTNAME.test(label) ? label : undefined;
+}
+
+/** The label of a port's name, its underscore included (RFC 2782). */
+export function portLabel(name: string): string | undefined {
+  const label = name.toLowerCase();
+  return PORT_NAME.test(label) ? `_${label}` : undefined;
+}
+
+/** `labels` (one or several, joined by dots) above `parent`; nothing if that is too long for a name. */
+export function nameBelow(labels: string, parent: NameKey): NameKey | undefined {
+  // Plain lower-case labels above a key are a key again.
+  return labels.length + 1 + parent.length <= MAX_CHARACTERS ? (`${labels}.${parent}` as NameKey) : undefined;
+}

@@ -1,0 +1,43 @@
+/**
+ * The record sets that names of a cluster are made of.
+ */
+
+import { type AbsoluteName, type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
+import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
+import { type NamedSet, type RecordSet, recordSet } from '../../zone/record-set.ts';
+import { isIpv6 } from './endpoints.ts';
+import { nameBelow } from './labels.ts';
+import { protocolLabels } from './ports.ts';
+
+/** The A and the AAAA set of these canonical addresses, as far as there are any. */
+export function addressSets(addresses: readonly string[], ttl: number): readonly RecordSet[] {
+  const ipv4: RecordData[] = [];
+  const ipv6: RecordData[] = [];
+  for (const address of addresses) {
+    if (isIpv6(address)) ipv6.push({ kind: 'AAAA', address });
+    else ipv4.push({ kind: 'A', address });
+  }
+  const sets: RecordSet[] = [];
+  if (ipv4.length > 0) sets.push(recordSet(TYPE.A, ttl, ipv4));
+  if (ipv6.length > 0) sets.push(recordSet(TYPE.AAAA, ttl, ipv6));
+  return sets;
+}
+
+export function namedSets(name: AbsoluteName, sets: readonly RecordSet[]): readonly NamedSet[] {
+  return sets.map((set) => ({ name, set }));
+}
+
+/** The names of protocols below a service: they exist because of the ports below them (RFC 8020). */
+export function emptyNonTerminals(
+  groups: ReadonlyMap<string, unknown>,
+  service: NameKey,
+  outcome: number,
+): readonly ZoneNode[] {
+  return protocolLabels(groups)
+    .map((label) => nameBelow(label, service))
+    .filter((name) => name !== undefined)
+    .map((name) => ({ name, sets: [], alias: undefined, below: COMPLETE, outcome }));
+}
+
+/** The types whose questions an alias is followed for. */
+export const ADDRESS_TYPES: readonly number[] = [TYPE.A, TYPE.AAAA];

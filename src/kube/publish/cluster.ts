@@ -1,0 +1,301 @@
+/**
+ * A Kubernetes cluster as a part of the answer table: objects go in through sinks, names come out in the table.
+ *
+ * Nothing depends on the order of events: each change marks a service, and a marked service is derived anew from all its
+ * objects.
+ */
+
+import { ChangeQueue } from '../../base/change-queue.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';
+import type { PodMode } from '../names/pods.ts';
+import { checkLine, type ObjectLine, ObjectLineError, readLine } from '../objects/object-line.ts';
+import { type ListState, ObjectStore } from '../objects/object-store.ts';
+import type {
+  ClusterObject,
+  EndpointsObject,
+  NamespaceObject,
+  ObjectKey,
+  ObjectKind,
+  PodObject,
+  ServiceObject,
+} from '../objects/objects.ts';
+import { ClusterModel } from './model.ts';
+import { KubernetesNames } from './names.ts';
+import { Publication } from './publication.ts';
+
+export interface ClusterOptions {
+  readonly domain: NameKey;
+  readonly dialect: Dialect;
+  readonly pods: PodMode;
+  /** Seconds, 0 to 3600. */
+  readonly ttl: number;
+  /** Apexes of reverse zones. Default: `in-addr.arpa.` and `ip6.arpa.`. */
+  readonly reverseZones?: readonly NameKey[];
+  /** Whether answers have RA set. Default: that of the dialect. */
+  readonly recursionAvailable?: boolean;
+  /** Types of records that are left out of all answers. */
+  readonly filteredTypes?: ReadonlySet<number>;
+  /** The addresses of this machine, for the name server's own name. */
+  readonly ownAddresses: readonly string[];
+}
+
+export interface ClusterState {
+  /** Whether all kinds are listed and their names published. */
+  readonly known: boolean;
+  /** The kinds that are needed, and how far each is. */
+  readonly kinds: ReadonlyMap<ObjectKind, { readonly state: ListState; readonly count: number }>;
+  /** Services that wait for their names to be published. */
+  readonly waiting: number;
+  /** Addresses with names. */
+  readonly addresses: number;
+}
+
+/** A line of a snapshot is not an object. */
+export class SnapshotLineError extends Error {
+  override readonly name = 'SnapshotLineError';
+  /** From 1. */
+  readonly line: number;
+
+  constructor(line: number, text: string) {
+    super(`snapshot line ${line} is not an object: ${text.slice(0, 80)}`);
+    this.line = line;
+  }
+}
+
+// Keys by inspection.
+const REVERSE_ZONES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey];
+/** Characters of a domain that leave room for a namespace and a service. */
+const MAX_DOMAIN_CHARACTERS = 120;
+
+export class Cluster {
+  readonly names: KubernetesNames;
+  readonly services: ObjectStore<ServiceObject>;
+  readonly endpoints: ObjectStore<EndpointsObject>;
+  readonly namespaces: ObjectStore<NamespaceObject>;
+  readonly pods: ObjectStore<PodObject>;
+  readonly #model: ClusterModel;
+  readonly #publication: Publication;
+  readonly #queue: ChangeQueue;
+  readonly #clock: Clock;
+  readonly #needed: ReadonlyMap<ObjectKind, ObjectStore<never>>;
+  readonly #whenKnown: (() => void)[] = [];
+  #isKnown = false;
+  #hasBeenKnown = false;
+  #isIncomplete = false;
+  #generation = 0;
+  /** The generation that the zones themselves were made in. */
+  #published = 0;
+
+  /** @throws RangeError for a domain too long to have services below it */
+  constructor(options: ClusterOptions, table: TableWriter, clock: Clock, log: Log) {
+    if (options.domain.length > MAX_DOMAIN_CHARACTERS)
+      throw new RangeError(
+        `cluster domain too long: ${options.domain}; at most ${MAX_DOMAIN_CHARACTERS} characters`,
+      );
+    const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_ZONES } = options;
+    this.#clock = clock;
+    this.#model = new ClusterModel({ domain, dialect, pods, ttl, ownAddresses, reverseZones });
+    this.#model.renewZones(this.#seconds());
+    this.names = new KubernetesNames(this.#model);
+    this.#publication = new Publication(this.#model, table, log, options);
+    this.#queue = new ChangeQueue(
+      clock,
+      () => this.#publication.step(),
+      () => this.#settled(),
+    );
+    const listed = () => this.#queue.schedule();
+    this.services = new ObjectStore((key, _before, after) => this.#serviceChanged(key, after), listed);
+    this.endpoints = new ObjectStore(
+      (_key, before, after) => this.#endpointsChanged(before, after),
+      () => this.#endpointsListed(),
+    );
+    this.namespaces = new ObjectStore((key, _before, after) => this.#namespaceChanged(key, after), listed);
+    this.pods = new ObjectStore((_key, before, after) => this.#podChanged(before, after), listed);
+    this.#needed = this.#neededStores(dialect.usesNamespaces, pods);
+  }
+
+  /** Grows with every change of an object: what was answered under an older one may be old. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** Whether a missing name may be denied: all kinds are listed and published, and none is incomplete now. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /** Whether it was known once: from then on its names are better than none. */
+  get hasBeenKnown(): boolean {
+    return this.#hasBeenKnown;
+  }
+
+  /** While objects are missing that cannot be read, names that are not found are not denied. */
+  markIncomplete(isIncomplete: boolean): void {
+    if (isIncomplete === this.#isIncomplete) return;
+    this.#isIncomplete = isIncomplete;
+    this.#changed();
+  }
+
+  /** The kinds that must be listed before the zones are known. */
+  get neededKinds(): readonly ObjectKind[] {
+    return [...this.#needed.keys()];
+  }
+
+  state(): ClusterState {
+    const kinds = new Map(
+      Array.from(this.#needed, ([kind, store]) => [kind, { state: store.state, count: store.count() }]),
+    );
+    return {
+      known: this.#isKnown,
+      kinds,
+      waiting: this.#publication.waiting,
+      addresses: this.#model.reverse.size,
+    };
+  }
+
+  /** Calls `run` once when the zones have become known, at once if they are. */
+  whenKnown(run: () => void): void {
+    if (this.#hasBeenKnown) run();
+    else this.#whenKnown.push(run);
+  }
+
+  /** Publishes all changes at once, instead of within a moment. */
+  settle(): void {
+    this.#queue.settle();
+  }
+
+  /** Publishes nothing any more. */
+  stop(): void {
+    this.#queue.stop();
+  }
+
+  /** The zone as kube-dns prints it: JSON, in pieces that are made when they are taken. */
+  cacheTree(): Iterable<string> {
+    return writeCacheTree(this.#model.options.domain, this.#model);
+  }
+
+  /** All objects, one per line. */
+  *snapshot(): Iterable<string> {
+    for (const store of [this.services, this.endpoints, this.namespaces, this.pods]) yield* store.lines();
+  }
+
+  /**
+   * Takes in the lines of a snapshot. What is not listed again is forgotten at the end of the list of its kind. The zones
+   * stay unknown, but the names of these objects are answered.
+   *
+   * @throws SnapshotLineError; the lines before it are taken in
+   */
+  restore(lines: Iterable<string>): void {
+    this.#model.endpointsKnown = true;
+    let number = 0;
+    for (const line of lines) {
+      number += 1;
+      this.#restoreObject(readSnapshotLine(line, number));
+    }
+  }
+
+  #restoreObject(object: ClusterObject): void {
+    if (object.kind === 'Service') this.services.upsert(object);
+    else if (object.kind === 'Endpoints') this.endpoints.upsert(object);
+    else if (object.kind === 'Namespace') this.namespaces.upsert(object);
+    else this.pods.upsert(object);
+  }
+
+  #neededStores(usesNamespaces: boolean, pods: PodMode): ReadonlyMap<ObjectKind, ObjectStore<never>> {
+    const stores = new Map<ObjectKind, ObjectStore<never>>([
+      ['Service', this.services],
+      ['Endpoints', this.endpoints],
+    ]);
+    if (usesNamespaces) stores.set('Namespace', this.namespaces);
+    if (pods === 'verified') stores.set('Pod', this.pods);
+    return stores;
+  }
+
+  #serviceChanged(key: ObjectKey, after: ObjectLine | undefined): void {
+    const slash = key.indexOf('/');
+    const unit = this.#model.units.unit(key.slice(0, slash), key.slice(slash + 1));
+    unit.service = after;
+    this.#publication.serviceChanged(unit);
+    this.#changed();
+  }
+
+  #endpointsChanged(before: ObjectLine | undefined, after: ObjectLine | undefined): void {
+    if (before !== undefined) {
+      const unit = this.#unitOfEndpoints(before);
+      unit.endpoints = unit.endpoints.toSpliced(unit.endpoints.indexOf(before), 1);
+    }
+    if (after !== undefined) {
+      const unit = this.#unitOfEndpoints(after);
+      unit.endpoints = [...unit.endpoints, after];
+    }
+    this.#changed();
+  }
+
+  /** The unit of the service that the endpoints belong to; it will be derived anew. */
+  #unitOfEndpoints(line: ObjectLine) {
+    const { namespace, service } = readLine<EndpointsObject>(line);
+    const unit = this.#model.units.unit(namespace, service);
+    this.#publication.serviceChanged(unit);
+    return unit;
+  }
+
+  #endpointsListed(): void {
+    if (!this.#model.endpointsKnown) {
+      this.#model.endpointsKnown = true;
+      // Headless services were held back until now.
+      for (const unit of this.#model.units.services()) {
+        if (unit.service !== undefined && unit.standing.length === 0) this.#publication.serviceChanged(unit);
+      }
+    }
+    this.#queue.schedule();
+  }
+
+  #namespaceChanged(name: string, after: ObjectLine | undefined): void {
+    const unit = this.#model.units.namespace(name);
+    unit.hasObject = after !== undefined;
+    this.#publication.namespaceChanged(unit);
+    this.#changed();
+  }
+
+  #podChanged(before: ObjectLine | undefined, after: ObjectLine | undefined): void {
+    if (before !== undefined) this.#model.podIndex.remove(readLine<PodObject>(before));
+    if (after !== undefined) this.#model.podIndex.add(readLine<PodObject>(after));
+    this.#changed();
+  }
+
+  #changed(): void {
+    this.#generation += 1;
+    this.#publication.objectsChanged();
+    this.#queue.schedule();
+  }
+
+  #settled(): void {
+    const isListed = [...this.#needed.values()].every((store) => store.state === 'listed');
+    this.#isKnown = isListed && !this.#isIncomplete;
+    const becameKnown = this.#isKnown && !this.#hasBeenKnown;
+    this.#hasBeenKnown ||= this.#isKnown;
+    if (becameKnown || this.#generation !== this.#published) {
+      this.#published = this.#generation;
+      this.#model.renewZones(this.#seconds());
+      this.#publication.publishZones(this.#isKnown);
+    }
+    if (becameKnown) for (const run of this.#whenKnown.splice(0)) run();
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#clock.now() / 1000);
+  }
+}
+
+function readSnapshotLine(line: string, number: number): ClusterObject {
+  try {
+    return checkLine(line);
+  } catch (error) {
+    throw error instanceof ObjectLineError ? new SnapshotLineError(number, line) : error;
+  }
+}

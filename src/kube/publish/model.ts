@@ -1,0 +1,194 @@
+/**
+ * The cluster as names are derived from it: objects, indexes, and the dialect that says what they mean.
+ */
+import { completeSteps, type Steps } from '../../base/steps.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { ZoneNode } from '../../zone/node.ts';
+import type { Zone } from '../../zone/zone.ts';
+import type {
+  ClusterDirectory,
+  DerivedService,
+  Dialect,
+  ServiceView,
+  ZoneView,
+} from '../dialects/dialect.ts';
+import { canonicalAddresses, type Endpoint, endpointsOf, mergeEndpoints } from '../names/endpoints.ts';
+import { isLabel, nameBelow } from '../names/labels.ts';
+import { PodIndex, type PodMode } from '../names/pods.ts';
+import { ReverseIndex } from '../names/reverse-index.ts';
+import { readLine } from '../objects/object-line.ts';
+import type { EndpointsObject, ServiceObject } from '../objects/objects.ts';
+import { type NamespaceUnit, type ServiceUnit, ServiceUnits } from './service-units.ts';
+
+export interface ModelOptions {
+  readonly domain: NameKey;
+  readonly dialect: Dialect;
+  readonly pods: PodMode;
+  /** Seconds, 0 to 3600. */
+  readonly ttl: number;
+  /** Apexes below `in-addr.arpa.` and `ip6.arpa.`, those included. */
+  readonly reverseZones: readonly NameKey[];
+  /** The addresses of this machine, to find the service that clients reach us by; or to show them where there is none. */
+  readonly ownAddresses: readonly string[];
+}
+
+/** Endpoints objects of a service that is derived whole each time. A slice has 100 endpoints by default. */
+const MAX_OBJECTS = 4;
+
+const NOTHING: DerivedService = { nodes: [], reverse: [] };
+
+export class ClusterModel implements ClusterDirectory {
+  readonly options: ModelOptions;
+  readonly units = new ServiceUnits();
+  readonly reverse: ReverseIndex;
+  readonly podIndex = new PodIndex();
+  /** Whether endpoints are known; until then a headless service would have too few of them. */
+  endpointsKnown = false;
+  #zones: readonly Zone[] = [];
+  #ownNodes: ReadonlyMap<NameKey, ZoneNode> = new Map();
+
+  constructor(options: ModelOptions) {
+    this.options = options;
+    this.reverse = new ReverseIndex(options.ttl);
+    this.renewZones(0);
+  }
+
+  /** A service with its endpoints; nothing if there is none, or its names cannot be labels. */
+  view(namespace: string, service: string): ServiceView | undefined {
+    const unit = this.units.find(namespace, service);
+    return unit && this.viewOf(unit);
+  }
+
+  viewOf(unit: ServiceUnit): ServiceView | undefined {
+    return completeSteps(this.viewInSteps(unit));
+  }
+
+  *viewInSteps(unit: ServiceUnit): Steps<ServiceView | undefined> {
+    const { domain, ttl } = this.options;
+    if (unit.service === undefined || !isLabel(unit.name)) return undefined;
+    const parent = this.namespaceName(unit.namespace.name);
+    const name = parent && nameBelow(unit.name, parent);
+    if (name === undefined) return undefined;
+    const service = readLine<ServiceObject>(unit.service);
+    const lists = yield* this.#endpointLists(unit);
+    const endpoints = mergeEndpoints(lists);
+    return { name, service, endpoints, ttl, domain, keepsEndpoints: unit.kept !== undefined };
+  }
+
+  /** Those of each object. Where there are many objects, those that have not changed are not read again. */
+  *#endpointLists(unit: ServiceUnit): Steps<readonly (readonly Endpoint[])[]> {
+    if (unit.endpoints.length <= MAX_OBJECTS) {
+      unit.kept = undefined;
+      return unit.endpoints.map((line) => endpointsOf(readLine<EndpointsObject>(line)));
+    }
+    const kept = unit.kept ?? { endpoints: new Map(), nodes: new Map() };
+    unit.kept = kept;
+    const { endpoints: lines } = unit;
+    const lists: (readonly Endpoint[])[] = [];
+    for (const line of lines) {
+      const before = kept.endpoints.get(line);
+      const endpoints = before ?? endpointsOf(readLine<EndpointsObject>(line));
+      lists.push(endpoints);
+      if (before !== undefined) continue;
+      kept.endpoints.set(line, endpoints);
+      yield;
+    }
+    const current = new Set(lines);
+    for (const line of kept.endpoints.keys()) if (!current.has(line)) kept.endpoints.delete(line);
+    yield;
+    return lists;
+  }
+
+  /** `namespace.svc.<domain>`, if the namespace can be a label. */
+  namespaceName(namespace: string): NameKey | undefined {
+    return isLabel(namespace) ? nameBelow(`${namespace}.svc`, this.options.domain) : undefined;
+  }
+
+  derive(view: ServiceView | undefined): DerivedService {
+    return completeSteps(this.deriveInSteps(view));
+  }
+
+  *deriveInSteps(view: ServiceView | undefined): Steps<DerivedService> {
+    if (view === undefined) return NOTHING;
+    if (view.service.address.kind === 'headless' && !this.endpointsKnown) return NOTHING;
+    return yield* this.options.dialect.derive(view);
+  }
+
+  get pods(): PodMode {
+    return this.options.pods;
+  }
+
+  get ttl(): number {
+    return this.options.ttl;
+  }
+
+  hasPod(namespace: string, address: string): boolean {
+    return this.podIndex.has(namespace, address);
+  }
+
+  namespaceExists(namespace: string): boolean {
+    const unit = this.units.findNamespace(namespace);
+    return unit !== undefined && this.isServed(unit);
+  }
+
+  /** Whether a namespace is answered for: whether it exists, by the rules of the dialect. */
+  isServed(unit: NamespaceUnit): boolean {
+    if (!isLabel(unit.name)) return false;
+    return unit.live > 0 || (unit.hasObject && this.options.dialect.usesNamespaces);
+  }
+
+  *namespaces(): Iterable<string> {
+    for (const { name } of this.units.namespaces()) yield name;
+  }
+
+  services(namespace: string): Iterable<string> {
+    return this.units.findNamespace(namespace)?.services.keys() ?? [];
+  }
+
+  externalNames(namespace: string): Iterable<string> {
+    return this.units.findNamespace(namespace)?.externalNames ?? [];
+  }
+
+  /** The zones, the cluster's domain first. */
+  get zones(): readonly Zone[] {
+    return this.#zones;
+  }
+
+  /** The nodes of the zones themselves, each zone's from its apex on. */
+  get ownNodes(): ReadonlyMap<NameKey, ZoneNode> {
+    return this.#ownNodes;
+  }
+
+  /**
+   * Makes the zones anew, with a new serial number and the name servers' addresses of now.
+   *
+   * @param serial seconds since the epoch
+   */
+  renewZones(serial: number): void {
+    const { domain, ttl, pods, dialect, reverseZones } = this.options;
+    const view: ZoneView = { domain, ttl, pods, nameservers: this.#nameservers(), serial };
+    this.#zones = [domain, ...reverseZones].map((apex) => dialect.zone(apex, view));
+    const nodes = this.#zones.flatMap((zone) => dialect.apexNodes(zone, view));
+    this.#ownNodes = new Map(nodes.map((node) => [node.name, node]));
+  }
+
+  /** The addresses of the services that lead to this machine, else the machine's own. */
+  #nameservers(): readonly string[] {
+    const own = canonicalAddresses(this.options.ownAddresses);
+    const found = own.flatMap((address) =>
+      this.reverse
+        .namesOf(address)
+        .flatMap(({ target, isService }) => (isService ? [] : this.#addressesOf(target))),
+    );
+    return found.length > 0 ? canonicalAddresses(found) : own;
+  }
+
+  /** @param endpoint the name of an endpoint */
+  #addressesOf(endpoint: NameKey): readonly string[] {
+    const [, service = '', namespace = ''] = endpoint.split('.');
+    const view = this.view(namespace, service);
+    if (view === undefined) return [];
+    const { address } = view.service;
+    return address.kind === 'clusterIPs' ? address.addresses : view.endpoints.map((one) => one.address);
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * The cluster's names for the handler chain, derived from the objects for each question.
+ *
+ * It gives the same answers as the table, and in addition those that no table can hold: pods, and names of which there
+ * are infinitely many.
+ */
+import { isWithin, splitLabels } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { COMPLETE, type NameSource, type ZoneNode } from '../../zone/node.ts';
+import type { Zone } from '../../zone/zone.ts';
+import { OUTCOME } from '../names/outcomes.ts';
+import { DerivedServices } from './derived-services.ts';
+import type { ClusterModel } from './model.ts';
+
+export class KubernetesNames implements NameSource {
+  readonly hasCuts = false;
+  readonly hasWildcards = false;
+  readonly #model: ClusterModel;
+  readonly #services: DerivedServices;
+
+  constructor(model: ClusterModel) {
+    this.#model = model;
+    this.#services = new DerivedServices(model);
+  }
+
+  /** The apexes of all zones. */
+  get apexes(): readonly NameKey[] {
+    return this.#model.zones.map(({ apex }) => apex);
+  }
+
+  /** The zone that a name belongs to. */
+  zoneOf(name: NameKey): Zone | undefined {
+    return this.#model.zones.find(({ apex }) => isWithin(name, apex));
+  }
+
+  /** Whether we are the authority for every name of this zone, or for those alone that we hold. */
+  ownsAll(zone: Zone): boolean {
+    return zone.apex === this.#model.options.domain || this.#model.options.dialect.ownsReverseZones;
+  }
+
+  /** Whether a name is ours, and nobody else's. */
+  owns(name: NameKey): boolean {
+    const zone = this.zoneOf(name);
+    return zone !== undefined && !this.mayBelongToOthers(zone, name);
+  }
+
+  /** Whether somebody else may know of a name: one of the reverse tree that no address of ours has. */
+  mayBelongToOthers(zone: Zone, name: NameKey): boolean {
+    return zone.apex !== this.#model.options.domain && this.findStanding(name) === undefined;
+  }
+
+  find(name: NameKey): ZoneNode | undefined {
+    return this.findStanding(name) ?? this.#findMade(name);
+  }
+
+  /** Names as the table holds them, and nothing that is made when somebody asks. */
+  findStanding(name: NameKey): ZoneNode | undefined {
+    const labels = this.#labelsBelow(name);
+    const own = this.#model.ownNodes.get(name);
+    if (own !== undefined || labels === undefined) return own ?? this.#findReverse(name);
+    const namespace = labels.at(-2);
+    if (namespace === undefined) return undefined;
+    if (labels.at(-1) === 'pod') {
+      const { dialect } = this.#model.options;
+      return labels.length === 2 ? dialect.podNamespaceNode(name, namespace, this.#model) : undefined;
+    }
+    if (labels.at(-1) !== 'svc') return undefined;
+    if (labels.length === 2) return this.#findNamespace(namespace, name);
+    return this.#services.find(namespace, labels.at(-3) ?? '')?.nodeOf.get(name);
+  }
+
+  /** Whether a service would lead a client to somebody: to an endpoint, or to a name elsewhere. */
+  isServed(namespace: string, service: string): boolean {
+    const view = this.#services.find(namespace, service)?.view;
+    if (view === undefined) return false;
+    return view.service.address.kind === 'externalName' || view.endpoints.length > 0;
+  }
+
+  #labelsBelow(name: NameKey): readonly string[] | undefined {
+    const { domain } = this.#model.options;
+    return isWithin(name, domain) ? splitLabels(name).slice(0, -splitLabels(domain).length) : undefined;
+  }
+
+  #findNamespace(namespace: string, name: NameKey): ZoneNode | undefined {
+    if (!this.#model.namespaceExists(namespace)) return undefined;
+    return this.#model.options.dialect.namespaceNode(name, namespace, this.#model);
+  }
+
+  #findReverse(name: NameKey): ZoneNode | undefined {
+    return this.zoneOf(name) && this.#model.reverse.find(name);
+  }
+
+  #findMade(name: NameKey): ZoneNode | undefined {
+    const labels = this.#labelsBelow(name);
+    if (labels === undefined) return this.#findAboveAddresses(name);
+    const { dialect } = this.#model.options;
+    const top = labels.at(-1);
+    if (top === 'pod') return dialect.podName(name, labels.slice(0, -1), this.#model);
+    // In the tree of kube-dns services alone lie below the domain: pods are not in it.
+    if (dialect.hasWildcards && labels.includes('*') && (top === 'svc' || top === '*'))
+      return dialect.wildcardName(name, labels.slice(0, -1), this.#model);
+    if (top !== 'svc') return undefined;
+    if (labels.length < 4) return undefined;
+    const service = this.#services.find(labels.at(-2) ?? '', labels.at(-3) ?? '');
+    return service && dialect.nameBelowService(service.view, name, labels.slice(0, -3), service.nodeOf);
+  }
+
+  /** Names of the reverse tree above addresses: they have names below them, so they exist (RFC 8020). */
+  #findAboveAddresses(name: NameKey): ZoneNode | undefined {
+    if (this.zoneOf(name) === undefined || !this.#model.reverse.hasBelow(name)) return undefined;
+    return { name, sets: [], alias: undefined, below: COMPLETE, outcome: OUTCOME.reverse };
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * Keeps the table equal to the model: every change of an object ends in the nodes that it touches, derived anew.
+ */
+import type { Log } from '../../base/log.ts';
+import type { Steps } from '../../base/steps.ts';
+import { WorkQueue } from '../../base/work-queue.ts';
+import { DEFAULT_PUBLICATION, type ZoneId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { reverseName } from '../../wire/address.ts';
+import { isWithin } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { ZoneNode } from '../../zone/node.ts';
+import { NOTHING, Publisher, type Standing } from '../../zone/publish.ts';
+import { settingsOf, type Zone } from '../../zone/zone.ts';
+import type { ClusterModel } from './model.ts';
+import type { NamespaceUnit, ServiceUnit } from './service-units.ts';
+
+interface PublishedZone {
+  readonly apex: NameKey;
+  readonly id: ZoneId;
+  standing: Standing;
+}
+
+export interface PublicationSettings {
+  /** Default: that of the dialect. */
+  readonly recursionAvailable?: boolean;
+  /** Types that are left out. */
+  readonly filteredTypes?: ReadonlySet<number>;
+}
+
+export class Publication {
+  readonly #model: ClusterModel;
+  readonly #table: TableWriter;
+  readonly #publisher: Publisher;
+  readonly #recursionAvailable: boolean;
+  readonly #log: Log;
+  readonly #zones: readonly PublishedZone[];
+  readonly #services = new WorkQueue<ServiceUnit>();
+  readonly #namespaces = new WorkQueue<NamespaceUnit>();
+  readonly #addresses = new WorkQueue<string>();
+  /** The service that is published now, in steps. */
+  #current: Steps<void> | undefined;
+
+  constructor(model: ClusterModel, table: TableWriter, log: Log, settings: PublicationSettings = {}) {
+    this.#model = model;
+    this.#table = table;
+    this.#recursionAvailable = settings.recursionAvailable ?? model.options.dialect.recursionAvailable;
+    this.#publisher = new Publisher(table, log, settings.filteredTypes);
+    this.#log = log;
+    this.#zones = model.zones.map((zone) => ({
+      apex: zone.apex,
+      id: table.defineZone(this.#settings(zone, false)),
+      standing: NOTHING,
+    }));
+    this.#publishOwnNodes();
+  }
+
+  /** Services that wait for their names to be published. */
+  get waiting(): number {
+    return this.#services.size + (this.#current === undefined ? 0 : 1);
+  }
+
+  serviceChanged(unit: ServiceUnit): void {
+    this.#services.add(unit);
+  }
+
+  namespaceChanged(unit: NamespaceUnit): void {
+    this.#namespaces.add(unit);
+  }
+
+  /** Publishes one thing that changed. @returns false if there was nothing left */
+  step(): boolean {
+    if (this.#current !== undefined) {
+      if (this.#current.next().done === true) this.#current = undefined;
+      return true;
+    }
+    const namespace = this.#namespaces.take();
+    if (namespace !== undefined) {
+      this.#attempt(namespace.name, () => this.#publishNamespace(namespace));
+      this.#model.units.dropNamespace(namespace);
+      return true;
+    }
+    const service = this.#services.take();
+    if (service !== undefined) {
+      this.#current = this.#workOff(service);
+      return this.step();
+    }
+    const address = this.#addresses.take();
+    if (address !== undefined) this.#attempt(address, () => this.#publishAddress(address));
+    return address !== undefined;
+  }
+
+  *#workOff(service: ServiceUnit): Steps<void> {
+    try {
+      yield* this.#publishService(service);
+    } catch (error) {
+      this.#reportFailure(`${service.namespace.name}/${service.name}`, error);
+    }
+    this.#model.units.drop(service);
+  }
+
+  /** Whatever is wrong with one object, all others are served. */
+  #attempt(what: string, publish: () => void): void {
+    try {
+      publish();
+    } catch (error) {
+      this.#reportFailure(what, error);
+    }
+    this.objectsChanged();
+  }
+
+  /** Ends the answers that were derived from the cluster before: its objects, or its nodes in the table, have changed. */
+  objectsChanged(): void {
+    this.#table.publicationChanged(DEFAULT_PUBLICATION);
+  }
+
+  #reportFailure(what: string, error: unknown): void {
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#log.error('names not published', { of: what, reason });
+  }
+
+  /** Publishes the zones themselves, after the model has renewed them. */
+  publishZones(known: boolean): void {
+    this.#attempt('the zones', () => {
+      for (const [index, zone] of this.#model.zones.entries()) {
+        const published = this.#zones[index];
+        if (published !== undefined) this.#table.changeZone(published.id, this.#settings(zone, known));
+      }
+      this.#publishOwnNodes();
+    });
+    this.#table.collect();
+  }
+
+  #settings(zone: Zone, known: boolean) {
+    const { dialect, domain } = this.#model.options;
+    const recursionAvailable = this.#recursionAvailable;
+    const askWildcards = dialect.hasWildcards && zone.apex === domain;
+    // Names of the reverse tree may be known elsewhere.
+    const any = zone.apex === domain ? dialect.anyQuestions : 'ask';
+    return settingsOf(zone, { known, recursionAvailable, askWildcards, any });
+  }
+
+  #publishOwnNodes(): void {
+    const nodes = [...this.#model.ownNodes.values()];
+    for (const zone of this.#zones) {
+      const own = nodes.filter(({ name }) => this.#zoneOf(name) === zone);
+      zone.standing = this.#publisher.replace(zone.standing, zone.id, own);
+    }
+  }
+
+  #zoneOf(name: NameKey): PublishedZone | undefined {
+    return this.#zones.find(({ apex }) => isWithin(name, apex));
+  }
+
+  *#publishService(unit: ServiceUnit): Steps<void> {
+    const { namespace } = unit;
+    const view = yield* this.#model.viewInSteps(unit);
+    const { nodes, reverse } = yield* this.#model.deriveInSteps(view);
+    const wasLive = unit.standing.length > 0;
+    if (nodes.length > 0 && !wasLive) {
+      namespace.live += 1;
+      if (namespace.standing.length === 0) this.#publishNamespace(namespace);
+    }
+    unit.standing = yield* this.#publishNodes(unit, nodes);
+    if (nodes.length === 0 && wasLive) namespace.live -= 1;
+    const wasExternal = namespace.externalNames.delete(unit.name);
+    const isExternal = nodes.length > 0 && view?.service.address.kind === 'externalName';
+    if (isExternal) namespace.externalNames.add(unit.name);
+    if (wasExternal || isExternal || namespace.live === 0) this.#publishNamespace(namespace);
+    unit.reverse = this.#model.reverse.replace(unit.reverse, reverse, (address) =>
+      this.#addresses.add(address),
+    );
+  }
+
+  *#publishNodes(unit: ServiceUnit, nodes: readonly ZoneNode[]): Steps<Standing> {
+    const { kept } = unit;
+    const [domain] = this.#zones;
+    if (kept === undefined || domain === undefined) return this.#publish(unit.standing, nodes);
+    kept.nodes = yield* this.#publisher.replaceInSteps(unit.standing, kept.nodes, domain.id, nodes);
+    return Array.from(kept.nodes.values(), ({ ref }) => ref);
+  }
+
+  #publishNamespace(unit: NamespaceUnit): void {
+    unit.standing = this.#publish(unit.standing, this.#namespaceNodes(unit));
+  }
+
+  #namespaceNodes(unit: NamespaceUnit): readonly ZoneNode[] {
+    const { dialect, domain } = this.#model.options;
+    const name = this.#model.namespaceName(unit.name);
+    if (name === undefined || !this.#model.isServed(unit)) return [];
+    const node = dialect.namespaceNode(name, unit.name, this.#model);
+    // As long as the name below `svc`.
+    const podName = `${unit.name}.pod.${domain}` as NameKey;
+    const pods = dialect.podNamespaceNode(podName, unit.name, this.#model);
+    return pods === undefined ? [node] : [node, pods];
+  }
+
+  /** Publishes nodes of the cluster's domain. */
+  #publish(standing: Standing, nodes: readonly ZoneNode[]): Standing {
+    const [domain] = this.#zones;
+    return domain === undefined ? NOTHING : this.#publisher.replace(standing, domain.id, nodes);
+  }
+
+  #publishAddress(address: string): void {
+    const name = reverseName(address);
+    const zone = this.#zoneOf(name);
+    if (zone === undefined) return;
+    const node = this.#model.reverse.node(address);
+    if (node === undefined) this.#publisher.remove(zone.id, name);
+    else this.#publisher.put(zone.id, node);
+  }
+}

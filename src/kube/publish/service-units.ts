@@ -1,0 +1,112 @@
+/**
+ * What is held of each service and namespace: their objects as lines, and what of them stands in the table.
+ *
+ * Of ten thousand services all this must stay small: nothing derived is kept, but references.
+ */
+import { NOTHING, type Standing, type StandingNodes } from '../../zone/publish.ts';
+import type { Endpoint } from '../names/endpoints.ts';
+import type { ReverseName } from '../names/reverse-index.ts';
+import type { ObjectLine } from '../objects/object-line.ts';
+
+/** One service, with the objects of its endpoints. Either may be there without the other. */
+export interface ServiceUnit {
+  readonly namespace: NamespaceUnit;
+  readonly name: string;
+  service: ObjectLine | undefined;
+  /** In the order they came in, which means nothing. Replaced whole: a list that grows takes room for more. */
+  endpoints: readonly ObjectLine[];
+  standing: Standing;
+  reverse: readonly ReverseName[];
+  /** Of a service with many endpoints: what makes a change of one slice cost what the slice is. */
+  kept: KeptService | undefined;
+}
+
+export interface KeptService {
+  /** By the lines of the objects that they come from. */
+  readonly endpoints: Map<ObjectLine, readonly Endpoint[]>;
+  /** What stands in the table, by name. */
+  nodes: StandingNodes;
+}
+
+export interface NamespaceUnit {
+  readonly name: string;
+  /** Whether the Namespace object exists. */
+  hasObject: boolean;
+  readonly services: Map<string, ServiceUnit>;
+  /** How many of the services have names. */
+  live: number;
+  /** Those of type ExternalName. */
+  readonly externalNames: Set<string>;
+  standing: Standing;
+}
+
+const NO_LINES: readonly ObjectLine[] = [];
+const NO_NAMES: readonly ReverseName[] = [];
+
+export class ServiceUnits {
+  readonly #namespaces = new Map<string, NamespaceUnit>();
+
+  /** The unit of a service, made if there is none. */
+  unit(namespace: string, name: string): ServiceUnit {
+    const parent = this.namespace(namespace);
+    const unit = parent.services.get(name);
+    if (unit !== undefined) return unit;
+    const made = {
+      namespace: parent,
+      name,
+      service: undefined,
+      endpoints: NO_LINES,
+      standing: NOTHING,
+      reverse: NO_NAMES,
+      kept: undefined,
+    };
+    parent.services.set(name, made);
+    return made;
+  }
+
+  /** The unit of a namespace, made if there is none. */
+  namespace(name: string): NamespaceUnit {
+    const unit = this.#namespaces.get(name);
+    if (unit !== undefined) return unit;
+    const made = {
+      name,
+      hasObject: false,
+      services: new Map(),
+      live: 0,
+      externalNames: new Set<string>(),
+      standing: NOTHING,
+    };
+    this.#namespaces.set(name, made);
+    return made;
+  }
+
+  find(namespace: string, name: string): ServiceUnit | undefined {
+    return this.#namespaces.get(namespace)?.services.get(name);
+  }
+
+  findNamespace(name: string): NamespaceUnit | undefined {
+    return this.#namespaces.get(name);
+  }
+
+  namespaces(): Iterable<NamespaceUnit> {
+    return this.#namespaces.values();
+  }
+
+  *services(): Iterable<ServiceUnit> {
+    for (const { services } of this.#namespaces.values()) yield* services.values();
+  }
+
+  /** Forgets a unit that has nothing left, and its namespace likewise. */
+  drop(unit: ServiceUnit): void {
+    if (unit.service !== undefined || unit.endpoints.length > 0 || unit.standing.length > 0) return;
+    const { services } = unit.namespace;
+    // By now another unit may have its name.
+    if (services.get(unit.name) === unit) services.delete(unit.name);
+    this.dropNamespace(unit.namespace);
+  }
+
+  dropNamespace(namespace: NamespaceUnit): void {
+    if (namespace.hasObject || namespace.services.size > 0 || namespace.standing.length > 0) return;
+    if (this.#namespaces.get(namespace.name) === namespace) this.#namespaces.delete(namespace.name);
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * A ring of query events: what one thread has answered, in memory that it writes and one consumer reads. Never a lock,
+ * never a wait: a full ring drops events and counts them, and no answer is late for it.
+ *
+ * The memory is eight control words, then a power of two of octets with records one behind the other, never across the
+ * end. Positions count octets ever written, modulo 2^32. Memory that was never written is not resident.
+ *
+ *     word 0   tail: up to where events are published        word 2   one of `EVENT_MODE`
+ *     word 1   head: up to where the consumer has read       word 3   events dropped
+ *
+ *     A record, in words, its size a multiple of 8 octets
+ *     0        its octets, or 0: the rest of the memory is unused
+ *     1        flags, see `FLAG` | octets of the question << 16
+ *     2, 3     when the query was received, a double: milliseconds of the machine's monotonic clock
+ *     4, 5     when the answer was sent, likewise
+ *     6        id of the query | its flags << 16
+ *     7        octets of the query | UDP size of its OPT record << 16
+ *     8        flags of the response | its octets << 16
+ *     9, 10    counts of answers | authorities << 16; additionals | octets of the response kept here << 16
+ *     11       the two ends, see `socket/endpoints.ts`; then the question, then the response, each padded to a word
+ */
+import { ENDPOINT_WORDS, ENDPOINTS_ARE_IPV6 } from '../../socket/endpoints.ts';
+import type { Transport } from '../../wire/response-size.ts';
+
+/** OFF: nothing is written. QUERIES: no response is kept. RESPONSES: the octets of each response are kept too. */
+export const EVENT_MODE = { OFF: 0, QUERIES: 1, RESPONSES: 2 } as const;
+
+export type EventMode = (typeof EVENT_MODE)[keyof typeof EVENT_MODE];
+
+/** The lowest two bits of the flags are the transport, an index of `TRANSPORTS`. */
+export const FLAG = { TRANSPORT: 3, CHAIN: 4, OPT: 8, DNSSEC_OK: 16 } as const;
+
+export const TRANSPORTS: readonly Transport[] = ['udp', 'tcp', 'tls', 'https'];
+
+export const CONTROL = { TAIL: 0, HEAD: 1, MODE: 2, DROPPED: 3 } as const;
+const CONTROL_OCTETS = 32;
+
+export const WORD = {
+  SIZE: 0,
+  FLAGS: 1,
+  RECEIVED: 2,
+  SENT: 4,
+  QUERY: 6,
+  QUERY_SIZE: 7,
+  RESPONSE: 8,
+  COUNTS: 9,
+  KEPT: 10,
+  ENDPOINTS: 11,
+} as const;
+
+const DEFAULT_OCTETS = 4 * 2 ** 20;
+
+/** @param octets of records to hold, a power of two; 4 MiB unless given */
+export function makeEventRing(octets = DEFAULT_OCTETS): SharedArrayBuffer {
+  return new SharedArrayBuffer(CONTROL_OCTETS + octets);
+}
+
+export interface EventRingViews {
+  readonly control: Int32Array;
+  readonly words: Uint32Array;
+  readonly octets: Uint8Array;
+  readonly doubles: Float64Array;
+}
+
+export function viewEventRing(memory: SharedArrayBuffer): EventRingViews {
+  return {
+    control: new Int32Array(memory, 0, CONTROL_OCTETS / 4),
+    words: new Uint32Array(memory, CONTROL_OCTETS),
+    octets: new Uint8Array(memory, CONTROL_OCTETS),
+    doubles: new Float64Array(memory, CONTROL_OCTETS),
+  };
+}
+
+/** Words of the two ends that begin with this one. */
+export function endpointWords(first: number): number {
+  return (first & ENDPOINTS_ARE_IPV6) === 0 ? ENDPOINT_WORDS.IPV4 : ENDPOINT_WORDS.IPV6;
+}
+
+/** Comparisons of two clocks; a thread may be suspended in the middle of some. */
+const COMPARISONS = 50;
+
+/** The monotonic clock that all threads of the machine share, in milliseconds. */
+export function sharedMonotonic(): () => number {
+  // What passes between the two readings makes the difference too small: the largest is the nearest.
+  let offset = Number.NEGATIVE_INFINITY;
+  for (let turn = 0; turn < COMPARISONS; turn++)
+    offset = Math.max(offset, Number(process.hrtime.bigint()) / 1e6 - performance.now());
+  return () => performance.now() + offset;
+}

@@ -1,0 +1,177 @@
+/**
+ * The writing end of a ring of query events, one per thread that answers.
+ *
+ * A batch: `begin`; for each query `noteQuery` before its answer is written over it, and `write` after; `publish` when the
+ * answers are sent. Nothing is allocated.
+ */
+import { CONTROL, EVENT_MODE, FLAG, sharedMonotonic, viewEventRing, WORD } from './event-ring.ts';
+
+/** Writes the two ends of a packet to words of the ring. @returns words written */
+export interface EndpointSource {
+  writeEndpoints(index: number, target: Uint32Array, at: number): number;
+}
+
+const HEADER_OCTETS = 12;
+/** Type and class behind a name. */
+const QUESTION_FIXED = 4;
+const OPT_OCTETS = 11;
+const TYPE_OPT = 41;
+/** The two ends of an IPv6 packet: room is reserved for the longer ones. */
+const MAX_FIXED_OCTETS = (WORD.ENDPOINTS + 9) * 4;
+
+export class QueryEventWriter {
+  readonly #control: Int32Array;
+  readonly #words: Uint32Array;
+  readonly #doubles: Float64Array;
+  readonly #capacity: number;
+  readonly #monotonic = sharedMonotonic();
+  #mode: number = EVENT_MODE.OFF;
+  #received = 0;
+  /** The positions of the first event that is not published, and behind the last. */
+  #first = 0;
+  #tail = 0;
+  /** Up to where the consumer had read when the batch began: it reads on, so there is no less room. */
+  #head = 0;
+  #id = 0;
+  #flags = 0;
+  #queryFlags = 0;
+  #querySize = 0;
+  #ednsSize = 0;
+  #questionOctets = 0;
+
+  constructor(memory: SharedArrayBuffer) {
+    const { control, words, doubles, octets } = viewEventRing(memory);
+    this.#control = control;
+    this.#words = words;
+    this.#doubles = doubles;
+    this.#capacity = octets.length;
+  }
+
+  /** Whether events are wanted now. */
+  get isOn(): boolean {
+    return Atomics.load(this.#control, CONTROL.MODE) !== EVENT_MODE.OFF;
+  }
+
+  /** @returns whether events are wanted; if not, none of the other functions may be called for this batch */
+  begin(): boolean {
+    this.#mode = Atomics.load(this.#control, CONTROL.MODE);
+    if (this.#mode === EVENT_MODE.OFF) return false;
+    this.#received = this.#monotonic();
+    this.#first = Atomics.load(this.#control, CONTROL.TAIL);
+    this.#tail = this.#first;
+    this.#head = Atomics.load(this.#control, CONTROL.HEAD);
+    return true;
+  }
+
+  /** To be called instead of relying on `begin` for the time, where a query came earlier. */
+  receivedAt(monotonic: number): void {
+    this.#received = monotonic;
+  }
+
+  /** The time for `receivedAt`. */
+  now(): number {
+    return this.#monotonic();
+  }
+
+  /** Keeps what an answer would overwrite. @param flags of `FLAG`: TRANSPORT and CHAIN */
+  noteQuery(view: DataView, start: number, length: number, flags: number): void {
+    this.#querySize = length;
+    this.#flags = flags;
+    this.#ednsSize = 0;
+    this.#questionOctets = 0;
+    this.#id = length < HEADER_OCTETS ? 0 : view.getUint16(start);
+    this.#queryFlags = length < HEADER_OCTETS ? 0 : view.getUint16(start + 2);
+    if (length < HEADER_OCTETS || view.getUint16(start + 4) !== 1) return;
+    const end = start + length;
+    let at = start + HEADER_OCTETS;
+    for (;;) {
+      if (at + QUESTION_FIXED >= end) return;
+      const label = view.getUint8(at);
+      at += label + 1;
+      if (label === 0) break;
+      if (label > 63) return;
+    }
+    at += QUESTION_FIXED;
+    this.#questionOctets = at - start - HEADER_OCTETS;
+    if (at + OPT_OCTETS > end || view.getInt32(start + 6) !== 0 || view.getUint16(start + 10) !== 1) return;
+    if (view.getUint8(at) !== 0 || view.getUint16(at + 1) !== TYPE_OPT) return;
+    this.#ednsSize = view.getUint16(at + 3);
+    this.#flags |= FLAG.OPT | ((view.getUint8(at + 7) & 0x80) === 0 ? 0 : FLAG.DNSSEC_OK);
+  }
+
+  /**
+   * Appends the event of the query that was noted last.
+   *
+   * @param view the response from `start` on: its question is the client's own
+   * @param length octets of the response
+   */
+  write(view: DataView, start: number, length: number, source: EndpointSource, index: number): void {
+    const words = this.#words;
+    const kept = this.#mode === EVENT_MODE.RESPONSES ? length : 0;
+    const question =
+      start + HEADER_OCTETS + this.#questionOctets <= view.byteLength ? this.#questionOctets : 0;
+    const at = this.#reserve(MAX_FIXED_OCTETS + ((question + 3) & ~3) + ((kept + 3) & ~3) + 4);
+    if (at < 0) {
+      Atomics.add(this.#control, CONTROL.DROPPED, 1);
+      return;
+    }
+    const word = at >> 2;
+    words[word + WORD.FLAGS] = this.#flags | (question << 16);
+    this.#doubles[(word + WORD.RECEIVED) >> 1] = this.#received;
+    words[word + WORD.QUERY] = this.#id | (this.#queryFlags << 16);
+    words[word + WORD.QUERY_SIZE] = this.#querySize | (this.#ednsSize << 16);
+    words[word + WORD.RESPONSE] = view.getUint16(start + 2) | (length << 16);
+    words[word + WORD.COUNTS] = view.getUint16(start + 6) | (view.getUint16(start + 8) << 16);
+    words[word + WORD.KEPT] = view.getUint16(start + 10) | (kept << 16);
+    let to = word + WORD.ENDPOINTS;
+    to += source.writeEndpoints(index, words, to);
+    to = this.#copy(view, start + HEADER_OCTETS, question, to);
+    if (kept > 0) to = this.#copy(view, start, kept, to);
+    const size = (((to - word) << 2) + 7) & ~7;
+    words[word] = size;
+    this.#tail = (this.#tail + size) | 0;
+  }
+
+  /** Hands the events of the batch to the consumer, with the time at which their answers were sent. */
+  publish(): void {
+    const words = this.#words;
+    const doubles = this.#doubles;
+    const now = this.#monotonic();
+    const mask = this.#capacity - 1;
+    for (let position = this.#first; position !== this.#tail; ) {
+      const at = position & mask;
+      const size = words[at >> 2] ?? 0;
+      if (size === 0) position = (position + this.#capacity - at) | 0;
+      else {
+        doubles[((at >> 2) + WORD.SENT) >> 1] = now;
+        position = (position + size) | 0;
+      }
+    }
+    Atomics.store(this.#control, CONTROL.TAIL, this.#tail);
+  }
+
+  /** Where a record of at most this size may be written, or -1. Skips the end of the memory if it is too short. */
+  #reserve(size: number): number {
+    const free = this.#capacity - ((this.#tail - this.#head) >>> 0);
+    const at = this.#tail & (this.#capacity - 1);
+    const left = this.#capacity - at;
+    if (size <= left) return size <= free ? at : -1;
+    if (left + size > free) return -1;
+    this.#words[at >> 2] = 0;
+    this.#tail = (this.#tail + left) | 0;
+    return 0;
+  }
+
+  /** Copies octets of a packet to words of the ring. @returns the word behind them */
+  #copy(view: DataView, from: number, length: number, to: number): number {
+    const words = this.#words;
+    const whole = length & ~3;
+    let word = to;
+    for (let at = 0; at < whole; at += 4, word++) words[word] = view.getUint32(from + at, true);
+    if (whole === length) return word;
+    let last = 0;
+    for (let at = whole; at < length; at++) last |= view.getUint8(from + at) << ((at - whole) * 8);
+    words[word] = last;
+    return word + 1;
+  }
+}

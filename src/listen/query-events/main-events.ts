@@ -1,0 +1,82 @@
+/**
+ * Query events of the main thread: what came by TCP, and what the handler chain has answered, whatever it came by.
+ *
+ * Each is an event of its own batch, since nothing else is answered at that moment.
+ */
+import { ENDPOINTS_ARE_IPV6, writeEndpointsOf } from '../../socket/endpoints.ts';
+import { parseAddress } from '../../wire/address.ts';
+import type { Transport } from '../../wire/response-size.ts';
+import { FLAG, TRANSPORTS } from './event-ring.ts';
+import { type EndpointSource, QueryEventWriter } from './event-writer.ts';
+
+/** An address as text, and a port. */
+interface Peer {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** What is known of a query besides its octets. */
+export interface AnsweredQuery {
+  /** From {@link MainThreadEvents.now}, when it was received. */
+  readonly received: number;
+  readonly source: 'table' | 'chain';
+  readonly transport: Transport;
+}
+
+export class MainThreadEvents {
+  readonly #writer: QueryEventWriter;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#writer = new QueryEventWriter(memory);
+  }
+
+  /** Whether events are wanted now. */
+  get isOn(): boolean {
+    return this.#writer.isOn;
+  }
+
+  /** The clock of events. */
+  now(): number {
+    return this.#writer.now();
+  }
+
+  add(query: Uint8Array, response: Uint8Array, client: Peer, about: AnsweredQuery): void {
+    this.#add(query, response, { writeEndpoints: (_, target, at) => writeClient(client, target, at) }, about);
+  }
+
+  /** @param envelope of the packet, see `socket/envelope.ts` */
+  addPacket(query: Uint8Array, response: Uint8Array, envelope: Uint8Array, about: AnsweredQuery): void {
+    this.#add(
+      query,
+      response,
+      { writeEndpoints: (_, target, at) => writeEndpointsOf(envelope, target, at) },
+      about,
+    );
+  }
+
+  #add(query: Uint8Array, response: Uint8Array, source: EndpointSource, about: AnsweredQuery): void {
+    const writer = this.#writer;
+    if (!writer.begin()) return;
+    writer.receivedAt(about.received);
+    const flags = TRANSPORTS.indexOf(about.transport) | (about.source === 'chain' ? FLAG.CHAIN : 0);
+    writer.noteQuery(viewOf(query), 0, query.length, flags);
+    writer.write(viewOf(response), 0, response.length, source, 0);
+    writer.publish();
+  }
+}
+
+function viewOf(octets: Uint8Array): DataView {
+  return new DataView(octets.buffer, octets.byteOffset, octets.byteLength);
+}
+
+function writeClient({ address, port }: Peer, target: Uint32Array, at: number): number {
+  const octets = parseAddress(address.split('%')[0] ?? '') ?? new Uint8Array(4);
+  const words = octets.length / 4;
+  const view = viewOf(octets);
+  target[at] = port | (words === 4 ? ENDPOINTS_ARE_IPV6 : 0);
+  for (let word = 0; word < words; word++) {
+    target[at + 1 + word] = view.getUint32(word * 4, true);
+    target[at + 1 + words + word] = 0;
+  }
+  return 1 + 2 * words;
+}

@@ -1,0 +1,72 @@
+/**
+ * A question that waits for its answer on the main thread: its octets, where the answer goes, and how it gets there.
+ *
+ * They are used again and again, since there are as many as questions that readers could not answer.
+ */
+
+import type { PendingQuery } from '../chain/pending-query.ts';
+import { ENVELOPE } from '../socket/envelope.ts';
+import type { QuestionTarget } from './question-ring.ts';
+
+/** What a waiting question says to those who took it out of its ring. */
+export interface SlowPathEvents {
+  /** @param length octets of the response; 0 if there is none */
+  answered(question: SlowPathQuery, response: Uint8Array, length: number): void;
+  /** It is to be answered slowly after all. */
+  handedOver(question: SlowPathQuery): void;
+  /** Answering it threw, which is a defect. */
+  failed(question: SlowPathQuery, error: unknown): void;
+}
+
+/** What nearly every query fits into. */
+const COMMON_QUERY_OCTETS = 512;
+
+export class SlowPathQuery implements QuestionTarget, PendingQuery {
+  octets = new Uint8Array(ENVELOPE.OCTETS + COMMON_QUERY_OCTETS);
+  view = new DataView(this.octets.buffer);
+  readonly start = ENVELOPE.OCTETS;
+  socket = 0;
+  length = 0;
+  client = '';
+  /** The descriptor that it came by. */
+  fd = -1;
+  /** When it was taken, by the clock of query events; 0 where there are none. */
+  received = 0;
+  readonly #events: SlowPathEvents;
+
+  constructor(events: SlowPathEvents) {
+    this.#events = events;
+  }
+
+  /** Whether its memory is what nearly every question needs. */
+  get isCommonSize(): boolean {
+    return this.octets.length === ENVELOPE.OCTETS + COMMON_QUERY_OCTETS;
+  }
+
+  enlarge(octets: number): void {
+    this.octets = new Uint8Array(octets);
+    this.view = new DataView(this.octets.buffer);
+  }
+
+  /** The query, in memory that the next question is read into. */
+  packet(): Uint8Array {
+    return this.octets.subarray(this.start, this.start + this.length);
+  }
+
+  /** A copy of the query. */
+  query(): Uint8Array {
+    return this.octets.slice(this.start, this.start + this.length);
+  }
+
+  respond(response: Uint8Array, length: number): void {
+    this.#events.answered(this, response, length);
+  }
+
+  handOver(): void {
+    this.#events.handedOver(this);
+  }
+
+  fail(error: unknown): void {
+    this.#events.failed(this, error);
+  }
+}

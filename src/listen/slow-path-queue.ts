@@ -1,0 +1,250 @@
+/**
+ * The main thread's part of UDP: takes questions out of the readers' rings, has them answered, and sends the answers on the
+ * socket they came by.
+ *
+ * It takes a few at a time and lets other work of the main thread in between. When too many are unanswered it takes no
+ * more; the rings fill, and the readers drop.
+ */
+import type { Log } from '../base/log.ts';
+import { clientOf, ENVELOPE } from '../socket/envelope.ts';
+import { ReplySender } from '../socket/reply.ts';
+import { ReplyBatch } from '../socket/reply-batch.ts';
+import { ClientNames } from './client-names.ts';
+import { ClientRuleChecker, DECISION, type SharedClientRules, truncateResponse } from './client-rules.ts';
+import { Faults, failQuery } from './faults.ts';
+import type { MainThreadEvents } from './query-events/main-events.ts';
+import { QuestionConsumer } from './question-ring.ts';
+import { type SlowPathEvents, SlowPathQuery } from './slow-path-query.ts';
+import type { HandleQuery, PacketPath } from './types.ts';
+
+/** A reader's ring, and the descriptors of its sockets. */
+export interface QuestionSource {
+  readonly ring: SharedArrayBuffer;
+  readonly sockets: readonly number[];
+}
+
+export interface SlowQuestionCounts {
+  readonly asked: number;
+  readonly unanswered: number;
+  /** Answered SERVFAIL, as answering threw: a defect. */
+  readonly faults: number;
+  /** Answers that the kernel would not send. */
+  readonly unsent: number;
+  /** Responses beyond a rate. */
+  readonly limited: number;
+  /** Questions that found their ring full. */
+  readonly dropped: number;
+}
+
+interface Source {
+  readonly consumer: QuestionConsumer;
+  readonly sockets: readonly number[];
+  /** Whether a question that comes will wake us. */
+  isWatched: boolean;
+}
+
+export interface SlowQuestionOptions {
+  readonly handleQuery: HandleQuery;
+  /** Asked first. */
+  readonly packetPath?: PacketPath | undefined;
+  /** How many questions may wait for their answers at once. */
+  readonly maxUnanswered: number;
+  /** What our OPT records say that we take over UDP, in octets. */
+  readonly udpSize: number;
+  /** Where answered queries are written to; undefined: nowhere. */
+  readonly events?: MainThreadEvents | undefined;
+  /** What clients may do, if there are bounds: here, how many responses they get. */
+  readonly clientRules?: SharedClientRules | undefined;
+  readonly log: Log;
+}
+
+const TAKEN_PER_TURN = 64;
+/** Questions kept to be used again. */
+const MAX_SPARE = 2048;
+
+export class SlowPathQueue implements SlowPathEvents {
+  readonly #sources: readonly Source[];
+  readonly #handleQuery: HandleQuery;
+  readonly #packetPath: PacketPath;
+  readonly #maxUnanswered: number;
+  readonly #udpSize: number;
+  readonly #events: MainThreadEvents | undefined;
+  readonly #rules: ClientRuleChecker | undefined;
+  readonly #faults: Faults;
+  readonly #clients = new ClientNames();
+  readonly #sender = new ReplySender();
+  readonly #batch = new ReplyBatch();
+  readonly #spare: SlowPathQuery[] = [];
+  #asked = 0;
+  #unanswered = 0;
+  #unsent = 0;
+  #limited = 0;
+  #isScheduled = false;
+  #isSending = false;
+  #isClosed = false;
+  #waiting: (() => void)[] = [];
+
+  constructor(sources: readonly QuestionSource[], options: SlowQuestionOptions) {
+    const { handleQuery, packetPath, maxUnanswered, udpSize, events, clientRules, log } = options;
+    this.#sources = sources.map(({ ring, sockets }) => ({
+      consumer: new QuestionConsumer(ring),
+      sockets,
+      isWatched: false,
+    }));
+    this.#handleQuery = handleQuery;
+    this.#packetPath = packetPath ?? (() => false);
+    this.#maxUnanswered = maxUnanswered;
+    this.#udpSize = udpSize;
+    this.#events = events;
+    this.#rules = clientRules && new ClientRuleChecker(clientRules);
+    this.#faults = new Faults(log);
+    this.wake();
+  }
+
+  /** There may be questions. */
+  wake(): void {
+    if (this.#isScheduled || this.#isClosed) return;
+    this.#isScheduled = true;
+    setImmediate(() => this.#takeSome());
+  }
+
+  /** Settles when all questions taken so far are answered. */
+  async settle(): Promise<void> {
+    if (this.#unanswered > 0 || this.#isScheduled)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#send();
+  }
+
+  /** Sends nothing from now on: the sockets are about to be closed. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  count(): SlowQuestionCounts {
+    return {
+      asked: this.#asked,
+      unanswered: this.#unanswered,
+      faults: this.#faults.count,
+      unsent: this.#unsent + this.#batch.unsent,
+      limited: this.#limited,
+      dropped: this.#sources.reduce((sum, { consumer }) => sum + consumer.countDropped(), 0),
+    };
+  }
+
+  /** Answers of one turn of the event loop leave together. */
+  answered(question: SlowPathQuery, response: Uint8Array, answerLength: number): void {
+    const length = answerLength === 0 ? 0 : this.#limit(question, response, answerLength);
+    if (length > 0 && !this.#isClosed) {
+      const { fd, octets, received } = question;
+      if (this.#events?.isOn === true)
+        this.#events.addPacket(question.packet(), response.subarray(0, length), octets, {
+          received,
+          source: 'chain',
+          transport: 'udp',
+        });
+      if (!this.#batch.fits(length)) {
+        const isSent = this.#sender.send(fd, octets, response.subarray(0, length)) === 'sent';
+        if (!isSent) this.#unsent++;
+      } else {
+        this.#batch.add(fd, octets, response, length);
+        if (!this.#isSending) {
+          this.#isSending = true;
+          setImmediate(() => this.#send());
+        }
+      }
+    }
+    if (question.isCommonSize && this.#spare.length < MAX_SPARE) this.#spare.push(question);
+    const wasAtLimit = this.#unanswered-- >= this.#maxUnanswered;
+    if (wasAtLimit) this.wake();
+    this.#resolveIfSettled();
+  }
+
+  /** @returns the octets of the response that are to be sent, 0 for none */
+  #limit({ octets }: SlowPathQuery, response: Uint8Array, length: number): number {
+    if (this.#rules === undefined) return length;
+    this.#rules.setTime();
+    const decision = this.#rules.judgeResponse(octets, ENVELOPE.NAME, response, 0);
+    if (decision === DECISION.PASS) return length;
+    this.#limited++;
+    return decision === DECISION.DROP ? 0 : truncateResponse(response, 0, length, this.#udpSize);
+  }
+
+  handedOver(question: SlowPathQuery): void {
+    void this.#answer(question);
+  }
+
+  failed(question: SlowPathQuery, error: unknown): void {
+    this.#faults.note(error);
+    const query = question.query();
+    this.answered(question, query, failQuery(query, 0, query.length, this.#udpSize));
+  }
+
+  #send(): void {
+    this.#isSending = false;
+    if (!this.#isClosed) this.#batch.flush();
+  }
+
+  #takeSome(): void {
+    this.#isScheduled = false;
+    if (this.#isClosed) return;
+    let mayBeMore = false;
+    for (const source of this.#sources) {
+      if (this.#takeFrom(source) || !this.#sleep(source)) mayBeMore = true;
+    }
+    // At the limit, the next answer wakes us.
+    if (mayBeMore && this.#unanswered < this.#maxUnanswered) this.wake();
+    this.#resolveIfSettled();
+  }
+
+  /** Returns false if there is a question already. */
+  #sleep(source: Source): boolean {
+    if (!source.consumer.sleep()) return false;
+    if (source.isWatched) return true;
+    const awake = source.consumer.awake();
+    if (awake === undefined) return false;
+    source.isWatched = true;
+    void awake.then(() => {
+      source.isWatched = false;
+      if (!this.#isScheduled) this.#takeSome();
+    });
+    return true;
+  }
+
+  /** Returns whether there may be more in this ring. */
+  #takeFrom({ consumer, sockets }: Source): boolean {
+    for (let taken = 0; taken < TAKEN_PER_TURN; taken++) {
+      if (this.#unanswered >= this.#maxUnanswered) return true;
+      const question = this.#spare.pop() ?? new SlowPathQuery(this);
+      if (!consumer.take(question)) {
+        this.#spare.push(question);
+        return false;
+      }
+      this.#asked++;
+      this.#unanswered++;
+      question.fd = sockets[question.socket] ?? -1;
+      question.client = this.#clients.find(question.octets);
+      question.received = this.#events?.now() ?? 0;
+      if (!this.#packetPath(question)) void this.#answer(question);
+    }
+    return true;
+  }
+
+  async #answer(question: SlowPathQuery): Promise<void> {
+    const client = { ...clientOf(question.octets), transport: 'udp' as const };
+    try {
+      const response = await this.#handleQuery(question.query(), client);
+      this.answered(question, response ?? NO_RESPONSE, response?.length ?? 0);
+    } catch (error) {
+      this.failed(question, error);
+    }
+  }
+
+  #resolveIfSettled(): void {
+    if (this.#unanswered > 0 || this.#isScheduled) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}
+
+const NO_RESPONSE = new Uint8Array();

@@ -1,0 +1,185 @@
+/**
+ * The connections of one HTTP port, bounded per client address and in all: a newcomer is always accepted, and takes the
+ * place of the connection that has waited longest for the rest of its request.
+ *
+ * So a probe is answered however many connections others hold open: a client that sends its request at once outlives
+ * all that wait. Connections that are being answered may take half of the places before the oldest of them is closed,
+ * since a client may also refuse to read.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+export interface ConnectionLimits {
+  /** Open connections of one client address. */
+  readonly perClient: number;
+  /** Open connections in all. */
+  readonly total: number;
+}
+
+/** Why a connection was closed before its request was answered. */
+export const DROP_REASONS = ['client-limit', 'total-limit', 'timeout', 'pipelined'] as const;
+
+export type DropReason = (typeof DROP_REASONS)[number];
+
+export type DropCounts = Readonly<Record<DropReason, number>>;
+
+interface Connection {
+  readonly socket: Socket;
+  readonly client: Client;
+  isAnswering: boolean;
+}
+
+/** Connections in the order in which they began to wait for a request, or to be answered. */
+interface Phases {
+  readonly waiting: Set<Connection>;
+  readonly answering: Set<Connection>;
+}
+
+interface Client extends Phases {
+  readonly address: string;
+}
+
+export const NO_DROPS: DropCounts = { 'client-limit': 0, 'total-limit': 0, timeout: 0, pipelined: 0 };
+
+/** The drops of several ports together. */
+export function sumDrops(counts: readonly DropCounts[]): DropCounts {
+  const sum = { ...NO_DROPS };
+  for (const each of counts) for (const reason of DROP_REASONS) sum[reason] += each[reason];
+  return sum;
+}
+
+const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n';
+
+export class HttpConnections {
+  readonly #limits: ConnectionLimits;
+  readonly #onDrop: (reason: DropReason, client: string) => void;
+  readonly #connections = new Map<Socket, Connection>();
+  readonly #clients = new Map<string, Client>();
+  readonly #all: Phases = { waiting: new Set(), answering: new Set() };
+  readonly #counts: Record<DropReason, number> = { ...NO_DROPS };
+  /** Clients with new connections since the limits were last applied. */
+  readonly #grown = new Set<Client>();
+  #isTrimPlanned = false;
+
+  /** @param onDrop called for each connection that is closed here, and by {@link drop} */
+  constructor(limits: ConnectionLimits, onDrop: (reason: DropReason, client: string) => void) {
+    this.#limits = limits;
+    this.#onDrop = onDrop;
+  }
+
+  /** Connections that were closed, since the start. */
+  get drops(): DropCounts {
+    return this.#counts;
+  }
+
+  get open(): number {
+    return this.#connections.size;
+  }
+
+  /** Bounds the connections of a server from now on. */
+  watch(server: Server): void {
+    server.on('connection', (socket) => this.#add(socket));
+    server.prependListener('request', (request, response) => this.#onRequest(request, response));
+    server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+      const socket = stream as Socket; // A plain HTTP server has no other streams.
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return this.drop(socket, 'timeout');
+      if (socket.writable) socket.write(BAD_REQUEST);
+      socket.destroy();
+    });
+    server.on('timeout', (socket) => {
+      // A connection kept alive that had no further request has done no harm.
+      if (this.#connections.get(socket)?.isAnswering === true) this.drop(socket, 'timeout');
+      else socket.destroy();
+    });
+  }
+
+  /** Closes a connection, and counts why. */
+  drop(socket: Socket, reason: DropReason): void {
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) return;
+    this.#remove(connection);
+    socket.destroy();
+    this.#counts[reason] += 1;
+    this.#onDrop(reason, connection.client.address);
+  }
+
+  #add(socket: Socket): void {
+    const address = socket.remoteAddress;
+    // Gone before it was accepted.
+    if (address === undefined) return void socket.destroy();
+    let client = this.#clients.get(address);
+    if (client === undefined) {
+      client = { address, waiting: new Set(), answering: new Set() };
+      this.#clients.set(address, client);
+    }
+    const connection: Connection = { socket, client, isAnswering: false };
+    this.#connections.set(socket, connection);
+    client.waiting.add(connection);
+    this.#all.waiting.add(connection);
+    socket.once('close', () => this.#remove(connection));
+    this.#grown.add(client);
+    this.#planTrim();
+  }
+
+  /**
+   * Applies the limits after the next poll of all sockets, not now: of many connections accepted in one turn, those whose
+   * requests have arrived are read and answered before the oldest are closed.
+   */
+  #planTrim(): void {
+    if (this.#isTrimPlanned) return;
+    this.#isTrimPlanned = true;
+    setImmediate(() => setImmediate(() => this.#trim()));
+  }
+
+  #trim(): void {
+    this.#isTrimPlanned = false;
+    const { perClient, total } = this.#limits;
+    for (const client of this.#grown)
+      closeAbove(client, perClient, (each) => this.drop(each, 'client-limit'));
+    this.#grown.clear();
+    closeAbove(this.#all, total, (each) => this.drop(each, 'total-limit'));
+  }
+
+  #onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#connections.get(request.socket);
+    if (connection === undefined) return;
+    // No probe sends a second request before the first is answered, and each costs memory until it is.
+    if (connection.isAnswering) {
+      this.drop(request.socket, 'pipelined');
+      return;
+    }
+    this.#move(connection, true);
+    response.once('close', () => this.#move(connection, false));
+  }
+
+  #move(connection: Connection, isAnswering: boolean): void {
+    if (!this.#connections.has(connection.socket)) return;
+    connection.isAnswering = isAnswering;
+    for (const { waiting, answering } of [connection.client, this.#all]) {
+      const [from, to] = isAnswering ? [waiting, answering] : [answering, waiting];
+      from.delete(connection);
+      to.add(connection);
+    }
+  }
+
+  #remove(connection: Connection): void {
+    const { socket, client } = connection;
+    if (!this.#connections.delete(socket)) return;
+    for (const { waiting, answering } of [client, this.#all]) {
+      waiting.delete(connection);
+      answering.delete(connection);
+    }
+    if (client.waiting.size + client.answering.size === 0) this.#clients.delete(client.address);
+  }
+}
+
+/** Closes the oldest: of those that are answered while they take more than half of the places, else of those that wait. */
+function closeAbove({ waiting, answering }: Phases, limit: number, close: (socket: Socket) => void): void {
+  while (waiting.size + answering.size > limit) {
+    const from = answering.size > limit / 2 || waiting.size === 0 ? answering : waiting;
+    for (const { socket } of from) {
+      close(socket);
+      break;
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
+import { EVENT_MODE } from '../../listen/query-events/event-ring.ts';
+import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
+import { encodeMessage } from '../../wire/message.ts';
+import { encodeName, parseName, toKey } from '../../wire/name.ts';
+import { EventOrder, ORDER_WINDOW } from './event-order.ts';
+import { QueryLogConsumer } from './query-log-consumer.ts';
+
+const ALL: QueryLogSettings = { format: 'text', sample: 1, zones: [], rcodes: [], clients: [] };
+/** The time that the machine's clock began to count from, in these tests. */
+const EPOCH = Date.UTC(2026, 0, 2, 3, 4, 5);
+const NXDOMAIN = 3;
+
+interface Answered {
+  readonly name: string;
+  readonly rcode?: number;
+  readonly client?: string;
+  readonly received?: number;
+}
+
+/** Lines of what was answered, with a sample drawn from `draws`. */
+function linesOf(
+  answered: readonly Answered[],
+  settings: Partial<QueryLogSettings> = {},
+  draws: readonly number[] = [],
+): readonly string[] {
+  const rings = new QueryEventRings(0);
+  rings.setMode(EVENT_MODE.QUERIES);
+  const lines: string[] = [];
+  let drawn = 0;
+  const consumer = new QueryLogConsumer({
+    rings: rings.all,
+    settings: { ...ALL, ...settings },
+    write: (text) => lines.push(...text.split('\n').slice(0, -1)),
+    now: () => EPOCH + 1_000,
+    monotonic: () => 1_000,
+    random: () => draws[drawn++] ?? 0,
+  });
+  for (const { name, rcode = 0, client = '192.0.2.7', received = 0.25 } of answered) {
+    const query = queryFor(name);
+    const response = Uint8Array.from(query);
+    response[2] = 0x85;
+    response[3] = 0x80 | rcode;
+    const about = { received, source: 'table', transport: 'udp' } as const;
+    rings.main.add(query, response, { address: client, port: 4_000 }, about);
+  }
+  consumer.finish();
+  return lines;
+}
+
+function queryFor(name: string): Uint8Array {
+  const query = new Uint8Array([...new Array(12).fill(0), ...encodeName(parseName(name)), 0, 1, 0, 1]);
+  query.set([0x12, 0x34, 0x01, 0x20, 0, 1]);
+  return query;
+}
+
+const namesIn = (lines: readonly string[]) => lines.map((line) => / name=(\S+)/.exec(line)?.[1]);
+
+describe('a line', () => {
+  it('as text tells who asked what, and what was answered', () => {
+    const [line] = linesOf([{ name: 'Web.Test.', rcode: NXDOMAIN }]);
+    expect(line?.replace(/ duration=\S+/, '')).toBe(
+      '2026-01-02T03:04:05.000250Z INFO  query client=192.0.2.7:4000 transport=udp name=Web.Test. type=A id=4660 ' +
+        'queryFlags=rd,ad queryBytes=26 rcode=NXDOMAIN flags=aa,rd,ra answers=0 bytes=26 source=table',
+    );
+  });
+
+  it('as JSON has the same fields', () => {
+    const [line] = linesOf([{ name: 'web.test.', client: '2001:db8::1' }], { format: 'json' });
+    expect(line).toMatch(/^\{"time":"2026-01-02T03:04:05\.000250Z","level":"info","message":"query",/);
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      client: '[2001:db8::1]:4000',
+      name: 'web.test.',
+      type: 'A',
+      rcode: 'NOERROR',
+    });
+  });
+
+  it('cannot be forged by a name', () => {
+    const [line] = linesOf([{ name: '\\010x\\032rcode=NXDOMAIN.test.' }]);
+    expect(line?.split('\n')).toHaveLength(1);
+    expect(line).toContain('name="\\\\010x\\\\032rcode=NXDOMAIN.test."');
+  });
+});
+
+describe('the selection', () => {
+  const answered = [
+    { name: 'a.test.', client: '10.1.0.1' },
+    { name: 'B.TEST.', client: '10.2.0.1', rcode: NXDOMAIN },
+    { name: 'atest.', client: '10.1.255.255', rcode: 2 },
+    { name: 'test.', client: '2001:db8::1' },
+  ];
+
+  it.each<[string, Partial<QueryLogSettings>, readonly string[]]>([
+    ['zones', { zones: [toKey(parseName('test.'))] }, ['a.test.', 'B.TEST.', 'test.']],
+    ['response codes', { rcodes: [NXDOMAIN, 2] }, ['B.TEST.', 'atest.']],
+    ['clients', { clients: [{ address: '10.1.0.0', prefix: 16 }] }, ['a.test.', 'atest.']],
+    [
+      'all of them together',
+      {
+        zones: [toKey(parseName('test.'))],
+        clients: [{ address: '10.0.0.0', prefix: 8 }],
+        rcodes: [NXDOMAIN],
+      },
+      ['B.TEST.'],
+    ],
+  ])('is by %s', (_what, settings, names) => {
+    expect(namesIn(linesOf(answered, settings))).toEqual(names);
+  });
+
+  it('takes one in so many at random', () => {
+    const lines = linesOf(answered, { sample: 4 }, [0.24, 0.25, 0.9, 0.1]);
+    expect(namesIn(lines)).toEqual(['a.test.', 'test.']);
+  });
+});
+
+it('has no question where a query had none', () => {
+  const rings = new QueryEventRings(0);
+  rings.setMode(EVENT_MODE.QUERIES);
+  const lines: string[] = [];
+  const consumer = new QueryLogConsumer({
+    rings: rings.all,
+    settings: ALL,
+    write: (text) => lines.push(text),
+    now: () => EPOCH,
+    random: Math.random,
+  });
+  const response = encodeMessage({
+    header: {
+      id: 1,
+      response: true,
+      opcode: 0,
+      authoritative: false,
+      truncated: false,
+      rcode: 1,
+      ...{
+        recursionDesired: false,
+        recursionAvailable: false,
+        authenticData: false,
+        checkingDisabled: false,
+      },
+    },
+    questions: [],
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns: undefined,
+  });
+  const about = { received: 1, source: 'table', transport: 'udp' } as const;
+  rings.main.add(Uint8Array.of(0, 1, 0), response, { address: '::1', port: 1 }, about);
+  consumer.finish();
+  expect(lines.join('')).toMatch(/ client=\[::1\]:1 .* rcode=FORMERR /);
+  expect(lines.join('')).not.toContain('name=');
+});
+
+describe('the order', () => {
+  it('is that of time, over any number of rings, once an event is older than the window', () => {
+    const arrivals = fc.array(fc.record({ delay: fc.nat(ORDER_WINDOW), step: fc.nat(5) }), {
+      maxLength: 100,
+    });
+    fc.assert(
+      fc.property(arrivals, (events) => {
+        const order = new EventOrder<number>((time) => time);
+        const released: number[] = [];
+        let now = 0;
+        for (const { delay, step } of events) {
+          now += step;
+          order.add(now - delay);
+          released.push(...order.release(now));
+        }
+        released.push(...order.releaseAll());
+        expect(released).toEqual(released.toSorted((one, other) => one - other));
+        expect(released).toHaveLength(events.length);
+      }),
+    );
+  });
+});

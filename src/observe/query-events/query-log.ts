@@ -1,0 +1,129 @@
+/**
+ * The query log of a server, from the main thread: switched on and off, changed, and followed to its last line.
+ *
+ * A thread of its own drains the rings of all readers, so that neither readers nor the main thread do more than append
+ * events. While the log is off there is no thread, and readers write no events.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
+import type { QueryLogPlan } from '../../config/server/query-log-plan.ts';
+import { QueryEventReader } from '../../listen/query-events/event-reader.ts';
+import { EVENT_MODE } from '../../listen/query-events/event-ring.ts';
+import type { QueryEventRings } from '../../listen/query-events/event-rings.ts';
+import type { QueryLogOrder, QueryLogReport, QueryLogThreadData } from './query-log-thread.ts';
+
+export interface QueryLogOptions {
+  readonly rings: QueryEventRings;
+  /** The built `query-log-thread.ts`. */
+  readonly threadEntry: URL;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Running {
+  readonly worker: Worker;
+  readonly plan: QueryLogPlan;
+  /** Settles when the thread has ended. */
+  readonly ended: Promise<void>;
+}
+
+export class QueryLog {
+  readonly #options: QueryLogOptions;
+  readonly #warnings: RateLimitedWarnings;
+  readonly #readers: readonly QueryEventReader[];
+  #running: Running | undefined;
+  #failures = 0;
+  #changing: Promise<void> = Promise.resolve();
+
+  constructor(options: QueryLogOptions) {
+    this.#options = options;
+    this.#warnings = new RateLimitedWarnings(options.log, options.clock);
+    this.#readers = options.rings.all.map((memory) => new QueryEventReader(memory));
+  }
+
+  /** What is logged at the moment; undefined: nothing. */
+  get plan(): QueryLogPlan | undefined {
+    return this.#running?.plan;
+  }
+
+  /** Events that found their ring full, and were not logged. */
+  get dropped(): number {
+    return this.#readers.reduce((sum, { dropped }) => sum + dropped, 0);
+  }
+
+  /** Writes that failed. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /**
+   * Logs by another plan, or nothing any more.
+   *
+   * @returns settles when it holds
+   * @throws what keeps the file from being opened; nothing is logged then
+   */
+  change(plan: QueryLogPlan | undefined): Promise<void> {
+    const changed = this.#changing.then(() => this.#change(plan));
+    this.#changing = changed.catch(() => {});
+    return changed;
+  }
+
+  /** Opens the file again, which was rotated. */
+  reopen(): void {
+    this.#order({ kind: 'reopen' });
+  }
+
+  /** Writes what is left. */
+  stop(): Promise<void> {
+    return this.change(undefined);
+  }
+
+  async #change(plan: QueryLogPlan | undefined): Promise<void> {
+    const running = this.#running;
+    if (running !== undefined && plan !== undefined && plan.file === running.plan.file) {
+      this.#running = { ...running, plan };
+      this.#order({ kind: 'change', settings: plan.settings });
+      return;
+    }
+    if (running !== undefined) {
+      this.#options.rings.setMode(EVENT_MODE.OFF);
+      this.#order({ kind: 'stop' });
+      await running.ended;
+      this.#running = undefined;
+    }
+    if (plan !== undefined) await this.#start(plan);
+  }
+
+  async #start(plan: QueryLogPlan): Promise<void> {
+    const { rings, threadEntry, log } = this.#options;
+    const data: QueryLogThreadData = { rings: rings.all, plan };
+    // Without our options: a debugger's port, for one, is the main thread's.
+    const worker = new Worker(threadEntry, { workerData: data, execArgv: [], name: 'query log' });
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    await new Promise<void>((resolve, reject) => {
+      worker.once('error', reject);
+      worker.on('message', (report: QueryLogReport) => {
+        if (report.kind === 'started') resolve();
+        if (report.kind === 'failed') this.#onFailure(report.reason);
+      });
+    });
+    worker.on('error', (error) => {
+      log.error('query log ended: internal error', { reason: error.message });
+      rings.setMode(EVENT_MODE.OFF);
+      this.#running = undefined;
+    });
+    this.#running = { worker, plan, ended };
+    rings.setMode(EVENT_MODE.QUERIES);
+  }
+
+  #onFailure(reason: string): void {
+    this.#failures += 1;
+    this.#warnings.warn('query log not written', { reason });
+  }
+
+  #order(order: QueryLogOrder): void {
+    this.#running?.worker.postMessage(order);
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Counts and states of all layers at one moment, from which the metrics are made.
+ */
+import type { ResolverStats } from '../handlers/resolver/resolver.ts';
+import type { WatchState } from '../kube/api/list-watch/state.ts';
+import type { TcpCounts } from '../listen/tcp.ts';
+import type { UdpCounts } from '../listen/udp-listener.ts';
+import type { QueryCounts } from '../table/counter-sums.ts';
+import type { TableStatistics } from '../table/writer.ts';
+import type { DropCounts } from './http-connections.ts';
+
+export interface Stats {
+  readonly ready: boolean;
+  readonly queries: QueryCounts;
+  readonly table: TableStatistics;
+  /** Milliseconds since the data was last known to be current; undefined until everything was listed. */
+  readonly dataAge: number | undefined;
+  readonly watches: readonly WatchStats[];
+  readonly resolver: ResolverStats;
+  /** Undefined until the sockets are open. */
+  readonly udp: UdpCounts | undefined;
+  readonly tcp: TcpCounts | undefined;
+  /** Connections of the HTTP ports that were closed before their requests were answered. */
+  readonly httpDrops: DropCounts;
+  readonly queryLog: QueryLogStats;
+  readonly snapshot: SnapshotStats | undefined;
+  readonly manifests: ManifestStats | undefined;
+  /** Undefined where no settings are followed. */
+  readonly config: ConfigStats | undefined;
+}
+
+export interface WatchStats {
+  /** The kind: `services`, `endpoints`. */
+  readonly title: string;
+  readonly state: WatchState['kind'];
+  readonly age: number | undefined;
+  readonly objects: number;
+  readonly lists: number;
+  readonly repairs: number;
+  readonly malformed: number;
+}
+
+export interface QueryLogStats {
+  /** Events that found their ring full. */
+  readonly dropped: number;
+  /** Writes that failed. */
+  readonly failures: number;
+}
+
+export interface SnapshotStats {
+  readonly written: number;
+  readonly errors: number;
+  /** Milliseconds since the epoch. */
+  readonly lastWritten: number | undefined;
+  /** Milliseconds since the state in the file was current. */
+  readonly age: number | undefined;
+}
+
+export interface ManifestStats {
+  readonly files: number;
+  readonly badFiles: number;
+}
+
+/** Of settings that change while the server runs. */
+export interface ConfigStats {
+  /** Rejected changes, by the key that was invalid. */
+  readonly errors: ReadonlyMap<string, number>;
+  /** Whether the last good settings are used because the latest are invalid. */
+  readonly isLastGood: boolean;
+  /** Applied changes. */
+  readonly changes: number;
+  /** Milliseconds since the epoch, of the last of them. */
+  readonly changedAt: number | undefined;
+}

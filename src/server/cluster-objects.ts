@@ -1,0 +1,169 @@
+/**
+ * The objects of a cluster, from their source to the engine: the snapshot before they are listed, and what is said about it when
+ * that takes its time.
+ */
+import type { Timer } from '../base/clock.ts';
+import { formatDuration, formatElapsed } from '../base/duration.ts';
+import type { ClusterObjectsPlan } from '../config/server/server-plan.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { ClusterSinks } from '../kube/api/list-watch/cluster-watch.ts';
+import { type Cluster, SnapshotLineError } from '../kube/publish/cluster.ts';
+import type { Stats, WatchStats } from '../observe/stats.ts';
+import type { NameKey } from '../wire/types.ts';
+import type { Dependencies, Following, ObjectSource, SourceStatus } from './object-source.ts';
+import { SnapshotKeeper } from './snapshot-keeper.ts';
+
+export class ClusterObjects {
+  readonly #plan: ClusterObjectsPlan;
+  readonly #engine: Engine<Following>;
+  readonly #cluster: Cluster;
+  /** The apex of the cluster's zone. */
+  readonly #domain: NameKey;
+  readonly #dependencies: Dependencies;
+  #source: ObjectSource | undefined;
+  #snapshot: SnapshotKeeper | undefined;
+  #syncTimer: Timer | undefined;
+
+  constructor(
+    plan: ClusterObjectsPlan,
+    engine: Engine<Following>,
+    { cluster, domain }: { readonly cluster: Cluster; readonly domain: NameKey },
+    dependencies: Dependencies,
+  ) {
+    this.#plan = plan;
+    this.#engine = engine;
+    this.#cluster = cluster;
+    this.#domain = domain;
+    this.#dependencies = dependencies;
+  }
+
+  /** Whether all objects are listed and their names published. Never goes back. */
+  get isKnown(): boolean {
+    return this.#cluster.hasBeenKnown;
+  }
+
+  /** The zone in the nesting of kube-dns, as JSON in pieces. */
+  cacheTree(): Iterable<string> {
+    return this.#cluster.cacheTree();
+  }
+
+  status(): SourceStatus | undefined {
+    return this.#source?.status();
+  }
+
+  stats(): Pick<Stats, 'dataAge' | 'snapshot' | 'manifests' | 'watches'> {
+    const status = this.#source?.status();
+    return {
+      dataAge: status?.age,
+      watches: [...(status?.watches ?? []), ...this.#nodeWatches()],
+      snapshot: this.#snapshot?.count(),
+      manifests: status?.manifests,
+    };
+  }
+
+  /** Finds the source, and answers from the snapshot if there is one. @throws NoClusterError, ClusterConfigurationError */
+  async open(): Promise<ObjectSource> {
+    // Front ends without a cluster have no use for the code of connections and TLS.
+    const { openObjectSource } = await import('./object-source.ts');
+    const source = await openObjectSource(this.#plan.source, this.#dependencies);
+    this.#source = source;
+    await this.#restore(source);
+    return source;
+  }
+
+  /** Begins to list and to follow the objects. */
+  async start(): Promise<void> {
+    await this.#source?.start(sinksOf(this.#cluster));
+    this.#reportSync();
+  }
+
+  /** To be called once queries are answered. */
+  serving(): void {
+    this.#snapshot?.start();
+  }
+
+  whenKnown(run: () => void): void {
+    this.#cluster.whenKnown(run);
+  }
+
+  async stop(): Promise<void> {
+    this.#syncTimer?.cancel();
+    await this.#engine.federations?.stop();
+    await this.#source?.stop();
+    await this.#snapshot?.stop();
+  }
+
+  #nodeWatches(): readonly WatchStats[] {
+    const following = this.#engine.federations?.following;
+    return following === undefined ? [] : [following.status()];
+  }
+
+  async #restore(source: ObjectSource): Promise<void> {
+    const { snapshotFile, snapshotMaxAge } = this.#plan;
+    const { clock, log } = this.#dependencies;
+    if (snapshotFile === undefined) return;
+    const cluster = this.#cluster;
+    this.#snapshot = new SnapshotKeeper({
+      file: snapshotFile,
+      owner: async () => ({
+        domain: this.#domain,
+        source: source.name,
+        cluster: await source.findIdentity(),
+      }),
+      maxAge: snapshotMaxAge,
+      generation: () => cluster.generation,
+      state: () => (cluster.isKnown ? [...cluster.snapshot()] : undefined),
+      // A folder has no age: what it holds is current.
+      isCurrent: () => (source.status().age ?? 0) < MAX_CURRENT_AGE,
+      clock,
+      log,
+    });
+    const reason = restore(cluster, await this.#snapshot.read());
+    if (reason !== undefined) this.#snapshot.reject(reason);
+  }
+
+  /** A cluster that is not listed in time is an error, and no reason to give up. */
+  #reportSync(): void {
+    const { clock, log } = this.#dependencies;
+    const { initialSyncTimeout } = this.#plan;
+    const began = clock.monotonic();
+    this.#syncTimer = clock.after(initialSyncTimeout, () => {
+      const reason = this.#source?.status().reasons.join('; ');
+      const after = formatDuration(initialSyncTimeout);
+      log.error('initial sync timed out; serving cached state', { after, reason });
+    });
+    this.#cluster.whenKnown(() => {
+      this.#syncTimer?.cancel();
+      const { nodes } = this.#engine.table.statistics();
+      log.info('cluster listed', { after: formatElapsed(clock.monotonic() - began), names: nodes });
+    });
+  }
+}
+
+/** Milliseconds since the last proof, up to which the state of the cluster counts as that of now. */
+const MAX_CURRENT_AGE = 300_000;
+
+/** Where objects go; a kind that the dialect does not need has no sink. */
+function sinksOf(cluster: Cluster): ClusterSinks {
+  const { services, endpoints, namespaces, pods, neededKinds } = cluster;
+  return {
+    markIncomplete: (isIncomplete) => cluster.markIncomplete(isIncomplete),
+    services,
+    endpoints,
+    namespaces: neededKinds.includes('Namespace') ? namespaces : undefined,
+    pods: neededKinds.includes('Pod') ? pods : undefined,
+  };
+}
+
+/** @returns why the lines of a snapshot could not be taken in, if so */
+function restore(cluster: Cluster, lines: readonly string[]): string | undefined {
+  try {
+    if (lines.length > 0) cluster.restore(lines);
+    // The names are to be known before the first question.
+    cluster.settle();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SnapshotLineError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * The front end of `dnsmasq` and `dnsmasq-nanny`: dnsmasq's options, resolv files, a servers file, and the servers of the nanny.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { compileDnsmasq } from '../../config/dnsmasq/compile-dnsmasq.ts';
+import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
+import type { DnsmasqInputs, NannyServers } from '../../config/dnsmasq/forward-plan.ts';
+import type { ServerPlan } from '../../config/server/server-plan.ts';
+import { connectBySockets } from '../../forward/connect.ts';
+import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import { type Interfaces, isListeningAt } from '../../listen/local-addresses.ts';
+import type { ResourceRecord } from '../../wire/types.ts';
+import { chooseAddresses } from '../chosen-addresses.ts';
+import type { FrontEnd, FrontEndStats, PlanListener, Watching } from '../front-end.ts';
+import { LocalService } from './local-service.ts';
+import { QueryLog } from './query-log.ts';
+import { tellQueries } from './told-queries.ts';
+import { UpstreamSources } from './upstream-sources.ts';
+
+export interface DnsmasqFrontEndDependencies {
+  readonly interfaces: () => Interfaces;
+  readonly udpReaders: number;
+  readonly version: string;
+  /** The hosts file that a record of ours is from, for the query log; nothing for one of an option. */
+  readonly fileOf: (record: ResourceRecord) => string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class DnsmasqFrontEnd implements FrontEnd {
+  readonly watching: Watching | undefined;
+  /** Files are read before queries are answered. */
+  readonly isSettled = true;
+  readonly #settings: DnsmasqPlan;
+  readonly #dependencies: DnsmasqFrontEndDependencies;
+  readonly #upstreams: UpstreamSources;
+  #queryLog: QueryLog | undefined;
+  #servers: DnsmasqInputs;
+  #onChange: PlanListener = () => {};
+
+  constructor(settings: DnsmasqPlan, dependencies: DnsmasqFrontEndDependencies) {
+    const { interfaces, clock, log } = dependencies;
+    this.#settings = settings;
+    this.#dependencies = dependencies;
+    const isOurselves = ({ host, port }: UpstreamAddress) => {
+      if (host.kind !== 'address') return false;
+      const machine = interfaces();
+      const { addresses } = chooseAddresses(settings.listen, machine);
+      const listen = { addresses, port: settings.listen.port };
+      return isListeningAt(listen, machine, { address: host.address, port });
+    };
+    this.#servers = { fromResolvFile: [], moreRoutes: [], isOurselves };
+    this.watching = this.#makeWatching();
+    this.#upstreams = new UpstreamSources({
+      plan: settings.upstreams,
+      isOurselves,
+      onChange: (servers, isReload) => this.#change(servers, isReload && settings.cache.clearsOnReload),
+      clock,
+      log,
+    });
+  }
+
+  get plan(): ServerPlan {
+    const { interfaces, udpReaders } = this.#dependencies;
+    return compileDnsmasq(this.#settings, this.#servers, { interfaces: interfaces(), udpReaders });
+  }
+
+  async start(onChange: PlanListener): Promise<void> {
+    this.#onChange = onChange;
+    await this.#upstreams.start();
+  }
+
+  /** Follows the servers of the nanny's folder. */
+  followNanny(nanny: NannyServers): void {
+    this.#change({ nanny }, false);
+  }
+
+  async reload(): Promise<void> {
+    await this.#upstreams.reload();
+  }
+
+  stats(): FrontEndStats {
+    return { config: undefined, watches: [] };
+  }
+
+  announce(): void {
+    const { listen, cache } = this.#settings;
+    const { version, log } = this.#dependencies;
+    const size = listen.port === 0 ? 'DNS disabled' : `cachesize ${cache.size}`;
+    log.info(`started, version portolan-${version} ${size}`);
+  }
+
+  async stop(): Promise<void> {
+    this.#upstreams.stop();
+    this.#queryLog?.stop();
+  }
+
+  #change(changed: Partial<DnsmasqInputs>, clearsCache: boolean): void {
+    this.#servers = { ...this.#servers, ...changed };
+    this.#onChange(this.plan, clearsCache);
+  }
+
+  #makeWatching(): Watching | undefined {
+    const { log: logging, listen } = this.#settings;
+    const { interfaces, fileOf, clock, log } = this.#dependencies;
+    const extent = logging.queries;
+    this.#queryLog = extent === 'off' ? undefined : new QueryLog({ extent, fileOf, clock, log });
+    const queryLog = this.#queryLog;
+    const watchers = listen.localService ? [new LocalService(interfaces, clock, log)] : [];
+    const connect = queryLog && tellQueries(connectBySockets, queryLog);
+    return watchers.length === 0 && queryLog === undefined ? undefined : { watchers, queryLog, connect };
+  }
+}

@@ -1,0 +1,71 @@
+import { afterEach, expect, it } from 'vitest';
+import { findFreePort } from '../base/testing/free-port.ts';
+import { ManualClock } from '../base/testing/manual-clock.ts';
+import { RecordingLog } from '../base/testing/recording-log.ts';
+import { waitUntil } from '../base/testing/wait-until.ts';
+import { ask } from '../chain/testing/ask.ts';
+import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
+import { Listeners } from '../listen/listeners.ts';
+import type { Interfaces } from '../listen/local-addresses.ts';
+import { VERDICT } from '../table/types.ts';
+import { FollowedInterfaces } from './followed-interfaces.ts';
+
+const IPV4 = { family: 'IPv4', mac: '', netmask: '255.0.0.0', internal: false } as const;
+const LATE: Interfaces = { eth9: [{ ...IPV4, address: '127.0.0.9', cidr: '127.0.0.9/8' }] };
+
+const opened: { stop(): Promise<void> | void }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.stop();
+});
+
+function make(lines: string, interfaces: () => Interfaces) {
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  const listeners = new Listeners({
+    table: new SharedArrayBuffer(0),
+    answers: { enter() {}, leave() {}, setTime() {}, answer: () => VERDICT.ASK },
+    handleQuery: async (query) => {
+      const response = Uint8Array.from(query);
+      response[2] = (response[2] ?? 0) | 0x80;
+      return response;
+    },
+    udpReaders: 1,
+    takeover: false,
+    udpSize: 1232,
+    readerEntry: new URL('file:///none'),
+    onReaderDead() {},
+    clock,
+    log,
+  });
+  const followed = new FollowedInterfaces({ plan: planOf(lines).listen, interfaces, listeners, clock, log });
+  opened.push(followed, listeners);
+  return { followed, listeners, clock, log };
+}
+
+it('serves an interface from the moment it comes up', async () => {
+  const port = await findFreePort('127.0.0.9');
+  let machine: Interfaces = {};
+  const { followed, listeners, clock, log } = make(`interface=eth9\nport=${port}`, () => machine);
+  await followed.start();
+  expect(listeners.addresses).toEqual([]);
+  expect(log.records[0]?.message).toBe('warning: interface eth9 does not currently exist');
+  machine = LATE;
+  await waitUntil('the address to be served', () => listeners.addresses.length > 0, {
+    step: () => clock.advance(1_000),
+  });
+  for (const transport of ['udp', 'tcp'] as const) {
+    const { header } = await ask({ address: '127.0.0.9', port }, 'www.example.', 'A', { transport });
+    expect(header.response).toBe(true);
+  }
+});
+
+it('does not wait for an interface that it is to bind', async () => {
+  const { followed } = make('interface=eth9\nbind-interfaces\nport=20053', () => ({}));
+  await expect(followed.start()).rejects.toThrow('unknown interface: eth9');
+});
+
+it('opens nothing where DNS is off', async () => {
+  const { followed, listeners } = make('port=0', () => LATE);
+  await followed.start();
+  expect(listeners.addresses).toEqual([]);
+});

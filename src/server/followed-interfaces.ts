@@ -1,0 +1,118 @@
+/**
+ * The addresses that `portolan dnsmasq` listens on: those that its options choose now, and those that come up later.
+ *
+ * A socket whose address went away stays, and works again when the address is back.
+ */
+
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { InterfaceListenPlan } from '../config/server/server-plan.ts';
+import type { Listeners } from '../listen/listeners.ts';
+import { addressesToBind, type Interfaces, isPresent } from '../listen/local-addresses.ts';
+import { chooseAddresses } from './chosen-addresses.ts';
+
+export interface FollowedInterfacesOptions {
+  readonly plan: InterfaceListenPlan;
+  readonly interfaces: () => Interfaces;
+  readonly listeners: Pick<Listeners, 'open' | 'openLater' | 'addresses'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** An interface that was named is not there, and dnsmasq was told to bind to it. */
+export class UnknownInterfaceError extends Error {
+  override readonly name = 'UnknownInterfaceError';
+  readonly interface: string;
+
+  constructor(name: string) {
+    super(`unknown interface: ${name}. Name one that is there, or use --bind-dynamic to wait for it.`);
+    this.interface = name;
+  }
+}
+
+/** How often interfaces are looked at. */
+const FOLLOW_MILLISECONDS = 2_000;
+
+export class FollowedInterfaces {
+  readonly #options: FollowedInterfacesOptions;
+  readonly #served = new Set<string>();
+  /** Why an address cannot be bound, so that it is logged once. */
+  readonly #failed = new Map<string, string>();
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(options: FollowedInterfacesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens all sockets, or none.
+   *
+   * @throws UnknownInterfaceError, PortInUseError, SocketError, AddressError
+   */
+  async start(): Promise<void> {
+    const { plan, interfaces, listeners, log } = this.#options;
+    const { port } = plan;
+    if (port === 0) return;
+    const machine = interfaces();
+    const { addresses, missing } = chooseAddresses(plan, machine);
+    this.#reportMissing(missing);
+    const usable = this.#usable(addressesToBind(addresses, machine), machine);
+    if (usable.length > 0) await listeners.open(usable.map((address) => ({ address, port })));
+    for (const address of usable) this.#served.add(address);
+    if (addresses !== 'all' && plan.bind !== 'interfaces') this.#lookLater();
+    log.debug('listening', { addresses: listeners.addresses.join(', ') });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  #reportMissing(missing: readonly string[]): void {
+    const { plan, log } = this.#options;
+    for (const name of missing) {
+      if (plan.bind === 'interfaces') throw new UnknownInterfaceError(name);
+      log.warn(`warning: interface ${name} does not currently exist`);
+    }
+  }
+
+  /** Those that can be bound now; where interfaces are not followed, one that cannot be is an error. */
+  #usable(addresses: readonly string[], machine: Interfaces): readonly string[] {
+    const { plan, log } = this.#options;
+    if (plan.bind === 'interfaces') return addresses;
+    const usable = addresses.filter((address) => isPresent(address, machine));
+    for (const address of addresses)
+      if (!usable.includes(address)) log.warn('no interface has this address yet', { address });
+    return usable;
+  }
+
+  #lookLater(): void {
+    if (this.#isStopped) return;
+    this.#timer = this.#options.clock.after(FOLLOW_MILLISECONDS, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    const { plan, interfaces } = this.#options;
+    const machine = interfaces();
+    const { addresses } = chooseAddresses(plan, machine);
+    for (const address of addresses === 'all' ? [] : addresses)
+      if (!this.#served.has(address) && isPresent(address, machine)) await this.#open(address);
+    this.#lookLater();
+  }
+
+  async #open(address: string): Promise<void> {
+    const { plan, listeners, log } = this.#options;
+    try {
+      await listeners.openLater({ address, port: plan.port });
+      this.#served.add(address);
+      this.#failed.delete(address);
+      log.info('listening on an address that has come up', { address });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (this.#failed.get(address) === reason) return;
+      this.#failed.set(address, reason);
+      log.error('cannot listen on an address that has come up', { address, reason });
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * A front end as the server sees it: settings of one kind and the files and objects that they follow, compiled to one plan.
+ */
+import type { ServerPlan } from '../config/server/server-plan.ts';
+import type { Connect } from '../forward/connect.ts';
+import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
+import type { ConfigStats, WatchStats } from '../observe/stats.ts';
+import type { ObjectSource } from './object-source.ts';
+import type { Watcher } from './watched-answers.ts';
+
+export interface FrontEnd {
+  /** The plan for what is known now. */
+  readonly plan: ServerPlan;
+  /** Sees queries and answers; undefined: nothing does. */
+  readonly watching: Watching | undefined;
+  /**
+   * Reads what is followed, and follows it.
+   *
+   * @param onChange called with each new plan
+   * @param source of a cluster's objects, where there is one: it may hold a ConfigMap to follow
+   */
+  start(onChange: PlanListener, source: ObjectSource | undefined): Promise<void>;
+  /** Reads everything again that is followed. */
+  reload(): Promise<void>;
+  /** Whether settings were read that may take their time, or it is known why they cannot be. Never goes back. */
+  readonly isSettled: boolean;
+  stats(): FrontEndStats;
+  /** Says in the log that the server serves. */
+  announce(facts: ServingFacts): void;
+  stop(): Promise<void>;
+}
+
+/** @param clearsCache whether nothing that is cached is to be answered any more */
+export type PlanListener = (plan: ServerPlan, clearsCache: boolean) => void;
+
+/** A log that reads the events of readers, and sees what the handlers answer. */
+export interface ObservingLog {
+  /** @param rings which no other consumer reads */
+  start(rings: QueryEventRings): void;
+  observe: NonNullable<Watcher['observe']>;
+}
+
+export interface Watching {
+  /** See every query before it is answered, on the main thread; empty: readers answer what they can. */
+  readonly watchers: readonly Watcher[];
+  /** Logs queries without taking them from the readers. */
+  readonly queryLog: ObservingLog | undefined;
+  /** How upstream servers are reached; undefined: by sockets. */
+  readonly connect: Connect | undefined;
+}
+
+export interface FrontEndStats {
+  /** Undefined where no settings are followed. */
+  readonly config: ConfigStats | undefined;
+  readonly watches: readonly WatchStats[];
+}
+
+export interface ServingFacts {
+  /** Where objects come from: the API server's address, or a folder. */
+  readonly source: string | undefined;
+  /** `127.0.0.1:53`, with commas between several. */
+  readonly addresses: string;
+  readonly udpReaders: number;
+  /** Ports that are open. */
+  readonly healthPort: number | undefined;
+  readonly metricsPort: number | undefined;
+}

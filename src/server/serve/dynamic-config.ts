@@ -1,0 +1,109 @@
+/**
+ * Follows the settings that change while the server runs, wherever they come from: kube-dns's ConfigMap in a folder, or
+ * on the API server.
+ */
+
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { CONFIG_KEYS, type KubeDnsConfig } from '../../config/config-map/config-map.ts';
+import type { DynamicPlan } from '../../config/plan.ts';
+import { ConfigMapSink } from '../../kube/objects/config-map-sink.ts';
+import type { ConfigStats } from '../../observe/stats.ts';
+import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
+import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { Following, ObjectSource } from '../object-source.ts';
+import { KeptConfig } from './kept-config.ts';
+import { LastGoodConfig } from './last-good-config.ts';
+
+export interface DynamicConfigOptions {
+  readonly plan: DynamicPlan;
+  readonly onChange: (config: KubeDnsConfig) => void;
+  /** Where the last good settings are kept between two runs; undefined: nowhere. */
+  readonly file: string | undefined;
+  /** The zone, to know kept settings by. */
+  readonly domain: NameKey;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class DynamicConfig {
+  readonly #options: DynamicConfigOptions;
+  readonly #config: LastGoodConfig | undefined;
+  readonly #kept: KeptConfig | undefined;
+  #folder: ConfigFolder | undefined;
+  #following: Following | undefined;
+  #isSettled = false;
+
+  constructor(options: DynamicConfigOptions) {
+    const { plan, onChange, file, domain, clock, log } = options;
+    this.#options = options;
+    const source = describeSource(plan);
+    if (source === undefined) return;
+    if (file !== undefined) this.#kept = new KeptConfig({ file, owner: { domain, source }, clock, log });
+    const kept = this.#kept;
+    const keep = kept && ((texts: ConfigTexts) => kept.keep(texts));
+    this.#config = new LastGoodConfig({ source, onChange, keep, clock, log });
+  }
+
+  /** Ends when a folder is read; an API server may take its time. */
+  async start(source: ObjectSource | undefined): Promise<void> {
+    const { plan, clock, log } = this.#options;
+    const kept = await this.#kept?.read();
+    if (kept !== undefined) this.#config?.restore(kept);
+    const take = (texts: ConfigTexts) => this.#config?.take(texts);
+    if (plan.kind === 'folder') {
+      const { directory, period } = plan;
+      this.#folder = new ConfigFolder({ directory, keys: CONFIG_KEYS, period, onChange: take, clock, log });
+      await this.#folder.start();
+    } else if (plan.kind === 'config-map') {
+      const { namespace, name } = plan;
+      const sink = new ConfigMapSink(name, (data) => {
+        if (data === undefined) log.info('ConfigMap not found: using defaults', { namespace, name });
+        take(textsOf(data ?? new Map()));
+      });
+      this.#following = source?.followConfigMap(namespace, name, sink);
+      if (this.#following !== undefined) return;
+      this.#isSettled = true;
+      log.warn('no ConfigMap to follow: there is no API server', { namespace, name });
+    }
+  }
+
+  /** The watch, where there is one. */
+  get following(): Following | undefined {
+    return this.#following;
+  }
+
+  /** Whether settings were read, or it is known why they cannot be. Never goes back. */
+  get isSettled(): boolean {
+    if (this.#options.plan.kind !== 'config-map') return true;
+    const status = this.#following?.status();
+    this.#isSettled ||= status !== undefined && (status.lists > 0 || status.state === 'waiting');
+    return this.#isSettled;
+  }
+
+  stats(): ConfigStats | undefined {
+    return this.#config?.stats();
+  }
+
+  async stop(): Promise<void> {
+    this.#folder?.stop();
+    await this.#following?.stop();
+    await this.#kept?.stop();
+  }
+}
+
+function describeSource(plan: DynamicPlan): string | undefined {
+  switch (plan.kind) {
+    case 'none':
+      return undefined;
+    case 'folder':
+      return plan.directory;
+    case 'config-map':
+      return `ConfigMap ${plan.namespace}/${plan.name}`;
+  }
+}
+
+function textsOf(data: ReadonlyMap<string, string>): ConfigTexts {
+  return new Map(Array.from(data, ([key, text]) => [key, { kind: 'text', text }] as const));
+}

@@ -1,0 +1,109 @@
+/**
+ * The settings of kube-dns's ConfigMap as they hold now: the newest that were good. What is wrong is told, and changes nothing.
+ */
+
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import {
+  CONFIG_KEYS,
+  type ConfigKey,
+  type KubeDnsConfig,
+  readKubeDnsConfig,
+} from '../../config/config-map/config-map.ts';
+import { describeProblem, type Problem } from '../../config/values/problem.ts';
+import type { ConfigStats } from '../../observe/stats.ts';
+import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
+
+export interface LastGoodConfigOptions {
+  /** Where the settings come from, for people. */
+  readonly source: string;
+  readonly onChange: (config: KubeDnsConfig) => void;
+  /** Called with what was taken in. */
+  readonly keep?: ((texts: ConfigTexts) => void) | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Problems of one change that are told one by one, and domains that are named. */
+const MAX_TOLD = 10;
+
+export class LastGoodConfig {
+  readonly #options: LastGoodConfigOptions;
+  readonly #errors = new Map<ConfigKey, number>(CONFIG_KEYS.map((key) => [key, 0]));
+  #read: string | undefined;
+  #isHeldBack = false;
+  #changes = 0;
+  #changedAt: number | undefined;
+
+  constructor(options: LastGoodConfigOptions) {
+    this.#options = options;
+  }
+
+  /** Takes in what the ConfigMap says now. The same texts again are no change. */
+  take(texts: ConfigTexts): void {
+    const fingerprint = JSON.stringify(CONFIG_KEYS.map((key) => texts.get(key) ?? null));
+    if (fingerprint === this.#read) return;
+    this.#read = fingerprint;
+    const checked = readKubeDnsConfig(texts);
+    if (checked.kind === 'bad') this.#reject(checked.problems);
+    else {
+      this.#accept(checked.value, this.#options.source);
+      this.#options.keep?.(texts);
+    }
+  }
+
+  /** Begins with settings that were good before; whatever is read counts more. */
+  restore(texts: ConfigTexts): void {
+    const checked = readKubeDnsConfig(texts);
+    if (checked.kind === 'good') this.#accept(checked.value, 'the last run');
+  }
+
+  stats(): ConfigStats {
+    return {
+      errors: this.#errors,
+      isLastGood: this.#isHeldBack,
+      changes: this.#changes,
+      changedAt: this.#changedAt,
+    };
+  }
+
+  #accept(config: KubeDnsConfig, from: string): void {
+    const { clock, log, onChange } = this.#options;
+    this.#isHeldBack = false;
+    this.#changes += 1;
+    this.#changedAt = clock.now();
+    const { stubDomains, upstreams, federations } = config;
+    // Before the log line: its reader may send a query at once.
+    onChange(config);
+    log.info('ConfigMap applied', {
+      stubDomains: listFew(stubDomains.map(({ domain }) => domain)),
+      upstreamNameservers: upstreams.length,
+      federations: listFew(federations.map(({ name }) => name)),
+      from,
+    });
+  }
+
+  #reject(problems: readonly Problem[]): void {
+    const { log, source } = this.#options;
+    this.#isHeldBack = true;
+    for (const key of CONFIG_KEYS)
+      if (problems.some(({ where }) => where === key)) this.#errors.set(key, this.#countOf(key) + 1);
+    for (const problem of problems.slice(0, MAX_TOLD))
+      log.error(`configuration rejected, keeping the last good one: ${describeProblem(problem)}`, {
+        from: source,
+        key: problem.where,
+      });
+    if (problems.length > MAX_TOLD)
+      log.error('more problems with the same configuration', { problems: problems.length - MAX_TOLD });
+  }
+
+  #countOf(key: ConfigKey): number {
+    return this.#errors.get(key) ?? 0;
+  }
+}
+
+/** Names as text, nothing if there are none; of very many only the first and their number. */
+function listFew(names: readonly string[]): string | undefined {
+  const shown = names.slice(0, MAX_TOLD).join(' ');
+  return names.length > MAX_TOLD ? `${shown} and ${names.length - MAX_TOLD} more` : shown || undefined;
+}

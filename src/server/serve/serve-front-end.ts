@@ -1,0 +1,192 @@
+/**
+ * The front end of `serve` and `kube-dns`: their flags, the resolv file and the ConfigMap of kube-dns.
+ */
+import { networkInterfaces } from 'node:os';
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { KubeDnsConfig } from '../../config/config-map/config-map.ts';
+import type { ServePlan } from '../../config/plan.ts';
+import { compileServe } from '../../config/serve/compile-serve.ts';
+import { isOfKubernetes } from '../../config/serve/resolver-flags.ts';
+import { NO_SERVERS, type ServeInputs } from '../../config/serve/resolver-settings.ts';
+import type { EnginePlan } from '../../config/server/engine-plan.ts';
+import type { ServerPlan } from '../../config/server/server-plan.ts';
+import { formatUpstream } from '../../forward/upstream-address.ts';
+import { isListeningAt, listOwnAddresses } from '../../listen/local-addresses.ts';
+import { type ResolvFileEvents, ResolvFiles } from '../../sources/resolv/resolv-files.ts';
+import { ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { FrontEnd, FrontEndStats, PlanListener, ServingFacts } from '../front-end.ts';
+import type { ObjectSource } from '../object-source.ts';
+import { DynamicConfig } from './dynamic-config.ts';
+
+export interface ServeFrontEndDependencies {
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class ServeFrontEnd implements FrontEnd {
+  readonly watching = undefined;
+  readonly #settings: ServePlan;
+  readonly #dependencies: ServeFrontEndDependencies;
+  readonly #resolvFiles: ResolvFiles;
+  readonly #dynamic: DynamicConfig;
+  #changing: ServeInputs = NO_SERVERS;
+  #onChange: PlanListener = () => {};
+
+  constructor(settings: ServePlan, dependencies: ServeFrontEndDependencies) {
+    const { clock, log } = dependencies;
+    this.#settings = settings;
+    this.#dependencies = dependencies;
+    this.#resolvFiles = this.#makeResolvFiles();
+    const { dynamic, snapshotFile, cluster } = settings;
+    this.#dynamic = new DynamicConfig({
+      plan: dynamic,
+      onChange: (config) => this.#followConfig(config),
+      file: snapshotFile === undefined ? undefined : `${snapshotFile}.config`,
+      domain: cluster.domain,
+      clock,
+      log,
+    });
+  }
+
+  get plan(): ServerPlan {
+    const settings = this.#settings;
+    const interfaces = networkInterfaces();
+    const machine = { interfaces, ownAddresses: listOwnAddresses(settings.listen.addresses, interfaces) };
+    return compileServe(settings, this.#changing, machine);
+  }
+
+  get isSettled(): boolean {
+    return this.#dynamic.isSettled;
+  }
+
+  /** The settings of a ConfigMap on the API server may come later: nothing waits for them. */
+  async start(onChange: PlanListener, source: ObjectSource | undefined): Promise<void> {
+    const { log } = this.#dependencies;
+    this.#onChange = onChange;
+    for (const note of this.#settings.resolver.notes) log.warn('option of dnsmasq', { note });
+    await this.#resolvFiles.start();
+    this.#takeServers();
+    if (!hasDefaultServers(this.plan.engine)) this.#logRefusal();
+    await this.#dynamic.start(source);
+  }
+
+  /** The ConfigMap is followed as it changes; the resolv file is read again. */
+  async reload(): Promise<void> {
+    await this.#resolvFiles.reload();
+    this.#takeServers();
+  }
+
+  stats(): FrontEndStats {
+    const following = this.#dynamic.following;
+    return {
+      config: this.#dynamic.stats(),
+      watches: following === undefined ? [] : [following.status()],
+    };
+  }
+
+  announce({ source, addresses, udpReaders, healthPort, metricsPort }: ServingFacts): void {
+    const { cluster, health, skyDnsMetrics } = this.#settings;
+    const { version, log } = this.#dependencies;
+    log.info('serving', {
+      zone: cluster.domain,
+      from: source,
+      addresses,
+      readers: udpReaders,
+      dialect: cluster.dialect,
+      pods: cluster.pods,
+      health: httpAddress(health.address, healthPort),
+      metrics: httpAddress(skyDnsMetrics?.address, metricsPort),
+      version,
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#resolvFiles.stop();
+    await this.#dynamic.stop();
+  }
+
+  #makeResolvFiles(): ResolvFiles {
+    const { upstreams } = this.#settings.resolver;
+    const { clock } = this.#dependencies;
+    const paths = upstreams.kind === 'resolv-file' ? [upstreams.path] : [];
+    return new ResolvFiles({ paths, follows: true, events: this.#resolvEvents(), clock });
+  }
+
+  #resolvEvents(): ResolvFileEvents {
+    const { log } = this.#dependencies;
+    return {
+      missing() {},
+      reading() {},
+      problems(file, problems) {
+        for (const { line, message } of problems)
+          log.warn('line of resolv file left out', { file, line, message });
+      },
+      empty: (file) => log.warn('resolv file has no nameserver: keeping the previous ones', { file }),
+      changed: () => this.#takeServers(),
+    };
+  }
+
+  /** Servers that are this one are left out. */
+  #takeServers(): void {
+    const { listen } = this.#settings;
+    const { log } = this.#dependencies;
+    const { servers } = this.#resolvFiles;
+    const others = servers.filter(
+      ({ host, port }) =>
+        host.kind !== 'address' ||
+        !isListeningAt(listen, networkInterfaces(), { address: host.address, port }),
+    );
+    if (others.length < servers.length) log.warn('resolv file names this server, which cannot ask itself');
+    if (others.length === 0 || isDeepStrictEqual(others, this.#changing.fromFile)) return;
+    log.info('upstream servers', { servers: others.map(formatUpstream).join(', ') });
+    this.#change({ fromFile: others });
+  }
+
+  #followConfig(config: KubeDnsConfig): void {
+    const { domain } = this.#settings.cluster;
+    const isOwn = (name: NameKey) => name === domain || isOfKubernetes(name, domain);
+    const own = config.stubDomains.filter((stub) => isOwn(stub.domain)).map((stub) => stub.domain);
+    if (own.length > 0) {
+      const reason = "their names are the cluster's own";
+      const domains = own.slice(0, 10).join(' ');
+      this.#dependencies.log.warn('stub domains have no effect', { domains, reason });
+    }
+    this.#change({ config });
+  }
+
+  #change(changed: Partial<ServeInputs>): void {
+    this.#changing = { ...this.#changing, ...changed };
+    this.#onChange(this.plan, false);
+  }
+
+  #logRefusal(): void {
+    const { upstreams } = this.#settings.resolver;
+    const { log } = this.#dependencies;
+    const message = 'names outside the cluster are refused';
+    if (upstreams.kind === 'none') log.info(message, { reason: 'there are no upstream servers' });
+    else if (upstreams.kind === 'resolv-file')
+      log.warn(message, {
+        reason: `no server in ${upstreams.path}`,
+        remedy: 'Name servers there, which is followed, or with --upstream.',
+      });
+  }
+}
+
+/** Whether names that no rule is for have a server. */
+function hasDefaultServers({ resolver }: EnginePlan): boolean {
+  return resolver.forward.rules.some(({ names, target }) => {
+    const isForAll = names.some((match) => match.kind === 'domain' && match.name === ROOT);
+    return isForAll && target.kind === 'servers' && target.servers.length > 0;
+  });
+}
+
+/** Where a client on this machine finds the port; nothing while it is not open. */
+function httpAddress(address: string | undefined, port: number | undefined): string | undefined {
+  if (port === undefined) return undefined;
+  const host = address ?? '127.0.0.1';
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

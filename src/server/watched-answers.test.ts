@@ -1,0 +1,231 @@
+import type { NetworkInterfaceInfo } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../base/log.ts';
+import { ManualClock } from '../base/testing/manual-clock.ts';
+import { RecordingLog } from '../base/testing/recording-log.ts';
+import type { Client } from '../chain/query.ts';
+import { makeQuery } from '../chain/testing/ask.ts';
+import { DEFAULT_FORWARD_PLAN } from '../forward/forward-plan.ts';
+import { writeQuery } from '../forward/transport/query-message.ts';
+import { parseUpstream } from '../forward/upstream-address.ts';
+import type { Interfaces } from '../listen/local-addresses.ts';
+import { QueryEventRings } from '../listen/query-events/event-rings.ts';
+import type { InstantAnswers } from '../listen/types.ts';
+import { TableReader } from '../table/reader.ts';
+import { VERDICT } from '../table/types.ts';
+import { encodeMessage } from '../wire/message.ts';
+import { parseName } from '../wire/name.ts';
+import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '../wire/types.ts';
+import { LocalService } from './dnsmasq/local-service.ts';
+import { QueryLog } from './dnsmasq/query-log.ts';
+import { tellQueries } from './dnsmasq/told-queries.ts';
+import { observeHandlers, type Watcher, watchAnswers } from './watched-answers.ts';
+
+const CLIENT: Client = { address: '192.0.2.5', port: 4242, transport: 'udp' };
+
+/** Knows the answer to what it is asked, if `known`; all else is for the handlers. */
+function knower(known: Message | undefined): InstantAnswers {
+  return {
+    enter() {},
+    leave() {},
+    setTime() {},
+    answer(packet, start) {
+      if (known === undefined) return VERDICT.ASK;
+      const octets = encodeMessage(known);
+      packet.set(octets, start);
+      return octets.length;
+    },
+  };
+}
+
+const NEIGHBOUR: NetworkInterfaceInfo = {
+  address: '192.0.2.1',
+  cidr: '192.0.2.1/24',
+  netmask: '255.255.255.0',
+  mac: '',
+  family: 'IPv4',
+  internal: false,
+};
+
+function answerOf(query: Message, changes: Partial<Message> = {}): Message {
+  return { ...query, header: { ...query.header, response: true }, ...changes };
+}
+
+function watch(
+  watchers: readonly Watcher[],
+  known: Message | undefined,
+  handleQuery = async (): Promise<Uint8Array | undefined> => undefined,
+) {
+  const rest = { udpSize: 1232, udpReaders: 1, clock: new ManualClock(), log: silentLog };
+  return watchAnswers({ watchers, answers: knower(known), handleQuery, ...rest });
+}
+
+const address = (name: string, text: string): ResourceRecord => ({
+  name: parseName(name),
+  class: CLASS.IN,
+  ttl: 60,
+  data: { kind: 'A', address: text },
+});
+
+describe('watched answers', () => {
+  it('leave nothing to readers', () => {
+    const { table, answers } = watch([], undefined);
+    const packet = new Uint8Array(512);
+    const octets = encodeMessage(makeQuery('www.example.', 'A'));
+    packet.set(octets);
+    const reader = new TableReader(table, 0);
+    reader.enter();
+    expect(reader.answer(packet, 0, octets.length, 512, 'udp')).toBe(VERDICT.ASK);
+    reader.leave();
+    expect(answers.answer(packet, 0, octets.length, 512, 'udp')).toBe(VERDICT.ASK);
+  });
+
+  it('come from what is known, else from the handlers', async () => {
+    const query = makeQuery('www.example.', 'A');
+    const known = answerOf(query, { answers: [address('www.example.', '192.0.2.1')] });
+    const octets = encodeMessage(query);
+    expect(await watch([], known).handleQuery(octets, CLIENT)).toEqual(encodeMessage(known));
+    const slow = encodeMessage(answerOf(query));
+    expect(await watch([], undefined, async () => slow).handleQuery(octets, CLIENT)).toBe(slow);
+  });
+});
+
+describe('--local-service', () => {
+  it('is silent to strangers, and says so once', async () => {
+    const log = new RecordingLog();
+    const interfaces = (): Interfaces => ({ eth0: [NEIGHBOUR] });
+    const query = makeQuery('www.example.', 'A');
+    const { handleQuery } = watch([new LocalService(interfaces, new ManualClock(), log)], answerOf(query));
+    const octets = encodeMessage(query);
+    expect(await handleQuery(octets, CLIENT)).toBeDefined();
+    for (const stranger of ['203.0.113.7', '203.0.113.8'])
+      expect(await handleQuery(octets, { ...CLIENT, address: stranger })).toBeUndefined();
+    expect(log.records.map(({ message }) => message)).toEqual([
+      'ignoring query from non-local network 203.0.113.7 (logged only once)',
+    ]);
+  });
+});
+
+function makeQueryLog(extent: 'plain' | 'extra', log: RecordingLog): QueryLog {
+  return new QueryLog({ extent, fileOf: () => undefined, clock: new ManualClock(), log });
+}
+
+describe('--log-queries', () => {
+  const query = makeQuery('www.example.', 'A');
+  const target = parseName('www.example.');
+
+  async function linesOf(known: Message | undefined, extent: 'plain' | 'extra' = 'plain', slow?: Message) {
+    const log = new RecordingLog();
+    const queryLog = makeQueryLog(extent, log);
+    const connect = tellQueries(
+      () => ({
+        ask: () => ({ overdue() {}, cancel() {} }),
+        dropped: { strange: 0, otherQuestion: 0 },
+        close() {},
+      }),
+      queryLog,
+    );
+    const handleQuery = async () => {
+      const question = { name: target, type: TYPE.A, class: CLASS.IN };
+      const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };
+      const transport = connect(
+        parseUpstream('192.0.2.53'),
+        '192.0.2.53',
+        DEFAULT_FORWARD_PLAN,
+        new ManualClock(),
+      );
+      transport.ask(writeQuery({ ...question, ...flags }, 1232), { replied() {}, heard() {}, failed() {} });
+      return slow === undefined ? undefined : encodeMessage(slow);
+    };
+    const watched = watch([queryLog], known, handleQuery);
+    await watched.handleQuery(encodeMessage(query), CLIENT);
+    queryLog.stop();
+    return log.records.map(({ message }) => message);
+  }
+
+  it('tells what comes from the cache', async () => {
+    const known = answerOf(query, {
+      answers: [
+        { ...address('www.example.', ''), data: { kind: 'CNAME', target: parseName('w.example.') } },
+        address('w.example.', '192.0.2.1'),
+      ],
+    });
+    expect(await linesOf(known)).toEqual([
+      'query[A] www.example from 192.0.2.5',
+      'cached www.example is <CNAME>',
+      'cached w.example is 192.0.2.1',
+    ]);
+  });
+
+  it('tells what we know ourselves, with a number where it is asked for', async () => {
+    const known = answerOf(query, { answers: [address('www.example.', '192.0.2.1')] });
+    const ours = { ...known, header: { ...known.header, authoritative: true } };
+    expect(await linesOf(ours, 'extra')).toEqual([
+      '1 192.0.2.5/4242 query[A] www.example from 192.0.2.5',
+      '1 192.0.2.5/4242 config www.example is 192.0.2.1',
+    ]);
+  });
+
+  it.each([
+    [{}, 'reply www.example is NODATA-IPv4'],
+    [{ rcode: RCODE.NXDOMAIN }, 'reply www.example is NXDOMAIN'],
+    [{ rcode: RCODE.SERVFAIL }, 'reply error is SERVFAIL'],
+  ])('tells whom it asks, and what they say: %j', async (header, line) => {
+    const slow = answerOf(query);
+    expect(await linesOf(undefined, 'plain', { ...slow, header: { ...slow.header, ...header } })).toEqual([
+      'query[A] www.example from 192.0.2.5',
+      'forwarded www.example to 192.0.2.53#53',
+      line,
+    ]);
+  });
+
+  it('shows texts and pointers of others', async () => {
+    const data = { kind: 'TXT', strings: [Buffer.from('one'), Buffer.from('two')] } as const;
+    const pointer = { kind: 'PTR', target } as const;
+    const slow = answerOf(query, {
+      answers: [
+        { ...address('t.example.', ''), data },
+        { ...address('1.2.0.192.in-addr.arpa.', ''), data: pointer },
+      ],
+    });
+    expect((await linesOf(undefined, 'plain', slow)).slice(2)).toEqual([
+      'reply t.example is one',
+      'reply t.example is two',
+      'reply 192.0.2.1 is www.example',
+    ]);
+  });
+
+  it('tells what readers answered by themselves, in the order of time', async () => {
+    const log = new RecordingLog();
+    const rings = new QueryEventRings(0);
+    const queryLog = makeQueryLog('extra', log);
+    queryLog.start(rings);
+    const known = encodeMessage(answerOf(query, { answers: [address('www.example.', '192.0.2.1')] }));
+    const octets = encodeMessage(query);
+    const later = { received: rings.main.now() + 60_000, source: 'table', transport: 'udp' } as const;
+    rings.main.add(octets, known, { ...CLIENT, port: 2 }, later);
+    rings.main.add(octets, known, { ...CLIENT, port: 1 }, { ...later, received: 1 });
+    // The handlers' answers are seen as they are made.
+    rings.main.add(octets, known, CLIENT, { ...later, source: 'chain' });
+    const handleQuery = observeHandlers(async () => known, queryLog);
+    expect(await handleQuery(octets, CLIENT)).toBe(known);
+    queryLog.stop();
+    expect(log.records.map(({ message }) => message)).toEqual([
+      '1 192.0.2.5/1 query[A] www.example from 192.0.2.5',
+      '1 192.0.2.5/1 cached www.example is 192.0.2.1',
+      '2 192.0.2.5/4242 query[A] www.example from 192.0.2.5',
+      '2 192.0.2.5/4242 reply www.example is 192.0.2.1',
+      '3 192.0.2.5/2 query[A] www.example from 192.0.2.5',
+      '3 192.0.2.5/2 cached www.example is 192.0.2.1',
+    ]);
+  });
+
+  it('says nothing of what is no query', async () => {
+    const log = new RecordingLog();
+    const queryLog = makeQueryLog('plain', log);
+    const { handleQuery } = watch([queryLog], undefined);
+    expect(await handleQuery(Uint8Array.of(1, 2, 3), CLIENT)).toBeUndefined();
+    queryLog.stop();
+    expect(log.records).toEqual([]);
+  });
+});

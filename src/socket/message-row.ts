@@ -1,0 +1,131 @@
+/**
+ * A row of messages as `recvmmsg` and `sendmmsg` take them: the one place that knows the layout of `struct mmsghdr`, and how a
+ * row is sent.
+ *
+ * The memory is one block: a header for each message, then the `struct iovec`s, the envelopes and the packets that they point
+ * to. A header, in 32-bit words:
+ *
+ *     0   address pointer    2   address length    4   iovec pointer    6   iovec count
+ *     8   control pointer    10  control length    12  flags            14  received octets
+ *
+ * Each header points to the *seat* of the same number at first; only `PacketBatch` changes that. Nothing is allocated after the
+ * constructor.
+ */
+import { ENVELOPE, readdressControl } from './envelope.ts';
+import { type Libc, libc, type Pointer } from './libc.ts';
+import { EAGAIN, EINTR, ENOBUFS, MSG_DONTWAIT } from './linux.ts';
+
+const HEADER_OCTETS = 64;
+export const HEADER_WORDS = HEADER_OCTETS / 4;
+/** Words of a header. */
+export const HEADER = { NAME_LENGTH: 2, CONTROL_LENGTH: 10, FLAGS: 12, RECEIVED: 14 } as const;
+const IOVEC_OCTETS = 16;
+const IOVEC_LENGTH = 2;
+
+/** What becomes of a message that the kernel refuses. */
+export interface RefusedMessages {
+  /** @returns whether it is left out; otherwise it is tried again */
+  skips(index: number, errno: number): boolean;
+}
+
+export class MessageRow {
+  /** The whole memory, as octets and as words. */
+  readonly octets: Uint8Array;
+  readonly words: Uint32Array;
+  /** Messages that the row holds. */
+  readonly size: number;
+  /** Octets of each packet. */
+  readonly packetSize: number;
+  /** Where the first packet and the first envelope begin. */
+  readonly packets: number;
+  readonly envelopes: number;
+  readonly #iovecs: number;
+  readonly #libc: Libc = libc();
+  /** The pointer to each header, made once: a bigint is an allocation. */
+  readonly #headers: readonly Pointer[];
+
+  /**
+   * @param size messages
+   * @param packetSize octets of each packet, rounded up to a multiple of 64
+   * @param peers `any`: each message has an address and a control message; `connected`: that of the socket
+   */
+  constructor(size: number, packetSize: number, peers: 'any' | 'connected') {
+    this.size = size;
+    this.packetSize = (packetSize + 63) & ~63;
+    this.#iovecs = size * HEADER_OCTETS;
+    this.envelopes = this.#iovecs + size * IOVEC_OCTETS;
+    this.packets = this.envelopes + (peers === 'any' ? size * ENVELOPE.OCTETS : 0);
+    const memory = new ArrayBuffer(this.packets + size * this.packetSize);
+    this.octets = new Uint8Array(memory);
+    this.words = new Uint32Array(memory);
+    const start = this.#libc.addressOf(memory);
+    this.#headers = Array.from({ length: size }, (_, header) => start + BigInt(header * HEADER_OCTETS));
+    const view = new DataView(memory);
+    for (let seat = 0; seat < size; seat++) {
+      const header = seat * HEADER_OCTETS;
+      const iovec = this.#iovecs + seat * IOVEC_OCTETS;
+      view.setBigUint64(header + 16, start + BigInt(iovec), true);
+      view.setBigUint64(header + 24, 1n, true);
+      view.setBigUint64(iovec, start + BigInt(this.packetAt(seat)), true);
+      if (peers === 'connected') continue;
+      view.setBigUint64(header, start + BigInt(this.envelopeAt(seat) + ENVELOPE.NAME), true);
+      view.setBigUint64(header + 32, start + BigInt(this.envelopeAt(seat) + ENVELOPE.CONTROL), true);
+    }
+  }
+
+  /** Where the packet of a seat begins in `octets`. */
+  packetAt(seat: number): number {
+    return this.packets + seat * this.packetSize;
+  }
+
+  /** Where the envelope of a seat begins in `octets`. */
+  envelopeAt(seat: number): number {
+    return this.envelopes + seat * ENVELOPE.OCTETS;
+  }
+
+  /** Sets the octets of a seat's packet: those that it can take, or those to send. */
+  setLength(seat: number, length: number): void {
+    this.words[((this.#iovecs + seat * IOVEC_OCTETS) >> 2) + IOVEC_LENGTH] = length;
+  }
+
+  /** Makes message `index` one to the client of an envelope, from the address that the client has asked. */
+  address(index: number, envelope: Uint8Array): void {
+    const { octets, words } = this;
+    const at = this.envelopeAt(index);
+    const nameLength = envelope[ENVELOPE.NAME_LENGTH] ?? 0;
+    const controlLength = envelope[ENVELOPE.CONTROL_LENGTH] ?? 0;
+    for (let octet = 0; octet < nameLength; octet++) octets[at + octet] = envelope[octet] ?? 0;
+    const control = ENVELOPE.CONTROL;
+    for (let octet = control; octet < control + controlLength; octet++)
+      octets[at + octet] = envelope[octet] ?? 0;
+    if (controlLength > 0) readdressControl(words, (at + control) >> 2);
+    words[index * HEADER_WORDS + HEADER.NAME_LENGTH] = nameLength;
+    words[index * HEADER_WORDS + HEADER.CONTROL_LENGTH] = controlLength;
+  }
+
+  /** @returns the number of messages received; else the error number, negative */
+  receive(fd: number, flags: number): number {
+    const count = this.#libc.recvmmsg(fd, this.#headers[0] ?? 0n, this.size, flags, null);
+    return count >= 0 ? count : -this.#libc.errno();
+  }
+
+  /**
+   * Sends the first messages of the row, without waiting.
+   *
+   * @returns how many were left when the send buffer was full
+   */
+  send(fd: number, count: number, refused: RefusedMessages): number {
+    for (let sent = 0; sent < count; ) {
+      const done = this.#libc.sendmmsg(fd, this.#headers[sent] ?? 0n, count - sent, MSG_DONTWAIT);
+      if (done > 0) {
+        sent += done;
+        continue;
+      }
+      const errno = this.#libc.errno();
+      if (errno === EINTR) continue;
+      if (errno === EAGAIN || errno === ENOBUFS) return count - sent;
+      if (refused.skips(sent, errno)) sent++;
+    }
+    return 0;
+  }
+}

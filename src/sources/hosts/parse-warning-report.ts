@@ -1,0 +1,41 @@
+/**
+ * What is wrong in hosts files, for the log: each line once as long as its file stays the same, and not more lines of a file
+ * than somebody would read.
+ */
+import type { Log } from '../../base/log.ts';
+import type { HostsWarning } from './hosts-format.ts';
+import type { HostsFile } from './hosts-source.ts';
+
+const MAX_LINES = 20;
+
+export class ParseWarningReport {
+  readonly #log: Log;
+  #known: ReadonlySet<Uint8Array> = new Set();
+  #files: readonly HostsFile[] = [];
+  #counts = new Map<HostsFile, number>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** Begins a reading of these files. */
+  begin(files: readonly HostsFile[]): void {
+    this.#files = files;
+    this.#counts = new Map();
+  }
+
+  add(file: HostsFile, { line, kind, value }: HostsWarning): void {
+    if (this.#known.has(file.octets)) return;
+    const count = (this.#counts.get(file) ?? 0) + 1;
+    this.#counts.set(file, count);
+    if (count > MAX_LINES) return;
+    this.#log.warn('invalid line in hosts file ignored', { file: file.path, line, bad: kind, value });
+  }
+
+  end(): void {
+    for (const [{ path }, count] of this.#counts)
+      if (count > MAX_LINES)
+        this.#log.warn('more bad lines in hosts file', { file: path, more: count - MAX_LINES });
+    this.#known = new Set(this.#files.map(({ octets }) => octets));
+  }
+}

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { parseName, ROOT, toKey } from '../../wire/name.ts';
+import { branchesOf } from './changed-branches.ts';
+
+const keys = (names: readonly string[]) => names.map((name) => toKey(parseName(name)));
+
+it('a change of names concerns their domains', () => {
+  const names = keys(['a.b.example.com.', 'x.example.com.', 'example.org.', 'web.', 'web.']);
+  expect(branchesOf(names)).toEqual(['example.com.', 'example.org.', 'web.']);
+});
+
+it('a change of many domains concerns everything', () => {
+  expect(branchesOf(keys(Array.from({ length: 17 }, (_, index) => `d${index}.example.`)))).toEqual([ROOT]);
+  expect(branchesOf([])).toEqual([]);
+});

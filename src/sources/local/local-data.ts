@@ -1,0 +1,131 @@
+/**
+ * Everything that is known without asking anybody, kept in the answer table: hosts files as they change, and records of
+ * options.
+ *
+ * A change of a file makes all names anew, in slices, and publishes the difference. Files that change meanwhile are read
+ * when that is done.
+ */
+
+import { ChangeQueue } from '../../base/change-queue.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { PublicationId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { HostsFormat, HostsWarning } from '../hosts/hosts-format.ts';
+import { type HostsFile, HostsSource } from '../hosts/hosts-source.ts';
+import { ParseWarningReport } from '../hosts/parse-warning-report.ts';
+import { branchesOf } from './changed-branches.ts';
+import { HostNames } from './host-names.ts';
+import { LocalNames } from './local-names.ts';
+import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
+import { LocalPublication } from './local-publication.ts';
+import { LOCAL_OUTCOME } from './outcome.ts';
+import { readHosts } from './read-hosts.ts';
+
+export interface LocalDataOptions {
+  readonly plan: LocalNamesPlan;
+  /** Hosts files and folders of them, in the order in which they are to be read. */
+  readonly hostsPaths: readonly string[];
+  readonly format: HostsFormat;
+  readonly table: TableWriter;
+  /** Whether answers carry the RA bit. */
+  readonly recursionAvailable: boolean;
+  /** Called with domains, the names of which may have cached answers that are no longer right. */
+  readonly onChange: (domains: readonly NameKey[]) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class LocalData {
+  readonly #options: LocalDataOptions;
+  readonly #source: HostsSource;
+  readonly #publication: LocalPublication;
+  readonly #queue: ChangeQueue;
+  readonly #warnings: ParseWarningReport;
+  #names = new LocalNames(hostsOnly(0), new HostNames(), LOCAL_OUTCOME);
+  #work: Iterator<void, void> | undefined;
+  #isStale = true;
+  #isStarted = false;
+
+  constructor(options: LocalDataOptions) {
+    const { hostsPaths, format, table, recursionAvailable, clock, log } = options;
+    this.#options = options;
+    this.#publication = new LocalPublication(table, recursionAvailable, log);
+    this.#warnings = new ParseWarningReport(log);
+    this.#queue = new ChangeQueue(
+      clock,
+      () => this.#step(),
+      () => {},
+    );
+    this.#source = new HostsSource({
+      paths: hostsPaths,
+      clock,
+      log,
+      isHostsFile: (name) => format.isHostsFile(name),
+      onChange: () => {
+        this.#isStale = true;
+        this.#queue.schedule();
+      },
+    });
+  }
+
+  /** The publication that holds the names. */
+  get publication(): PublicationId {
+    return this.#publication.id;
+  }
+
+  /** What is known now. */
+  get names(): LocalNames {
+    return this.#names;
+  }
+
+  /** Ends when all files are read and their names answered. */
+  async start(): Promise<void> {
+    await this.#source.start();
+    this.#queue.settle();
+    this.#isStarted = true;
+  }
+
+  /** Looks for changed files at once. */
+  reload(): void {
+    this.#source.look();
+  }
+
+  stop(): void {
+    this.#source.stop();
+    this.#queue.stop();
+  }
+
+  /** Does a little of the work. @returns false when there is none left */
+  #step(): boolean {
+    if (this.#work === undefined) {
+      if (!this.#isStale) return false;
+      this.#isStale = false;
+      this.#work = this.#renew();
+    }
+    if (this.#work.next().done === true) this.#work = undefined;
+    return true;
+  }
+
+  *#renew(): Generator<void, void> {
+    const { plan, format, onChange, clock, log } = this.#options;
+    const began = clock.monotonic();
+    const files = this.#source.files();
+    this.#warnings.begin(files);
+    const onWarning = (file: HostsFile, warning: HostsWarning) => this.#warnings.add(file, warning);
+    const hosts = yield* readHosts({ plan, files, format, onWarning });
+    this.#warnings.end();
+    const before = this.#names;
+    const after = new LocalNames(plan, hosts, LOCAL_OUTCOME);
+    const changed = yield* this.#publication.replace(before, after);
+    this.#names = after;
+    this.#options.table.publicationChanged(this.#publication.id);
+    // Before the start nobody has been told anything.
+    if (changed.count > 0 && this.#isStarted) onChange(changed.isListed ? branchesOf(changed.first) : [ROOT]);
+    const milliseconds = Math.round(clock.monotonic() - began);
+    const fields = { files: files.length, names: hosts.size, changed: changed.count, milliseconds };
+    if (changed.count > 0 || files.length > 0) log.info('hosts files read', fields);
+  }
+}

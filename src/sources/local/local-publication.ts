@@ -1,0 +1,112 @@
+/**
+ * Names that are known without asking anybody, in the answer table: the difference between what stands there and what is
+ * known now, name by name, so that no reader ever misses a name that is in both.
+ */
+
+import type { Log } from '../../base/log.ts';
+import { TableFullError } from '../../table/arena.ts';
+import type { PublicationId, ZoneId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { encodeName, parseName, ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { compileNode } from '../../zone/compile.ts';
+import { settingsOf, type Zone } from '../../zone/zone.ts';
+import type { LocalNames } from './local-names.ts';
+
+/** Names that are published at a stretch: less than a millisecond. */
+const STRETCH = 100;
+
+/** A list of more names than this is worth less than its making. */
+const MAX_LISTED = 1000;
+
+/** Never seen: what is missing here is for others to answer. */
+const ZONE: Zone = {
+  apex: ROOT,
+  soa: {
+    kind: 'SOA',
+    serial: 1,
+    refresh: 7200,
+    retry: 1800,
+    expire: 86_400,
+    minimum: 0,
+    primary: parseName('local.'),
+    mailbox: parseName('local.'),
+  },
+  negativeTtl: 0,
+  authoritativeNxdomain: false,
+};
+
+/** How many names have changed, and which, as long as they are few. */
+export class ChangedNames {
+  count = 0;
+  readonly first: NameKey[] = [];
+
+  add(name: NameKey): void {
+    this.count += 1;
+    if (this.count <= MAX_LISTED) this.first.push(name);
+  }
+
+  /** Whether `first` is all of them. */
+  get isListed(): boolean {
+    return this.count <= MAX_LISTED;
+  }
+}
+
+export class LocalPublication {
+  /** A view that lists it shows the names. */
+  readonly id: PublicationId;
+  readonly #table: TableWriter;
+  readonly #log: Log;
+  readonly #zone: ZoneId;
+
+  /** @param recursionAvailable whether answers carry the RA bit */
+  constructor(table: TableWriter, recursionAvailable: boolean, log: Log) {
+    this.#table = table;
+    this.#log = log;
+    const state = { known: true, recursionAvailable, askWildcards: false };
+    this.id = table.definePublication();
+    const settings = { ...settingsOf(ZONE, state), cachesOpenTypes: true, missing: 'next' } as const;
+    this.#zone = table.defineZone(settings, this.id);
+  }
+
+  /**
+   * Publishes what is different. It may be left alone for a while wherever it yields.
+   *
+   * @returns the names that are
+   */
+  *replace(before: LocalNames, after: LocalNames): Generator<void, ChangedNames> {
+    const changed = new ChangedNames();
+    let count = 0;
+    for (const name of after.names()) {
+      const result = this.#put(name, before, after);
+      if (result === 'full') break;
+      if (result === 'changed') changed.add(name);
+      count += 1;
+      if (count % STRETCH === 0) yield;
+    }
+    for (const name of before.names()) {
+      count += 1;
+      if (count % STRETCH === 0) yield;
+      if (after.has(name)) continue;
+      this.#table.remove(encodeName(name), this.#zone);
+      changed.add(name);
+    }
+    this.#table.collect();
+    return changed;
+  }
+
+  #put(name: NameKey, before: LocalNames, after: LocalNames): 'same' | 'changed' | 'full' {
+    const wasThere = before.has(name);
+    const digest = wasThere ? after.digest(name) : '';
+    if (digest !== '' && before.digest(name) === digest) return 'same';
+    const standing = wasThere ? this.#table.find(encodeName(name), this.#zone) : undefined;
+    try {
+      const now = this.#table.put(compileNode(after.node(name), this.#zone));
+      return now === standing ? 'same' : 'changed';
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      this.#log.error('local names not published, the answer table is full', { first: name });
+      return 'full';
+    }
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The text of a master file as entries of words (RFC 1035 section 5.1).
+ *
+ * An entry is a line, or several lines inside parentheses. `;` begins a comment. Words in quotation marks may hold blanks;
+ * escapes stay as they are, since names and strings read them differently.
+ */
+
+export interface ZoneWord {
+  /** Without the quotation marks around it, with its escapes. */
+  readonly text: string;
+  readonly isQuoted: boolean;
+  /** From 1. */
+  readonly line: number;
+  /** How many characters of the line there are up to its end. */
+  readonly column: number;
+}
+
+export interface ZoneEntry {
+  /** At least one. */
+  readonly words: readonly ZoneWord[];
+  /** The line begins with a blank, so the owner is that of the entry before. */
+  readonly continuesOwner: boolean;
+}
+
+/** The field of a record's data that a fault is in. */
+export interface DataField {
+  /** The name of the type. */
+  readonly type: string;
+  /** From 0. */
+  readonly index: number;
+}
+
+/** What is wrong with a master file, and with which word. */
+export class ZoneFileFault extends Error {
+  override readonly name = 'ZoneFileFault';
+  readonly line: number;
+  readonly column: number;
+  /** The word, for messages; nothing where one is missing. */
+  readonly word: string | undefined;
+  readonly field: DataField | undefined;
+
+  constructor(
+    what: string,
+    { line, column, text }: { line: number; column: number; text?: string | undefined },
+    field?: DataField,
+  ) {
+    super(what);
+    this.line = line;
+    this.column = column;
+    this.word = text;
+    this.field = field;
+  }
+
+  /** The same fault, known to be in the data of a record. */
+  inField(field: DataField): ZoneFileFault {
+    return new ZoneFileFault(this.message, { line: this.line, column: this.column, text: this.word }, field);
+  }
+}
+
+/** Gives the entries one after the other. @throws ZoneFileFault for a parenthesis or quotation mark without its other half */
+export function* readEntries(text: string): Generator<ZoneEntry, void> {
+  const reader = new EntryReader(text.startsWith('\ufeff') ? text.slice(1) : text);
+  for (let entry = reader.next(); entry !== undefined; entry = reader.next()) yield entry;
+}
+
+class EntryReader {
+  readonly #text: string;
+  #at = 0;
+  #line = 1;
+  #lineStart = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  next(): ZoneEntry | undefined {
+    while (this.#at < this.#text.length) {
+      const continuesOwner = this.#text[this.#at] === ' ' || this.#text[this.#at] === '\t';
+      const words = this.#entry();
+      if (words.length > 0) return { words, continuesOwner };
+    }
+    return undefined;
+  }
+
+  #entry(): ZoneWord[] {
+    const words: ZoneWord[] = [];
+    let open: { line: number; column: number; text: string } | undefined;
+    while (this.#at < this.#text.length) {
+      const character = this.#text[this.#at];
+      if (character === '\n') {
+        this.#endLine();
+        if (open === undefined) return words;
+      } else if (character === ' ' || character === '\t' || character === '\r') this.#at += 1;
+      else if (character === ';') this.#skipComment();
+      else if (character === '(') {
+        if (open !== undefined) throw this.#fault('a parenthesis inside another one', '(');
+        open = { line: this.#line, column: this.#column(this.#at + 1), text: '(' };
+        this.#at += 1;
+      } else if (character === ')') {
+        if (open === undefined) throw this.#fault('a closing parenthesis without an opening one', ')');
+        open = undefined;
+        this.#at += 1;
+      } else words.push(character === '"' ? this.#quoted() : this.#bare());
+    }
+    if (open !== undefined) throw new ZoneFileFault('a parenthesis that is not closed', open);
+    return words;
+  }
+
+  #endLine(): void {
+    this.#at += 1;
+    this.#line += 1;
+    this.#lineStart = this.#at;
+  }
+
+  #skipComment(): void {
+    const end = this.#text.indexOf('\n', this.#at);
+    this.#at = end < 0 ? this.#text.length : end;
+  }
+
+  #bare(): ZoneWord {
+    const start = this.#at;
+    while (this.#at < this.#text.length && !/[ \t\r\n;()"]/.test(this.#text[this.#at] ?? ''))
+      // What a backslash precedes is part of the word, unless the line ends there.
+      this.#at += this.#text[this.#at] === '\\' && this.#text[this.#at + 1] !== '\n' ? 2 : 1;
+    this.#at = Math.min(this.#at, this.#text.length);
+    return this.#word(this.#text.slice(start, this.#at), false);
+  }
+
+  #quoted(): ZoneWord {
+    const start = this.#at + 1;
+    const opened = { line: this.#line, column: this.#column(start), text: '"' };
+    for (this.#at = start; this.#text[this.#at] !== '"'; this.#at += 1) {
+      if (this.#at >= this.#text.length || this.#text[this.#at] === '\n')
+        throw new ZoneFileFault('a string that is not closed', opened);
+      if (this.#text[this.#at] === '\\' && this.#text[this.#at + 1] !== '\n') this.#at += 1;
+    }
+    this.#at += 1;
+    return this.#word(this.#text.slice(start, this.#at - 1), true);
+  }
+
+  #word(text: string, isQuoted: boolean): ZoneWord {
+    return { text, isQuoted, line: this.#line, column: this.#column(this.#at) };
+  }
+
+  #column(at: number): number {
+    return at - this.#lineStart;
+  }
+
+  #fault(what: string, text: string): ZoneFileFault {
+    return new ZoneFileFault(what, { line: this.#line, column: this.#column(this.#at + 1), text });
+  }
+}

@@ -1,0 +1,328 @@
+/**
+ * The data of records from words: which fields each type has, and how each field is written.
+ *
+ * Data is put into wire form and read from there, so that each type has one meaning only. Any type may be written in the
+ * form of RFC 3597: `\# LENGTH HEX`.
+ */
+import { parseAddress } from '../../wire/address.ts';
+import { typeName, typeOf } from '../../wire/mnemonics.ts';
+import { encodeName } from '../../wire/name.ts';
+import { OctetReader } from '../../wire/octet-reader.ts';
+import { readData } from '../../wire/record-data.ts';
+import type { AbsoluteName, RecordData } from '../../wire/types.ts';
+import { WireError } from '../../wire/wire-error.ts';
+import { ZoneFileFault, type ZoneWord } from './entries.ts';
+import { encodeLocation } from './location.ts';
+import { encodeParameters } from './service-parameters.ts';
+import { readName, readNumber, readOctets, readSeconds } from './word-values.ts';
+
+/** Fields by type, in their order. Those that take all words that are left stand last. */
+const FIELDS: Readonly<Record<string, string>> = {
+  A: 'ipv4',
+  AAAA: 'ipv6',
+  AFSDB: 'uint16 name',
+  CAA: 'uint8 string text',
+  CDNSKEY: 'uint16 uint8 algorithm base64',
+  CDS: 'uint16 algorithm uint8 hex',
+  CERT: 'certificate uint16 algorithm base64',
+  CNAME: 'name',
+  CSYNC: 'uint32 uint16 types',
+  DHCID: 'base64',
+  DNAME: 'name',
+  DNSKEY: 'uint16 uint8 algorithm base64',
+  DS: 'uint16 algorithm uint8 hex',
+  EUI48: 'eui48',
+  EUI64: 'eui64',
+  HINFO: 'string string',
+  HTTPS: 'uint16 name parameters',
+  ISDN: 'strings',
+  KEY: 'uint16 uint8 algorithm base64',
+  KX: 'uint16 name',
+  LOC: 'location',
+  MB: 'name',
+  MD: 'name',
+  MF: 'name',
+  MG: 'name',
+  MINFO: 'name name',
+  MR: 'name',
+  MX: 'uint16 name',
+  NAPTR: 'uint16 uint16 string string string name',
+  NS: 'name',
+  NSEC: 'name types',
+  NSEC3: 'uint8 uint8 uint16 salt hash types',
+  NSEC3PARAM: 'uint8 uint8 uint16 salt',
+  OPENPGPKEY: 'base64',
+  PTR: 'name',
+  PX: 'uint16 name name',
+  RP: 'name name',
+  RRSIG: 'type algorithm uint8 seconds time time uint16 name base64',
+  RT: 'uint16 name',
+  SMIMEA: 'uint8 uint8 uint8 hex',
+  SOA: 'name name uint32 seconds seconds seconds seconds',
+  SPF: 'strings',
+  SRV: 'uint16 uint16 uint16 name',
+  SSHFP: 'uint8 uint8 hex',
+  SVCB: 'uint16 name parameters',
+  TLSA: 'uint8 uint8 uint8 hex',
+  TXT: 'strings',
+  URI: 'uint16 uint16 text',
+  X25: 'string',
+  ZONEMD: 'uint32 uint8 uint8 hex',
+};
+
+/** Types whose data has a form of its own, in alphabetical order. */
+export const PRESENTABLE_TYPES: readonly string[] = Object.keys(FIELDS);
+
+/**
+ * @param type Its word stands for missing data in messages.
+ * @throws ZoneFileFault
+ */
+export function readRecordData(
+  type: ZoneWord,
+  recordClass: number,
+  words: readonly ZoneWord[],
+  origin: AbsoluteName,
+): RecordData {
+  const number = typeOf(type.text) ?? 0;
+  const octets = isGeneric(words) ? encodeGeneric(words) : encodeFields(type, number, words, origin);
+  try {
+    return readData(number, recordClass, new OctetReader(octets));
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    throw new ZoneFileFault(`no data of type ${typeName(number)}`, words[0] ?? type);
+  }
+}
+
+function isGeneric([first]: readonly ZoneWord[]): boolean {
+  return first?.text === '\\#' && !first.isQuoted;
+}
+
+function encodeGeneric([mark, length, ...digits]: readonly ZoneWord[]): Uint8Array {
+  const place = length ?? mark ?? NOWHERE;
+  const octets = encodeHex(digits, place);
+  if (length === undefined || readNumber(length, 0xffff) !== octets.length)
+    throw new ZoneFileFault(`${octets.length} octets of data, and another length before them`, place);
+  return octets;
+}
+
+function encodeFields(
+  type: ZoneWord,
+  number: number,
+  words: readonly ZoneWord[],
+  origin: AbsoluteName,
+): Uint8Array {
+  const fields = FIELDS[typeName(number)];
+  if (fields === undefined)
+    throw new ZoneFileFault(`no form for this type but that of RFC 3597, \\# LENGTH HEX`, words[0] ?? type);
+  const parts: Uint8Array[] = [];
+  let rest = words;
+  let before = type;
+  for (const [index, field] of fields.split(' ').entries()) {
+    const encodeRest = REST_FIELDS[field];
+    const taken = encodeRest === undefined ? rest.slice(0, 1) : rest;
+    try {
+      parts.push(encodeRest?.(taken, before) ?? encodeOne(field, taken, before, origin));
+    } catch (error) {
+      if (!(error instanceof ZoneFileFault)) throw error;
+      throw error.inField({ type: typeName(number), index });
+    }
+    before = taken.at(-1) ?? before;
+    rest = rest.slice(taken.length);
+  }
+  const [extra] = rest;
+  if (extra !== undefined) throw new ZoneFileFault(`more words than ${typeName(number)} has`, extra);
+  return Buffer.concat(parts);
+}
+
+function encodeOne(
+  field: string,
+  [word]: readonly ZoneWord[],
+  before: ZoneWord,
+  origin: AbsoluteName,
+): Uint8Array {
+  if (word === undefined) throw missing(field, before);
+  return ONE_WORD_FIELDS[field]?.(word, origin) ?? new Uint8Array();
+}
+
+function missing(field: string, { line, column }: ZoneWord): ZoneFileFault {
+  return new ZoneFileFault(`the data ends too early: ${field} is missing`, { line, column });
+}
+
+const NOWHERE: ZoneWord = { text: '', isQuoted: false, line: 1, column: 0 };
+
+type OneWordField = (word: ZoneWord, origin: AbsoluteName) => Uint8Array;
+type RestField = (words: readonly ZoneWord[], before: ZoneWord) => Uint8Array;
+
+const ONE_WORD_FIELDS: Readonly<Record<string, OneWordField>> = {
+  ipv4: (word) => encodeAddress(word, 4),
+  ipv6: (word) => encodeAddress(word, 16),
+  name: (word, origin) => encodeName(readName(word, origin)),
+  uint8: (word) => encodeNumber(readNumber(word, 0xff), 1),
+  uint16: (word) => encodeNumber(readNumber(word, 0xffff), 2),
+  uint32: (word) => encodeNumber(readNumber(word, 0xffff_ffff), 4),
+  seconds: (word) => encodeNumber(readSeconds(word), 4),
+  time: (word) => encodeNumber(readTime(word), 4),
+  string: encodeString,
+  text: readOctets,
+  type: (word) => encodeNumber(readType(word), 2),
+  algorithm: (word) => encodeNumber(readNamed(word, ALGORITHMS, 0xff), 1),
+  certificate: (word) => encodeNumber(readNamed(word, CERTIFICATES, 0xffff), 2),
+  salt: encodeSalt,
+  hash: encodeHash,
+  eui48: (word) => encodeEui(word, 6),
+  eui64: (word) => encodeEui(word, 8),
+};
+
+const REST_FIELDS: Readonly<Record<string, RestField>> = {
+  strings(words, before) {
+    if (words.length === 0) throw missing('string', before);
+    return Buffer.concat(words.map(encodeString));
+  },
+  hex: encodeHex,
+  base64: encodeBase64,
+  types: encodeTypes,
+  parameters: encodeParameters,
+  location: encodeLocation,
+};
+
+function encodeNumber(value: number, octets: 1 | 2 | 4): Uint8Array {
+  const bytes = Buffer.alloc(octets);
+  bytes.writeUIntBE(value, 0, octets);
+  return bytes;
+}
+
+function encodeAddress(word: ZoneWord, octets: 4 | 16): Uint8Array {
+  const address = parseAddress(word.text);
+  if (address?.length === octets) return address;
+  throw new ZoneFileFault(`not an IPv${octets === 4 ? 4 : 6} address`, word);
+}
+
+function encodeString(word: ZoneWord): Uint8Array {
+  const octets = readOctets(word);
+  if (octets.length > 255) throw new ZoneFileFault('a string of more than 255 octets', word);
+  return Buffer.concat([Uint8Array.of(octets.length), octets]);
+}
+
+function encodeHex(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
+  const digits = words.map(({ text }) => text).join('');
+  if (/^(?:[0-9a-fA-F]{2})*$/.test(digits)) return Buffer.from(digits, 'hex');
+  throw new ZoneFileFault('not pairs of hexadecimal digits', words[0] ?? before);
+}
+
+function encodeBase64(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
+  const text = words.map((word) => word.text).join('');
+  if (text !== '' && /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
+    return Buffer.from(text, 'base64');
+  throw new ZoneFileFault('not base64', words[0] ?? before);
+}
+
+function readType(word: ZoneWord): number {
+  const type = typeOf(word.text);
+  if (type === undefined) throw new ZoneFileFault('not a type', word);
+  return type;
+}
+
+/** Windows of 256 types, each with the bits up to its last type (RFC 4034 section 4.1.2). */
+function encodeTypes(words: readonly ZoneWord[]): Uint8Array {
+  const windows = new Map<number, Uint8Array>();
+  for (const type of words.map(readType)) {
+    const bits = windows.get(type >> 8) ?? new Uint8Array(32);
+    bits[(type & 0xff) >> 3] = (bits[(type & 0xff) >> 3] ?? 0) | (0x80 >> (type & 7));
+    windows.set(type >> 8, bits);
+  }
+  const parts = [...windows]
+    .sort(([a], [b]) => a - b)
+    .map(([window, bits]) => {
+      const length = bits.findLastIndex((octet) => octet !== 0) + 1;
+      return Buffer.concat([Uint8Array.of(window, length), bits.subarray(0, length)]);
+    });
+  return Buffer.concat(parts);
+}
+
+/** IANA, DNS Security Algorithm Numbers. */
+const ALGORITHMS: Readonly<Record<string, number>> = {
+  RSAMD5: 1,
+  DH: 2,
+  DSA: 3,
+  RSASHA1: 5,
+  'DSA-NSEC3-SHA1': 6,
+  'RSASHA1-NSEC3-SHA1': 7,
+  RSASHA256: 8,
+  RSASHA512: 10,
+  'ECC-GOST': 12,
+  ECDSAP256SHA256: 13,
+  ECDSAP384SHA384: 14,
+  ED25519: 15,
+  ED448: 16,
+};
+/** RFC 4398 section 2.1. */
+const CERTIFICATES: Readonly<Record<string, number>> = {
+  PKIX: 1,
+  SPKI: 2,
+  PGP: 3,
+  IPKIX: 4,
+  ISPKI: 5,
+  IPGP: 6,
+  ACPKIX: 7,
+  IACPKIX: 8,
+  URI: 253,
+  OID: 254,
+};
+
+function readNamed(word: ZoneWord, names: Readonly<Record<string, number>>, max: number): number {
+  const name = word.text.toUpperCase();
+  return (Object.hasOwn(names, name) ? names[name] : undefined) ?? readNumber(word, max);
+}
+
+/** Seconds, or `YYYYMMDDHHmmSS` (RFC 4034 section 3.2). */
+function readTime(word: ZoneWord): number {
+  const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(word.text)?.slice(1).map(Number);
+  if (parts === undefined) return readNumber(word, 0xffff_ffff);
+  const [year = 0, month = 0, day = 0, hours = 0, minutes = 0, seconds = 0] = parts;
+  const time = new Date(Date.UTC(year, month - 1, day, hours, minutes, seconds));
+  if (
+    time.getUTCMonth() !== month - 1 ||
+    time.getUTCDate() !== day ||
+    hours > 23 ||
+    minutes > 59 ||
+    seconds > 59
+  )
+    throw new ZoneFileFault('not a date and time', word);
+  // Serial number arithmetic: times beyond 2106 begin again at 0.
+  return (time.getTime() / 1000) % 2 ** 32;
+}
+
+/** RFC 5155 section 3.3: a hyphen is no salt. */
+function encodeSalt(word: ZoneWord): Uint8Array {
+  const salt = word.text === '-' ? new Uint8Array() : encodeHex([word], word);
+  if (salt.length > 255) throw new ZoneFileFault('a salt of more than 255 octets', word);
+  return Buffer.concat([Uint8Array.of(salt.length), salt]);
+}
+
+const BASE32_DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUV';
+
+/** Base32 with extended hex alphabet, without padding (RFC 4648 section 7). */
+function encodeHash(word: ZoneWord): Uint8Array {
+  const octets: number[] = [];
+  let bits = 0;
+  let value = 0;
+  for (const character of word.text.toUpperCase()) {
+    const digit = BASE32_DIGITS.indexOf(character);
+    if (digit < 0) throw new ZoneFileFault('not base32', word);
+    value = (value << 5) | digit;
+    bits += 5;
+    if (bits < 8) continue;
+    bits -= 8;
+    octets.push((value >> bits) & 0xff);
+    value &= (1 << bits) - 1;
+  }
+  if (octets.length === 0 || octets.length > 255) throw new ZoneFileFault('not base32', word);
+  return Uint8Array.of(octets.length, ...octets);
+}
+
+/** RFC 7043: octets in hexadecimal with hyphens between them. */
+function encodeEui(word: ZoneWord, octets: 6 | 8): Uint8Array {
+  if (new RegExp(`^[0-9a-fA-F]{2}(?:-[0-9a-fA-F]{2}){${octets - 1}}$`).test(word.text))
+    return Buffer.from(word.text.replaceAll('-', ''), 'hex');
+  throw new ZoneFileFault(`not ${octets} octets with hyphens between them`, word);
+}

@@ -1,0 +1,112 @@
+/**
+ * The parameters of SVCB and HTTPS records (RFC 9460 section 2.1).
+ */
+import { parseAddress } from '../../wire/address.ts';
+import { ZoneFileFault, type ZoneWord } from './entries.ts';
+import { readOctets } from './word-values.ts';
+
+/** RFC 9460 section 14.3.2, and dohpath of RFC 9461. */
+const KEYS = ['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech', 'ipv6hint', 'dohpath'];
+
+/** @throws ZoneFileFault */
+export function encodeParameters(words: readonly ZoneWord[]): Uint8Array {
+  const parameters = new Map<number, Uint8Array>();
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at];
+    if (word === undefined) break;
+    const [, name = '', , value = ''] = /^([^=]*)(=(.*))?$/s.exec(word.text) ?? [];
+    const key = keyOf(name);
+    if (key === undefined || word.isQuoted) throw new ZoneFileFault('not a parameter', word);
+    if (parameters.has(key)) throw new ZoneFileFault('a parameter that was there before', word);
+    const following = words[at + 1];
+    // A value in quotation marks is a word of its own, right behind its key.
+    const isQuoted = word.text.endsWith('=') && following?.isQuoted === true;
+    const text = isQuoted ? following : { ...word, text: value };
+    if (isQuoted) at += 1;
+    parameters.set(key, encodeValue(key, text));
+  }
+  const sorted = [...parameters].sort(([a], [b]) => a - b);
+  return Buffer.concat(
+    sorted.map(([key, value]) => Buffer.concat([uint16(key), uint16(value.length), value])),
+  );
+}
+
+function keyOf(name: string): number | undefined {
+  const known = KEYS.indexOf(name.toLowerCase());
+  if (known >= 0) return known;
+  const digits = /^key(0|[1-9]\d{0,4})$/i.exec(name)?.[1];
+  return digits !== undefined && Number(digits) <= 0xffff ? Number(digits) : undefined;
+}
+
+function uint16(value: number): Uint8Array {
+  return Uint8Array.of(value >> 8, value & 0xff);
+}
+
+function encodeValue(key: number, word: ZoneWord): Uint8Array {
+  switch (KEYS[key]) {
+    case 'mandatory':
+      return Buffer.concat(
+        listOf(word)
+          .map((name) => uint16(requireKey(name, word)))
+          .sort(Buffer.compare),
+      );
+    case 'alpn':
+      return encodeProtocols(word);
+    case 'no-default-alpn':
+      if (word.text !== '') throw new ZoneFileFault('a parameter that has no value', word);
+      return new Uint8Array();
+    case 'port':
+      return encodePort(word);
+    case 'ipv4hint':
+      return Buffer.concat(listOf(word).map((text) => requireAddress(text, 4, word)));
+    case 'ipv6hint':
+      return Buffer.concat(listOf(word).map((text) => requireAddress(text, 16, word)));
+    case 'ech':
+      return Buffer.from(word.text, 'base64');
+    default:
+      return readOctets(word);
+  }
+}
+
+function listOf(word: ZoneWord): readonly string[] {
+  const parts = word.text.split(',');
+  if (parts.includes('')) throw new ZoneFileFault('a list with an empty part', word);
+  return parts;
+}
+
+function requireKey(name: string, word: ZoneWord): number {
+  const key = keyOf(name);
+  if (key === undefined) throw new ZoneFileFault('not the name of a parameter', word);
+  return key;
+}
+
+function requireAddress(text: string, octets: 4 | 16, word: ZoneWord): Uint8Array {
+  const address = parseAddress(text);
+  if (address?.length === octets) return address;
+  throw new ZoneFileFault(`not a list of IPv${octets === 4 ? 4 : 6} addresses`, word);
+}
+
+function encodePort(word: ZoneWord): Uint8Array {
+  if (/^\d{1,5}$/.test(word.text) && Number(word.text) <= 0xffff) return uint16(Number(word.text));
+  throw new ZoneFileFault('not a port', word);
+}
+
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+
+/** Escapes are undone twice: first those of the string, then those of the list (RFC 9460 appendix A.1). */
+function encodeProtocols(word: ZoneWord): Uint8Array {
+  const octets = readOctets(word);
+  const protocols: number[][] = [[]];
+  for (let at = 0; at < octets.length; at += 1) {
+    const octet = octets[at] ?? 0;
+    if (octet === COMMA) protocols.push([]);
+    else if (octet === BACKSLASH) {
+      at += 1;
+      protocols.at(-1)?.push(octets[at] ?? BACKSLASH);
+    } else protocols.at(-1)?.push(octet);
+  }
+  for (const { length } of protocols)
+    if (length === 0 || length > 255) throw new ZoneFileFault('not a list of protocols', word);
+  return Buffer.concat(protocols.map((protocol) => Uint8Array.of(protocol.length, ...protocol)));
+}

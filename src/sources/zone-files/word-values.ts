@@ -1,0 +1,62 @@
+/**
+ * Words of a master file as names, numbers, TTLs and octets.
+ */
+import { NameError, parseName, ROOT } from '../../wire/name.ts';
+import type { AbsoluteName } from '../../wire/types.ts';
+import { ZoneFileFault, type ZoneWord } from './entries.ts';
+
+/** A name; without a final dot it is relative to the origin, and `@` is the origin itself. @throws ZoneFileFault */
+export function readName(word: ZoneWord, origin: AbsoluteName): AbsoluteName {
+  if (word.text === '@' && !word.isQuoted) return origin;
+  // A dot behind an odd number of backslashes is part of a label.
+  const isAbsolute = /(?:^|[^\\])(?:\\\\)*\.$/.test(word.text);
+  try {
+    if (isAbsolute) return parseName(word.text);
+    return parseName(origin === ROOT ? `${word.text}.` : `${word.text}.${origin}`);
+  } catch (error) {
+    if (!(error instanceof NameError)) throw error;
+    throw new ZoneFileFault('not a domain name', word);
+  }
+}
+
+/** A whole number. @throws ZoneFileFault */
+export function readNumber(word: ZoneWord, max: number): number {
+  if (/^\d{1,10}$/.test(word.text) && Number(word.text) <= max) return Number(word.text);
+  throw new ZoneFileFault(`not a whole number from 0 to ${max}`, word);
+}
+
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+const MAX_UINT32 = 2 ** 32 - 1;
+/** RFC 2181 section 8. */
+export const MAX_TTL = 2 ** 31 - 1;
+
+/** Seconds, or numbers with units as in `1h30m`. @returns nothing if it is no TTL */
+export function parseTtl(text: string): number | undefined {
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  if (!/^(?:\d{1,9}[smhdw])+$/i.test(text)) return undefined;
+  let seconds = 0;
+  for (const [, amount, unit = ''] of text.matchAll(/(\d+)([smhdw])/gi))
+    seconds += Number(amount) * (SECONDS[unit.toLowerCase()] ?? 0);
+  return seconds;
+}
+
+/** @throws ZoneFileFault */
+export function readSeconds(word: ZoneWord): number {
+  const seconds = parseTtl(word.text);
+  if (seconds !== undefined && seconds <= MAX_UINT32) return seconds;
+  throw new ZoneFileFault('not a number of seconds', word);
+}
+
+/** The octets of a character string: `\DDD` and `\X` are escapes, other characters stand for their UTF-8. */
+export function readOctets(word: ZoneWord): Uint8Array {
+  if (!word.text.includes('\\')) return Buffer.from(word.text);
+  const parts: Uint8Array[] = [];
+  for (const [piece] of word.text.matchAll(/\\\d{3}|\\(?:[^0-9]|$)|[^\\]+|\\/gsu)) {
+    if (!piece.startsWith('\\')) parts.push(Buffer.from(piece));
+    else if (/^\\\d{3}$/.test(piece) && Number(piece.slice(1)) <= 255)
+      parts.push(Uint8Array.of(Number(piece.slice(1))));
+    else if (/^\\[^0-9]/su.test(piece)) parts.push(Buffer.from(piece.slice(1)));
+    else throw new ZoneFileFault('an incomplete escape', word);
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,241 @@
+/**
+ * Master files (RFC 1035 section 5): records, `$ORIGIN`, `$INCLUDE`, `$TTL` (RFC 2308 section 4) and `$GENERATE`.
+ *
+ * All types that have a form here, and all others in that of RFC 3597. What is wrong is collected, each fault with the file
+ * and the line it stands in.
+ */
+import { dirname, isAbsolute, join } from 'node:path';
+import { classOf, typeOf } from '../../wire/mnemonics.ts';
+import { ROOT } from '../../wire/name.ts';
+import { type AbsoluteName, CLASS, type ResourceRecord } from '../../wire/types.ts';
+import { type DataField, readEntries, type ZoneEntry, ZoneFileFault, type ZoneWord } from './entries.ts';
+import { fillInNumber, numbersOf, readRange } from './generate.ts';
+import { readRecordData } from './record-fields.ts';
+import { MAX_TTL, parseTtl, readName } from './word-values.ts';
+
+export interface ZoneFileProblem {
+  readonly file: string;
+  readonly line: number;
+  /** How many characters of the line there are up to the end of the word. */
+  readonly column: number;
+  readonly fault: string;
+  /** The word that is wrong; nothing where one is missing. */
+  readonly word: string | undefined;
+  /** Where it is in the data of a record; nothing for other faults. */
+  readonly field: DataField | undefined;
+}
+
+/** `db.example:12: not an IPv4 address: "x"`. */
+export function describeZoneFileProblem({ file, line, fault, word }: ZoneFileProblem): string {
+  return `${file}:${line}: ${fault}${word === undefined ? '' : `: ${JSON.stringify(word)}`}`;
+}
+
+export interface ZoneFileSettings {
+  /** The path of the file, for messages and for the folder of files that it includes. */
+  readonly file: string;
+  /** What names without a final dot are relative to. */
+  readonly origin: AbsoluteName;
+  /** The text of an included file. @throws Error if it cannot be read */
+  readonly readInclude: (path: string) => string;
+}
+
+export interface ZoneFileReading {
+  /** In the order of the file; those of entries without a fault. */
+  readonly records: readonly ResourceRecord[];
+  /** Empty: all is right. */
+  readonly problems: readonly ZoneFileProblem[];
+  /** Paths of the files that it includes, directly or not. */
+  readonly included: readonly string[];
+}
+
+export function readZoneFile(text: string, settings: ZoneFileSettings): ZoneFileReading {
+  const reader = new ZoneFileReader(settings);
+  reader.read(text, settings.file, settings.origin, 0);
+  return { records: reader.records, problems: reader.problems, included: [...reader.included] };
+}
+
+const DEFAULT_TTL = 3600;
+
+/**
+ * One record in a line of its own: names are absolute, the TTL is 3600 and the class IN unless given.
+ *
+ * @returns the record, or what is wrong with it
+ */
+export function parseRecord(text: string): ResourceRecord | ZoneFileProblem {
+  const reader = new ZoneFileReader({ file: 'record', origin: ROOT, readInclude: () => '' }, DEFAULT_TTL);
+  reader.read(text, 'record', ROOT, 0);
+  const [record] = reader.records;
+  const [problem = NO_RECORD] = reader.problems;
+  return reader.records.length === 1 && reader.problems.length === 0 && record !== undefined
+    ? record
+    : problem;
+}
+
+const NO_RECORD: ZoneFileProblem = {
+  file: 'record',
+  line: 1,
+  column: 0,
+  fault: 'not one record',
+  word: undefined,
+  field: undefined,
+};
+
+/** Files in files. */
+const MAX_DEPTH = 7;
+/** Problems beyond these are those of a file of another kind. */
+const MAX_PROBLEMS = 100;
+
+class ZoneFileReader {
+  readonly records: ResourceRecord[] = [];
+  readonly problems: ZoneFileProblem[] = [];
+  readonly included = new Set<string>();
+  readonly #settings: ZoneFileSettings;
+  #origin: AbsoluteName = ROOT;
+  #owner: AbsoluteName | undefined;
+  #class: number = CLASS.IN;
+  /** That of `$TTL`, else that of the last record with one. */
+  #ttl: number | undefined;
+  #isTtlDirected = false;
+
+  constructor(settings: ZoneFileSettings, ttl?: number) {
+    this.#settings = settings;
+    this.#ttl = ttl;
+  }
+
+  read(text: string, file: string, origin: AbsoluteName, depth: number): void {
+    this.#origin = origin;
+    try {
+      for (const entry of readEntries(text)) {
+        this.#guard(file, () => this.#readEntry(entry, file, depth));
+        if (this.problems.length >= MAX_PROBLEMS) return;
+      }
+    } catch (error) {
+      this.#note(error, file);
+    }
+  }
+
+  #guard(file: string, read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      this.#note(error, file);
+    }
+  }
+
+  #note(error: unknown, file: string): void {
+    if (!(error instanceof ZoneFileFault)) throw error;
+    const { message: fault, line, column, word, field } = error;
+    this.problems.push({ file, line, column, fault, word, field });
+  }
+
+  #readEntry({ words, continuesOwner }: ZoneEntry, file: string, depth: number): void {
+    const [first, ...rest] = words;
+    if (first === undefined) return;
+    if (!continuesOwner && first.text.startsWith('$') && !first.isQuoted)
+      this.#direct(first, rest, file, depth);
+    else if (continuesOwner) this.#readRecord(this.#requireOwner(first), first, words);
+    else this.#readRecord(readName(first, this.#origin), first, rest);
+  }
+
+  #requireOwner(word: ZoneWord): AbsoluteName {
+    if (this.#owner === undefined)
+      throw new ZoneFileFault('a record without a name, and none before it', word);
+    return this.#owner;
+  }
+
+  #direct(directive: ZoneWord, words: readonly ZoneWord[], file: string, depth: number): void {
+    switch (directive.text.toUpperCase()) {
+      case '$ORIGIN':
+        this.#origin = readName(takeOnly(directive, words), this.#origin);
+        return;
+      case '$TTL':
+        this.#ttl = readTtl(takeOnly(directive, words));
+        this.#isTtlDirected = true;
+        return;
+      case '$INCLUDE':
+        this.#include(directive, words, file, depth);
+        return;
+      case '$GENERATE':
+        this.#generate(directive, words);
+        return;
+      default:
+        throw new ZoneFileFault('not one of $ORIGIN, $TTL, $INCLUDE and $GENERATE', directive);
+    }
+  }
+
+  /** The origin and the last owner are those of before when the included file ends (RFC 1035 section 5.1). */
+  #include(
+    directive: ZoneWord,
+    [path, origin, ...others]: readonly ZoneWord[],
+    file: string,
+    depth: number,
+  ): void {
+    if (path === undefined || others.length > 0)
+      throw new ZoneFileFault('a path, and perhaps an origin, are expected', directive);
+    if (depth >= MAX_DEPTH) throw new ZoneFileFault(`more than ${MAX_DEPTH} files inside each other`, path);
+    const target = isAbsolute(path.text) ? path.text : join(dirname(file), path.text);
+    const before = { origin: this.#origin, owner: this.#owner };
+    const inner = origin === undefined ? this.#origin : readName(origin, this.#origin);
+    let text: string;
+    try {
+      text = this.#settings.readInclude(target);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new ZoneFileFault(`a file that cannot be read (${reason})`, path);
+    }
+    this.included.add(target);
+    this.read(text, target, inner, depth + 1);
+    this.#origin = before.origin;
+    this.#owner = before.owner;
+  }
+
+  #generate(directive: ZoneWord, [range, left, ...rest]: readonly ZoneWord[]): void {
+    if (range === undefined || left === undefined || rest.length === 0)
+      throw new ZoneFileFault('a range, a name, a type and data are expected', directive);
+    for (const number of numbersOf(readRange(range))) {
+      const name = readName(fillInNumber(left, number), this.#origin);
+      this.#readRecord(
+        name,
+        left,
+        rest.map((word) => fillInNumber(word, number)),
+      );
+    }
+  }
+
+  #readRecord(owner: AbsoluteName, place: ZoneWord, words: readonly ZoneWord[]): void {
+    this.#owner = owner;
+    let rest = words;
+    let ttl: number | undefined;
+    let recordClass: number | undefined;
+    for (let [word] = rest; word !== undefined; [word] = rest) {
+      if (ttl === undefined && parseTtl(word.text) !== undefined) ttl = readTtl(word);
+      else if (recordClass === undefined && classOf(word.text) !== undefined)
+        recordClass = classOf(word.text);
+      else break;
+      rest = rest.slice(1);
+    }
+    const [type, ...data] = rest;
+    if (type === undefined)
+      throw new ZoneFileFault('a record without a type', { line: place.line, column: place.column });
+    if (typeOf(type.text) === undefined || type.isQuoted) throw new ZoneFileFault('not a type', type);
+    this.#class = recordClass ?? this.#class;
+    const read = readRecordData(type, this.#class, data, this.#origin);
+    const known = ttl ?? this.#ttl;
+    if (known === undefined)
+      throw new ZoneFileFault('a record without a TTL, and neither $TTL nor one before it', type);
+    if (!this.#isTtlDirected) this.#ttl = known;
+    this.records.push({ name: owner, class: this.#class, ttl: known, data: read });
+  }
+}
+
+function takeOnly(directive: ZoneWord, [word, other]: readonly ZoneWord[]): ZoneWord {
+  if (word === undefined) throw new ZoneFileFault('a directive without its value', directive);
+  if (other !== undefined) throw new ZoneFileFault('more than one value', other);
+  return word;
+}
+
+function readTtl(word: ZoneWord): number {
+  const ttl = parseTtl(word.text);
+  if (ttl !== undefined && ttl <= MAX_TTL) return ttl;
+  throw new ZoneFileFault(`not a TTL from 0 to ${MAX_TTL}`, word);
+}

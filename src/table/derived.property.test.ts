@@ -1,0 +1,218 @@
+/**
+ * Derived answers and redirects: nothing is given from before a change that was whole when the query came in.
+ */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { TableReader } from './reader.ts';
+import {
+  addressBody,
+  addressNode,
+  cachedAddress,
+  node,
+  query,
+  settings,
+  wire,
+} from './testing/table-answers.ts';
+import {
+  type AnswerSources,
+  DEFAULT_PUBLICATION,
+  DEFAULT_VIEW,
+  DEFAULT_VIEW_SETTINGS,
+  type PublicationId,
+  VERDICT,
+} from './types.ts';
+import { TableWriter } from './writer.ts';
+
+const START = 1_800_000_000_000;
+const LIFETIME = 60;
+
+function makeTable() {
+  const table = new TableWriter({ readers: 1, reservation: 2 ** 20, cacheOctets: 2 ** 16, seed: 7 });
+  const reader = new TableReader(table.memory, 0);
+  reader.setTime(START);
+  /** The last address that is answered, or the rcode; undefined if the chain is asked. */
+  const ask = (name: string, type = 'A'): string | undefined => {
+    const { packet, length } = query(name, type);
+    const end = reader.answer(packet, 0, length, packet.length, 'udp');
+    if (end === VERDICT.ASK) return undefined;
+    return packet[7] === 0 ? `rcode ${(packet[3] ?? 0) & 15}` : packet.subarray(end - 4, end).join('.');
+  };
+  return { table, reader, ask };
+}
+
+/** A query in the chain: what was noted when it came in, and what its answer was made from. */
+interface Running {
+  readonly sources: AnswerSources;
+  readonly used: readonly number[];
+  versions: readonly number[];
+}
+
+/** Sources of three kinds: the plan, and two publications. Each changes first, and its change is whole later. */
+class Interleaving {
+  readonly #table;
+  readonly #reader;
+  readonly #ask;
+  readonly #publications: readonly PublicationId[];
+  readonly #versions = [0, 0, 0];
+  readonly #whole = [0, 0, 0];
+  readonly #running: Running[] = [];
+  #stored: Running | undefined;
+  #storedAt = 0;
+  #now = START;
+
+  constructor() {
+    const { table, reader, ask } = makeTable();
+    this.#table = table;
+    this.#reader = reader;
+    this.#ask = ask;
+    this.#publications = [table.definePublication(), table.definePublication()];
+  }
+
+  change(source: number): void {
+    this.#versions[source] = (this.#versions[source] ?? 0) + 1;
+  }
+
+  finishChange(source: number): void {
+    this.#whole[source] = this.#versions[source] ?? 0;
+    const publication = this.#publications[source - 1];
+    if (publication === undefined) this.#table.planChanged();
+    else this.#table.publicationChanged(publication);
+  }
+
+  begin(used: readonly number[]): void {
+    const publications = used.flatMap((source) => this.#publications[source - 1] ?? []);
+    this.#running.push({
+      sources: this.#table.sourcesOf(publications),
+      used: [0, ...used],
+      versions: [...this.#versions],
+    });
+  }
+
+  compute(): void {
+    const running = this.#running.at(-1);
+    if (running !== undefined) running.versions = [...this.#versions];
+  }
+
+  store(): void {
+    const running = this.#running.shift();
+    if (running === undefined) return;
+    const body = addressBody([`10.${running.versions.join('.')}`], LIFETIME);
+    const answer = { ...cachedAddress('x.test', '0.0.0.0', LIFETIME), body, sources: running.sources };
+    expect(this.#table.cache(answer, this.#now)).toBe(true);
+    this.#stored = running;
+    this.#storedAt = this.#now;
+  }
+
+  pass(seconds: number): void {
+    this.#now += seconds * 1000;
+    this.#reader.setTime(this.#now);
+  }
+
+  check(): void {
+    const said = this.#ask('x.test');
+    const stored = this.#stored;
+    const isCurrent =
+      stored !== undefined &&
+      this.#now < this.#storedAt + LIFETIME * 1000 &&
+      JSON.stringify(stored.sources) ===
+        JSON.stringify(this.#table.sourcesOf(stored.sources.publications.map(({ id }) => id)));
+    expect(said !== undefined).toBe(isCurrent);
+    if (said === undefined || stored === undefined) return;
+    const versions = said.split('.').slice(1).map(Number);
+    for (const source of stored.used)
+      expect(versions[source]).toBeGreaterThanOrEqual(this.#whole[source] ?? 0);
+  }
+}
+
+describe('derived answers', () => {
+  it('are never from before a change that was whole, in any order of events', () => {
+    const source = fc.nat(2);
+    const event = fc.oneof(
+      fc.record({ kind: fc.constantFrom('change', 'finish'), source }),
+      fc.record({ kind: fc.constantFrom('begin', 'compute', 'store', 'pass', 'check'), source }),
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+        const run = new Interleaving();
+        for (const { kind, source: which } of events) {
+          if (kind === 'change') run.change(which);
+          else if (kind === 'finish') run.finishChange(which);
+          else if (kind === 'begin') run.begin([[], [1], [1, 2]][which] ?? []);
+          else if (kind === 'compute') run.compute();
+          else if (kind === 'store') run.store();
+          else if (kind === 'pass') run.pass(which * 10);
+          run.check();
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are not read back once they are outdated, and outlive no publication', () => {
+    const { table, ask } = makeTable();
+    const publication = table.definePublication();
+    const answer = {
+      ...cachedAddress('x.test', '192.0.2.1', LIFETIME),
+      sources: table.sourcesOf([publication]),
+    };
+    table.cache(answer, START);
+    expect([ask('x.test'), table.readCached(answer)?.lifetime]).toEqual(['192.0.2.1', LIFETIME]);
+    for (const _ of table.dropPublication(publication)) expect(ask('x.test')).toBe('192.0.2.1');
+    table.collect();
+    expect([ask('x.test'), table.readCached(answer)]).toEqual([undefined, undefined]);
+    expect(table.definePublication()).toBe(publication);
+    expect(ask('x.test')).toBeUndefined();
+  });
+});
+
+describe('redirects', () => {
+  function makeRedirect() {
+    const { table, ask } = makeTable();
+    const zone = table.defineZone(settings('cluster.local'));
+    table.put(node('cluster.local', zone));
+    const web = addressNode('web.cluster.local', zone, ['10.0.0.1']);
+    table.put(web);
+    const {
+      body: _,
+      ttlOffsets: __,
+      recursionAvailable: ___,
+      ...question
+    } = cachedAddress('www.test', '0.0.0.0', LIFETIME);
+    const redirect = { ...question, target: wire('web.cluster.local'), sources: table.sourcesOf([]) };
+    expect(table.cacheRedirect(redirect, START)).toBe(true);
+    return { table, ask, zone, web, redirect };
+  }
+
+  it('answer with the addresses of the target as they are, under the name that was asked for', () => {
+    const { table, ask, zone } = makeRedirect();
+    expect(ask('www.test')).toBe('10.0.0.1');
+    table.put(addressNode('web.cluster.local', zone, ['10.0.0.2']));
+    expect(ask('www.test')).toBe('10.0.0.2');
+    table.remove(wire('web.cluster.local'), zone);
+    expect(ask('www.test')).toBeUndefined();
+  });
+
+  it('end with the plan', () => {
+    const { table, ask } = makeRedirect();
+    table.planChanged();
+    expect(ask('www.test')).toBeUndefined();
+  });
+
+  it('ask the chain for what is not a plain set of addresses, or where another publication may know more', () => {
+    const { table, ask, web, redirect } = makeRedirect();
+    table.cacheRedirect({ ...redirect, type: 28 }, START);
+    expect(ask('www.test', 'AAAA')).toBeUndefined();
+    const body = addressBody(['10.0.0.1']);
+    const alias = Uint8Array.from([0xc0, 12, 0, 5, 0, 1, 0, 0, 0, 5, 0, 4, 1, 97, 0xc0, 12]);
+    table.put({ ...web, answers: new Map([[1, { ...body, bytes: alias }]]) });
+    expect(ask('www.test')).toBeUndefined();
+    table.put(web);
+    const before = table.definePublication();
+    const other = table.defineZone(settings('test', { missing: 'next' }), before);
+    table.put(node('test', other));
+    table.changeView(DEFAULT_VIEW, { ...DEFAULT_VIEW_SETTINGS, publications: [before, DEFAULT_PUBLICATION] });
+    expect(ask('www.test')).toBe('10.0.0.1');
+    table.changeZone(other, settings('test', { missing: 'ask' }));
+    expect(ask('www.test')).toBeUndefined();
+  });
+});

@@ -1,0 +1,108 @@
+/**
+ * The records behind the question of a query, read where they lie: whether they are well formed, and where OPT is.
+ *
+ * Records are skipped by their length; only the data of OPT is looked at. Nothing is allocated and compression
+ * pointers are not followed, so the work is bounded by the octets of the packet.
+ */
+import { HEADER_OCTETS } from './header.ts';
+import { MAX_LABEL_OCTETS } from './label.ts';
+import { TYPE } from './types.ts';
+
+/** An OPT record without options (RFC 6891 section 6.1.2). */
+export const OPT_OCTETS = 11;
+/** Type, class, TTL and length of the data, behind a record's owner. */
+const FIXED_OCTETS = 10;
+
+export class QueryRecords {
+  /** Where the OPT record begins in the packet; 0 if there is none. */
+  opt = 0;
+
+  /**
+   * Reads the records of a packet whose question, or where it would be, ends at `from`.
+   *
+   * @param others records in the answer and authority sections
+   * @returns whether they are well formed, one of them at most is OPT, and nothing follows them. If not, `opt` is what was
+   *   found until then
+   */
+  read(packet: Uint8Array, from: number, end: number, others: number, additionals: number): boolean {
+    this.opt = 0;
+    let at = from;
+    for (let index = 0; index < others + additionals; index++) {
+      const behindName = skipName(packet, at, end);
+      if (behindName < 0 || behindName + FIXED_OCTETS > end) return false;
+      const next = behindName + FIXED_OCTETS + uint16At(packet, behindName + 8);
+      if (next > end) return false;
+      if (uint16At(packet, behindName) === TYPE.OPT) {
+        if (index < others || this.opt !== 0 || behindName !== at + 1) return false;
+        this.opt = at;
+      }
+      at = next;
+    }
+    return at === end;
+  }
+
+  /** Looks for OPT in a packet of which only the header is known to be there, whatever its sections say. */
+  search(packet: Uint8Array, start: number, length: number): void {
+    const end = start + length;
+    let at = start + HEADER_OCTETS;
+    this.opt = 0;
+    for (let left = uint16At(packet, start + 4); left > 0; left--) {
+      at = skipName(packet, at, end);
+      if (at < 0) return;
+      at += 4;
+    }
+    const others = uint16At(packet, start + 6) + uint16At(packet, start + 8);
+    this.read(packet, at, end, others, uint16At(packet, start + 10));
+  }
+}
+
+/** Where the name at `at` ends, a compression pointer being its end; -1 if it leaves the packet or is none. */
+function skipName(packet: Uint8Array, at: number, end: number): number {
+  let position = at;
+  while (position < end) {
+    const label = packet[position] ?? 0;
+    if (label === 0) return position + 1;
+    if (label >= 0xc0) return position + 2 <= end ? position + 2 : -1;
+    if (label > MAX_LABEL_OCTETS) return -1;
+    position += label + 1;
+  }
+  return -1;
+}
+
+function uint16At(packet: Uint8Array, at: number): number {
+  return ((packet[at] ?? 0) << 8) | (packet[at + 1] ?? 0);
+}
+
+/** The UDP size that the OPT record at `opt` offers. */
+export function udpSizeOf(packet: Uint8Array, opt: number): number {
+  return uint16At(packet, opt + 3);
+}
+
+/** The DO bit of the OPT record at `opt`. */
+export function isDnssecOk(packet: Uint8Array, opt: number): boolean {
+  return ((packet[opt + 7] ?? 0) & 0x80) !== 0;
+}
+
+/**
+ * Writes an OPT record of ours: version 0, and no options. Options of the client's are never repeated: a COOKIE that comes
+ * back unchanged would seem to be one of ours (RFC 7873 section 5.2).
+ *
+ * @param udpSize the UDP size that we offer
+ * @param extendedRcode the upper eight bits of the response code
+ * @returns where it ends
+ */
+export function writeOpt(
+  packet: Uint8Array,
+  at: number,
+  udpSize: number,
+  extendedRcode: number,
+  dnssecOk: boolean,
+): number {
+  packet.fill(0, at, at + OPT_OCTETS);
+  packet[at + 2] = TYPE.OPT;
+  packet[at + 3] = udpSize >> 8;
+  packet[at + 4] = udpSize & 0xff;
+  packet[at + 5] = extendedRcode;
+  packet[at + 7] = dnssecOk ? 0x80 : 0;
+  return at + OPT_OCTETS;
+}

@@ -1,0 +1,85 @@
+/**
+ * All kinds of record data in one table: for code that reads, writes or prints records.
+ */
+
+import { A, AAAA } from './address-records.ts';
+import type { OctetReader } from './octet-reader.ts';
+import type { OctetWriter } from './octet-writer.ts';
+import type { Codec, DataOf, KnownKind } from './record-codec.ts';
+import { HTTPS, SVCB } from './service-binding-records.ts';
+import { MX, NAPTR, SRV } from './service-records.ts';
+import { SOA } from './soa-record.ts';
+import { CNAME, DNAME, NS, PTR } from './target-records.ts';
+import { CAA, HINFO, TXT } from './text-records.ts';
+import { CLASS, type RecordData, TYPE } from './types.ts';
+import { presentUnknown, readUnknown, writeUnknown } from './unknown-records.ts';
+import { WireError } from './wire-error.ts';
+
+const CODECS: { readonly [Kind in KnownKind]: Codec<DataOf<Kind>> } = {
+  A,
+  AAAA,
+  CAA,
+  CNAME,
+  DNAME,
+  HINFO,
+  HTTPS,
+  MX,
+  NAPTR,
+  NS,
+  PTR,
+  SOA,
+  SRV,
+  SVCB,
+  TXT,
+};
+
+/** Of these types only the data in class IN is specified. */
+const INTERNET_ONLY: ReadonlySet<number> = new Set([
+  TYPE.A,
+  TYPE.AAAA,
+  TYPE.SRV,
+  TYPE.NAPTR,
+  TYPE.SVCB,
+  TYPE.HTTPS,
+]);
+
+const CODEC_OF_TYPE: ReadonlyMap<number, Codec<RecordData>> = new Map(
+  // A codec only ever gives out its own kind, so reading through the wider type is safe.
+  Object.entries(CODECS).map(([kind, codec]) => [TYPE[kind as KnownKind], codec as Codec<RecordData>]),
+);
+
+/** The number of the data's type. */
+export function typeOfData(data: RecordData): number {
+  return data.kind === 'unknown' ? data.type : TYPE[data.kind];
+}
+
+/**
+ * Reads the data of one record, which must reach exactly to `from.end`.
+ *
+ * @throws WireError
+ */
+export function readData(type: number, recordClass: number, from: OctetReader): RecordData {
+  const codec = CODEC_OF_TYPE.get(type);
+  // RFC 2136 sections 2.4 and 2.5: classes that stand for a condition come with no data.
+  const isCondition = from.remaining === 0 && (recordClass === CLASS.ANY || recordClass === CLASS.NONE);
+  const isForeign = recordClass !== CLASS.IN && INTERNET_ONLY.has(type);
+  if (codec === undefined || isCondition || isForeign) return readUnknown(type, from);
+  const data = codec.read(from);
+  if (from.remaining > 0) throw new WireError(`${from.remaining} octets behind record data`, from.position);
+  return data;
+}
+
+/** @throws RecordDataError if the data has no wire form. */
+export function writeData(data: RecordData, into: OctetWriter): void {
+  if (data.kind === 'unknown') writeUnknown(data, into);
+  else codecOf(data).write(data, into);
+}
+
+/** The data as a zone file has it. */
+export function presentData(data: RecordData): string {
+  return data.kind === 'unknown' ? presentUnknown(data) : codecOf(data).present(data);
+}
+
+function codecOf(data: DataOf<KnownKind>): Codec<RecordData> {
+  return CODECS[data.kind] as Codec<RecordData>; // The table pairs each kind with the codec of that kind.
+}

@@ -1,0 +1,99 @@
+/**
+ * SVCB and HTTPS (RFC 9460).
+ *
+ * Parameters are carried in the order they came in; what they mean is for the client to judge.
+ */
+import { formatAddress } from './address.ts';
+import { quote } from './character-string.ts';
+import type { Codec, DataOf } from './record-codec.ts';
+
+type ServiceBinding = DataOf<'SVCB'>;
+type Parameter = ServiceBinding['parameters'][number];
+
+function serviceBindingCodec(kind: ServiceBinding['kind']): Codec<ServiceBinding> {
+  return {
+    read(from) {
+      const priority = from.uint16();
+      const target = from.name();
+      const parameters: Parameter[] = [];
+      while (from.remaining > 0) parameters.push({ key: from.uint16(), value: from.bytes(from.uint16()) });
+      return { kind, priority, target, parameters };
+    },
+    write(data, into) {
+      into.uint16(data.priority);
+      into.fullName(data.target);
+      for (const { key, value } of data.parameters) {
+        into.uint16(key);
+        into.uint16(value.length);
+        into.bytes(value);
+      }
+    },
+    present: (data) => [data.priority, data.target, ...data.parameters.map(presentParameter)].join(' '),
+  };
+}
+
+export const SVCB = serviceBindingCodec('SVCB');
+export const HTTPS = serviceBindingCodec('HTTPS');
+
+/** RFC 9460 section 14.3.2, and dohpath of RFC 9461. */
+const KEY_NAMES = ['mandatory', 'alpn', 'no-default-alpn', 'port', 'ipv4hint', 'ech', 'ipv6hint', 'dohpath'];
+
+function presentParameter({ key, value }: Parameter): string {
+  const name = keyName(key);
+  const text = valueText(name, value);
+  if (text !== undefined) return `${name}=${text}`;
+  return value.length === 0 ? name : `${name}=${quote(value)}`;
+}
+
+function keyName(key: number): string {
+  return KEY_NAMES[key] ?? `key${key}`;
+}
+
+/** The value as its key has it, or nothing where it does not fit: then it is shown as any other. */
+function valueText(name: string, value: Uint8Array): string | undefined {
+  switch (name) {
+    case 'mandatory':
+      return splitEvery(2, value)
+        ?.map((key) => keyName(numberOf(key)))
+        .join(',');
+    case 'alpn':
+      return presentProtocols(value);
+    case 'port':
+      return value.length === 2 ? String(numberOf(value)) : undefined;
+    case 'ipv4hint':
+      return splitEvery(4, value)?.map(formatAddress).join(',');
+    case 'ipv6hint':
+      return splitEvery(16, value)?.map(formatAddress).join(',');
+    case 'ech':
+      return value.length > 0 ? Buffer.from(value).toString('base64') : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function splitEvery(size: number, value: Uint8Array): Uint8Array[] | undefined {
+  if (value.length === 0 || value.length % size !== 0) return undefined;
+  return Array.from({ length: value.length / size }, (_, index) =>
+    value.subarray(index * size, index * size + size),
+  );
+}
+
+function numberOf(octets: Uint8Array): number {
+  return ((octets[0] ?? 0) << 8) | (octets[1] ?? 0);
+}
+
+/** A list of character strings, with commas and backslashes inside them escaped twice (RFC 9460 appendix A.1). */
+function presentProtocols(value: Uint8Array): string | undefined {
+  const list: number[] = [];
+  for (let at = 0; at < value.length; ) {
+    const length = value[at] ?? 0;
+    if (length === 0 || at + length >= value.length) return undefined;
+    if (at > 0) list.push(0x2c);
+    for (const octet of value.subarray(at + 1, at + 1 + length)) {
+      if (octet === 0x2c || octet === 0x5c) list.push(0x5c);
+      list.push(octet);
+    }
+    at += length + 1;
+  }
+  return list.length === 0 ? undefined : quote(Uint8Array.from(list));
+}
