@@ -13,7 +13,8 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { type Clock, systemClock } from '../../src/ground/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { encodeBody } from '../../src/kube/testing/protobuf-encoding.ts';
 import { type Access, identify, mayDo } from './access.ts';
 import { findByKind, findByPlural, servedByDefault } from './catalog.ts';
 import { describeGroup, versionBody } from './discovery.ts';
@@ -56,6 +57,8 @@ export class ApiServerDouble {
   readonly faults = new Faults();
   readonly requests: RecordedRequest[] = [];
   readonly watches = new Set<OpenWatch>();
+  /** The port that the last request came from. */
+  lastClientPort = 0;
   store: ObjectStore;
   access: Access;
   serves: readonly string[];
@@ -74,6 +77,8 @@ export class ApiServerDouble {
     this.#settings = {
       clock: options.clock ?? systemClock,
       bookmarkEvery: options.bookmarkEvery ?? 60_000,
+      watchLag: options.watchLag ?? 0,
+      protobuf: options.protobuf ?? false,
       watchList: options.watchList ?? false,
       afterExpired: options.afterExpired ?? 'stays-open',
     };
@@ -135,6 +140,17 @@ export class ApiServerDouble {
   /** All connections that stand go silent without being closed, as behind a dead network. New ones work. */
   freezeConnections(): void {
     for (const socket of this.#sockets) this.#frozen.add(socket);
+  }
+
+  /** Refuses new connections; those that stand are kept. `listen` accepts them again. */
+  refuseConnections(): void {
+    this.#server?.close();
+  }
+
+  /** Has other objects and another history from now on, as after a restore. Watches stay open and silent. */
+  replaceStore(objects: readonly KubernetesObject[], firstResourceVersion: number): void {
+    for (const watch of this.watches) watch.close();
+    this.store = fill(objects, firstResourceVersion);
   }
 
   /** Listens again on the same port, after `stop`. With `objects` it has those and no history. */
@@ -213,6 +229,8 @@ export class ApiServerDouble {
     else if (verb === 'list') {
       const answer = answerList(this.store, entry, target, url.searchParams);
       if ('refusal' in answer) responder.refuse(answer.refusal);
+      else if (this.#settings.protobuf && responder.acceptsProtobuf)
+        responder.sendProtobuf(encodeBody(`${entry.kind}List`, JSON.parse(answer.text)));
       else responder.sendJson(200, answer.text, deprecation(target));
     } else if (verb === 'get') {
       const key = target.namespace === '' ? target.name : `${target.namespace}/${target.name}`;
@@ -255,6 +273,7 @@ export class ApiServerDouble {
     status: RecordedRequest['status'],
   ): void {
     const { headers, rawHeaders } = request;
+    this.lastClientPort = request.socket.remotePort ?? 0;
     const { pathname: path, searchParams: query } = url;
     const plural = target?.plural ?? '';
     this.requests.push({ verb, plural, target, path, query, user, status, headers, rawHeaders });

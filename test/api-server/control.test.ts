@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { expect, onTestFinished, test } from 'vitest';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 
 async function startProcess(
   ...flags: string[]

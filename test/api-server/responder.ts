@@ -7,6 +7,8 @@ import type { Refusal } from './status.ts';
 
 const JSON_HEADERS = { 'cache-control': 'no-cache, private', 'content-type': 'application/json' };
 
+export const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+
 export class Responder {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -45,17 +47,28 @@ export class Responder {
     this.sendJson(refusal.status, JSON.stringify(refusal.body), refusal.headers);
   }
 
+  sendProtobuf(octets: Buffer): void {
+    this.start(200, { 'content-type': PROTOBUF });
+    this.write(octets);
+    this.end();
+  }
+
   sendJson(status: number, text: string, headers: Readonly<Record<string, string>> = {}): void {
     this.start(status, headers);
     this.write(`${text}\n`);
     this.end();
   }
 
-  write(text: string): void {
+  /** Whether the client asked for Protocol Buffers of the whole object. */
+  get acceptsProtobuf(): boolean {
+    return (this.#request.headers.accept ?? '').startsWith(`${PROTOBUF},`);
+  }
+
+  write(text: string | Buffer): void {
     if (this.#stopped || this.#isFrozen()) return;
-    if (this.#fault?.kind === 'pieces') this.#enqueue(Buffer.from(text), this.#fault.size, this.#fault.pause);
+    if (this.#fault?.kind === 'pieces') this.#enqueue(asBuffer(text), this.#fault.size, this.#fault.pause);
     else if (this.#fault !== undefined && 'afterBytes' in this.#fault) {
-      this.#writeUntil(Buffer.from(text), this.#fault.afterBytes);
+      this.#writeUntil(asBuffer(text), this.#fault.afterBytes);
     } else this.#response.write(text);
   }
 
@@ -94,4 +107,8 @@ export class Responder {
       }
     });
   }
+}
+
+function asBuffer(text: string | Buffer): Buffer {
+  return typeof text === 'string' ? Buffer.from(text) : text;
 }

@@ -3,8 +3,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, test } from 'vitest';
-import { ManualClock } from '../support/manual-clock.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ApiServerDouble } from './api-server.ts';
 import { findByKind } from './catalog.ts';
 import type { KubernetesObject } from './object-store.ts';
@@ -30,10 +30,12 @@ interface Transcript {
 
 const folder = new URL('./transcripts/', import.meta.url);
 const transcripts = new Map(
-  readdirSync(folder).map((file) => {
-    const transcript: Transcript = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
-    return [file.replace('.json', ''), transcript];
-  }),
+  readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name: file }) => {
+      const transcript: Transcript = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
+      return [file.replace('.json', ''), transcript];
+    }),
 );
 
 function transcript(name: string): Transcript {

@@ -1,11 +1,12 @@
 /**
  * One open watch: initial events, the history since a resource version, then events as they come, bookmarks, the end.
  */
-import type { Clock, Timer } from '../../src/ground/clock.ts';
+import type { Clock, Timer } from '../../src/base/clock.ts';
+import { encodeFrame } from '../../src/kube/testing/protobuf-encoding.ts';
 import type { CatalogEntry } from './catalog.ts';
 import { makeFilter } from './list.ts';
 import type { ObjectStore, StoredObject, StoreEvent } from './object-store.ts';
-import type { Responder } from './responder.ts';
+import { PROTOBUF, type Responder } from './responder.ts';
 import { badVersion, noInitialEvents, type Refusal, statusBody } from './status.ts';
 import { apiVersionOf, isTrue, type Target } from './target.ts';
 
@@ -13,6 +14,10 @@ export interface WatchSettings {
   readonly clock: Clock;
   /** Milliseconds between bookmarks; an API server sends about one a minute. */
   readonly bookmarkEvery: number;
+  /** Milliseconds from a change until its event is sent; lists show it at once. */
+  readonly watchLag: number;
+  /** Whether clients that accept Protocol Buffers get them. */
+  readonly protobuf: boolean;
   /** Whether `sendInitialEvents` is known. */
   readonly watchList: boolean;
   /** What follows an in-stream ERROR 410: v1.20 was seen to do either. */
@@ -36,6 +41,7 @@ export class OpenWatch {
   readonly #keep: (object: StoredObject) => boolean;
   readonly #prefix: string;
   readonly #empty: string;
+  readonly #isProtobuf: boolean;
   readonly #timers: Timer[] = [];
   #unsubscribe = () => {};
   /** Events up to this version are not sent: the client has said that it knows them. */
@@ -54,6 +60,7 @@ export class OpenWatch {
     this.#store = store;
     this.#responder = responder;
     this.#settings = settings;
+    this.#isProtobuf = settings.protobuf && responder.acceptsProtobuf;
     this.#bookmarks = isTrue(query.get('allowWatchBookmarks'));
     this.#keep = makeFilter(target, query);
     this.#prefix = `{"kind":"${entry.kind}","apiVersion":"${apiVersionOf(target)}",`;
@@ -96,14 +103,14 @@ export class OpenWatch {
   }
 
   #open(query: URLSearchParams): void {
-    this.#responder.start(200);
+    this.#responder.start(200, this.#isProtobuf ? { 'content-type': `${PROTOBUF};stream=watch` } : {});
     const seconds = Number(query.get('timeoutSeconds') ?? 0) || 1800;
     this.#timers.push(this.#settings.clock.after(seconds * 1000, () => this.end()));
     const initial = isTrue(query.get('sendInitialEvents'));
     if (initial || this.#after === 0) this.#sendInitial();
     else if (!this.#sendHistory()) return;
     if (initial) this.bookmark({ 'k8s.io/initial-events-end': 'true' });
-    this.#unsubscribe = this.#store.subscribe(this.target.plural, (event) => this.#send(event));
+    this.#unsubscribe = this.#store.subscribe(this.target.plural, (event) => this.#sendLate(event));
     this.#remind();
   }
 
@@ -126,6 +133,12 @@ export class OpenWatch {
     return false;
   }
 
+  #sendLate(event: StoreEvent): void {
+    const { clock, watchLag } = this.#settings;
+    if (watchLag === 0) this.#send(event);
+    else clock.after(watchLag, () => this.#send(event));
+  }
+
   #send(event: StoreEvent): void {
     if (event.version > this.#after && this.#keep(event.object)) {
       this.#line(event.type, this.#prefix + event.object.text.slice(1));
@@ -133,7 +146,11 @@ export class OpenWatch {
   }
 
   #line(type: string, object: string): void {
-    if (!this.#closed) this.#responder.write(`{"type":"${type}","object":${object}}\n`);
+    if (this.#closed) return;
+    if (this.#isProtobuf) {
+      const parsed = JSON.parse(object);
+      this.#responder.write(encodeFrame(type, parsed.kind, parsed));
+    } else this.#responder.write(`{"type":"${type}","object":${object}}\n`);
   }
 
   #remind(): void {

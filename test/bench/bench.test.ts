@@ -90,7 +90,7 @@ describe('arithmetic', () => {
   it('takes percentiles by the nearest rank, and the middle of an even count', () => {
     const values = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect([50, 99, 100].map((percent) => percentile(values, percent))).toEqual([50.5, 99, 100]);
-    expect(summarize([3, 1, 2])).toEqual({ median: 2, least: 1, most: 3 });
+    expect(summarize([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3 });
     expect(() => percentile([], 50)).toThrow(RangeError);
   });
 

@@ -4,17 +4,22 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ClusterObject, keyOfObject, type ObjectKey, type ObjectKind } from '../../src/kube/objects.ts';
-import { TYPE } from '../../src/wire/types.ts';
-import { recordMessage } from '../golden/recorded-answer.ts';
+import { AskableCluster, question } from '../../src/handlers/testing/askable-cluster.ts';
+import {
+  type ClusterObject,
+  keyOfObject,
+  type ObjectKey,
+  type ObjectKind,
+} from '../../src/kube/objects/objects.ts';
 import {
   arbitraryEndpoints,
   arbitraryNamespace,
   arbitraryPod,
   arbitraryQuestionName,
   arbitraryService,
-} from './arbitrary-objects.ts';
-import { AskableCluster, question } from './askable-cluster.ts';
+} from '../../src/kube/testing/arbitrary-objects.ts';
+import { TYPE } from '../../src/wire/types.ts';
+import { recordMessage } from '../golden/recorded-answer.ts';
 
 const KINDS = ['Service', 'Endpoints', 'Namespace', 'Pod'] as const;
 

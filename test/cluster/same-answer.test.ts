@@ -3,14 +3,33 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TYPE } from '../../src/wire/types.ts';
+import { AskableCluster, question } from '../../src/handlers/testing/askable-cluster.ts';
+import {
+  arbitraryObjects,
+  arbitraryQuestionName,
+  LIKELY_NAMES,
+} from '../../src/kube/testing/arbitrary-objects.ts';
+import { CLASS, TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
-import { arbitraryObjects, arbitraryQuestionName, LIKELY_NAMES } from './arbitrary-objects.ts';
-import { AskableCluster, question } from './askable-cluster.ts';
 
 const { A, AAAA, SRV, CNAME, PTR, TXT, NS, SOA, ANY } = TYPE;
-const arbitraryType = fc.constantFrom(A, AAAA, SRV, CNAME, PTR, TXT, NS, SOA, ANY, 65_280);
-const arbitraryQuestion = fc.tuple(arbitraryQuestionName, arbitraryType);
+const arbitraryType = fc.constantFrom(
+  A,
+  AAAA,
+  SRV,
+  CNAME,
+  PTR,
+  TXT,
+  NS,
+  SOA,
+  ANY,
+  ANY,
+  TYPE.AXFR,
+  TYPE.OPT,
+  65_280,
+);
+const arbitraryClass = fc.constantFrom(CLASS.IN, CLASS.IN, CLASS.IN, CLASS.CH, 255);
+const arbitraryQuestion = fc.tuple(arbitraryQuestionName, arbitraryType, arbitraryClass);
 const arbitrarySetting = fc.record({
   objects: arbitraryObjects,
   questions: fc.array(arbitraryQuestion, { minLength: 30, maxLength: 30 }),
@@ -18,7 +37,9 @@ const arbitrarySetting = fc.record({
   isListed: fc.constantFrom(true, true, false),
 });
 
-const LIKELY = LIKELY_NAMES.flatMap((name) => [A, AAAA, SRV].map((type) => [name, type] as const));
+const LIKELY = LIKELY_NAMES.flatMap((name) =>
+  [A, AAAA, SRV, ANY].map((type) => [name, type, CLASS.IN] as const),
+);
 
 describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster and any question', (dialect) => {
   it('the table says what the chain says, or asks it', { timeout: 60_000 }, async () => {
@@ -29,8 +50,8 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster and any que
         const cluster = new AskableCluster(dialect, { pods });
         if (isListed) cluster.list(objects);
         else cluster.begin(objects);
-        for (const [name, type] of [...LIKELY, ...questions]) {
-          const asked = question(name, type);
+        for (const [name, type, dnsClass] of [...LIKELY, ...questions]) {
+          const asked = { ...question(name, type), class: dnsClass };
           const byTable = cluster.askTable(asked);
           const byChain = await cluster.askChain(asked);
           if (byTable === undefined) continue;

@@ -2,10 +2,10 @@
  * The Kubernetes DNS specification 1.1.0, section by section, beyond what the recorded cluster has.
  */
 import { describe, expect, it } from 'vitest';
-import type { EndpointsObject, ServiceObject, ServicePort } from '../../src/kube/objects.ts';
+import { AskableCluster, type DialectName, question } from '../../src/handlers/testing/askable-cluster.ts';
+import type { EndpointsObject, ServiceObject, ServicePort } from '../../src/kube/objects/objects.ts';
 import { typeOf } from '../../src/wire/mnemonics.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
-import { AskableCluster, type DialectName, question } from './askable-cluster.ts';
 
 const http: ServicePort = { name: 'http', protocol: 'TCP', port: 80 };
 const BLUE = { kind: 'Namespace', name: 'blue' } as const;
@@ -23,7 +23,10 @@ function endpoints(
 ) {
   const group = { addresses: addresses.map(([address, hostname]) => ({ address, hostname })), ports };
   const object: EndpointsObject = {
-    ...{ kind: 'Endpoints', namespace: 'blue', name: `${name}-1`, service: name },
+    kind: 'Endpoints',
+    namespace: 'blue',
+    name: `${name}-1`,
+    service: name,
     groups: [group],
   };
   return object;

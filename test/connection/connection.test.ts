@@ -1,14 +1,19 @@
 /**
  * Talking to the API server, straight and through proxies.
  */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/ground/clock.ts';
-import { fixedBytes } from '../../src/kube/connection/byte-source.ts';
-import { HttpConnection } from '../../src/kube/connection/http-connection.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';
+import { HttpConnection } from '../../src/kube/api/connection/http-connection.ts';
 import { startHttpProxy, startSocksProxy, type TestProxy } from '../support/proxies.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
-import { ask, connect, kubeconfig, startServer } from './harness.ts';
+import { ask, connect, kubeconfig, readAll, startServer } from './harness.ts';
 
 describe('proxies', () => {
   async function viaProxy(start: () => Promise<TestProxy>, scheme: string, tls: 'none' | 'mutual') {
@@ -87,6 +92,64 @@ describe('requests', () => {
     }
   });
 
+  test('a packed answer is unpacked', async () => {
+    const text = JSON.stringify({ kind: 'ServiceList', items: 'x'.repeat(200_000) });
+    const server = createServer((request, response) => {
+      expect(request.headers['accept-encoding']).toBe('gzip');
+      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.end(gzipSync(text));
+    });
+    const connection = await connect({ masterUrl: await listen(server) });
+    expect(await readAll(await connection.request('/api/v1/services'))).toBe(text);
+  });
+
+  test('a packed answer that is cut off is an error', async () => {
+    const packed = gzipSync(randomBytes(200_000));
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': packed.length });
+      response.write(packed.subarray(0, 100_000), () => response.destroy());
+    });
+    const connection = await connect({ masterUrl: await listen(server) });
+    await expect(readAll(await connection.request('/'))).rejects.toThrow();
+  });
+
+  test('a connection is replaced after 15 minutes, and used again until then', async () => {
+    const server = await startServer({ tls: 'none' });
+    const clock = new ManualClock();
+    const connection = await connect({ masterUrl: server.url, clock });
+    const ports = new Set<number>();
+    const record = async () => {
+      expect(await ask(connection)).toBe(200);
+      ports.add(server.lastClientPort);
+    };
+    for (let round = 0; round < 5; round += 1) {
+      await record();
+      clock.advance(60_000);
+    }
+    expect(ports.size).toBe(1);
+    clock.advance(900_000);
+    await record();
+    await record();
+    expect(ports.size).toBe(2);
+  });
+
+  test('a server that takes connections and does not speak TLS is unreachable', async () => {
+    const server = createTcpServer(() => {});
+    const port = await new Promise<number>((resolve) =>
+      server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
+    );
+    onTestFinished(() => void server.close());
+    const clock = new ManualClock();
+    const connection = await connect({ masterUrl: `https://127.0.0.1:${port}`, clock });
+    const connected = once(server, 'connection');
+    const answer = connection.request('/', { connectTimeout: 3_000 });
+    const failed = expect(answer).rejects.toMatchObject({ reason: 'unreachable' });
+    const [socket] = await connected;
+    clock.advance(3_000);
+    await failed;
+    socket.destroy();
+  });
+
   test('an address with a path is kept', async () => {
     const server = await startServer({ tls: 'none' });
     const connection = await connect({ masterUrl: `${server.url}/k8s/clusters/c-1/` });
@@ -94,3 +157,10 @@ describe('requests', () => {
     expect(server.requests.at(-1)?.path).toBe('/k8s/clusters/c-1/api/v1/services');
   });
 });
+
+/** @returns the address of a server that is stopped at the end of the test */
+async function listen(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // Of a TCP server.
+}

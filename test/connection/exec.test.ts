@@ -3,7 +3,7 @@
  */
 import { chmod } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ask, connect, kubeconfig, startServer, tokens } from './harness.ts';
 
 test('authenticates by the command of a kubeconfig, beside which it lies', async () => {

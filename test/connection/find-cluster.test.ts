@@ -4,11 +4,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ClusterConfigurationError } from '../../src/kube/connection/errors.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { ClusterConfigurationError } from '../../src/kube/api/connection/errors.ts';
 import type { ApiServerDouble } from '../api-server/api-server.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { ask, authority, connect, find, kubeconfig, startServer, tokens } from './harness.ts';
 
 describe('kubeconfig', () => {

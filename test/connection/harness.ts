@@ -7,8 +7,8 @@ import {
   type FindClusterOptions,
   findCluster,
   type NoCluster,
-} from '../../src/kube/connection/find-cluster.ts';
-import type { ApiResponse, Connection } from '../../src/kube/connection/types.ts';
+} from '../../src/kube/api/connection/find-cluster.ts';
+import type { ApiResponse, Connection } from '../../src/kube/api/connection/types.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 

@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { Layout } from '../../src/config/manifests-flags.ts';
+import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { fillIn } from '../../src/roles/manifests/fill-in.ts';
 import { readKustomization, readManifest } from '../../src/roles/manifests/layout-files.ts';
 import { itWithTool } from '../support/tools.ts';

@@ -7,35 +7,35 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { wordsAsCalled } from '../../src/cli/called-as.ts';
 import { createProcessSources } from '../../src/cli/dnsmasq-sources.ts';
-import { SERVE_OPTIONS } from '../../src/cli/serve-options.ts';
-import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-options.ts';
+import { addOptions } from '../../src/cli/options.ts';
+import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { readKubeDnsFlags } from '../../src/config/kube-dns/kube-dns-flags.ts';
 import { readNannyFlags } from '../../src/config/kube-dns/nanny-flags.ts';
-import type { ServerPlan } from '../../src/config/plan.ts';
-import { planFromFlags, type ServeFlags } from '../../src/config/serve-flags.ts';
+import type { ServePlan } from '../../src/config/plan.ts';
+import { SERVE_FLAGS, type ServeFlags } from '../../src/config/serve/serve-flags.ts';
+import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import { readSidecarFlags } from '../../src/config/sidecar/sidecar-flags.ts';
 import { type Container, containersOf, readDeployment } from './manifests.ts';
 import { type Kustomization, patchDeployment } from './patches.ts';
 import { KubernetesSchemas } from './schema.ts';
-import { SERVE_SHAPES } from './serve-shapes.ts';
 
 function environmentOf({ env = [] }: Container): Readonly<Record<string, string>> {
   return Object.fromEntries(env.map(({ name, value }) => [name, value]));
 }
 
 /** @throws for arguments that are not taken */
-function planOf(flags: ServeFlags, container: Container, command: 'serve' | 'kube-dns'): ServerPlan {
+function planOf(flags: ServeFlags, container: Container, command: 'serve' | 'kube-dns'): ServePlan {
   const machine = { cores: 2, terminal: false, environment: environmentOf(container) };
   const checked = planFromFlags(flags, machine, createProcessSources(), command);
   if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
   return checked.value;
 }
 
-function readServe(container: Container): ServerPlan {
+function readServe(container: Container): ServePlan {
   const [name, ...words] = container.args;
   expect(name).toBe('serve');
   const command = new Command().exitOverride();
-  for (const option of SERVE_OPTIONS) command.addOption(option);
+  addOptions(command, SERVE_FLAGS);
   command.parse(words, { from: 'user' });
   return planOf(command.opts(), container, 'serve');
 }
@@ -67,7 +67,7 @@ describe('the arguments of', () => {
 
   it('kubedns are flags of kube-dns', () => {
     const container = containerNamed('kubedns');
-    const reading = readKubeDnsFlags(wordsOf(container, 'kube-dns'), SERVE_SHAPES, environmentOf(container));
+    const reading = readKubeDnsFlags(wordsOf(container, 'kube-dns'), environmentOf(container));
     if (reading.kind !== 'flags') throw new Error(`read as ${reading.kind}`);
     expect(reading.problems).toEqual([]);
     const plan = planOf(reading.flags, container, 'kube-dns');

@@ -3,7 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
-import type { Layout } from '../../src/config/manifests-flags.ts';
+import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
 
 export const FOLDERS: Readonly<Record<Layout, string>> = { one: 'deploy/portolan', three: 'deploy/kube-dns' };

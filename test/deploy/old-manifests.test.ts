@@ -6,12 +6,11 @@
 import { describe, expect, it } from 'vitest';
 import { wordsAsCalled } from '../../src/cli/called-as.ts';
 import { createProcessSources } from '../../src/cli/dnsmasq-sources.ts';
-import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-options.ts';
+import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { readHealthzFlags } from '../../src/config/healthz/healthz-flags.ts';
 import { readKubeDnsFlags } from '../../src/config/kube-dns/kube-dns-flags.ts';
 import { readNannyFlags } from '../../src/config/kube-dns/nanny-flags.ts';
 import { readSidecarFlags } from '../../src/config/sidecar/sidecar-flags.ts';
-import { SERVE_SHAPES } from './serve-shapes.ts';
 
 const ZONES = ['--server=/cluster.local/127.0.0.1#10053', '--server=/in-addr.arpa/127.0.0.1#10053'];
 const NANNY = ['-v=2', '-configDir=/etc/k8s/dns/dnsmasq-nanny', '-restartDnsmasq=true'];
@@ -86,7 +85,7 @@ const CASES: readonly (readonly [release: string, entry: string, args: readonly 
 function complaintsOf(command: string, words: readonly string[]): unknown {
   switch (command) {
     case 'kube-dns': {
-      const reading = readKubeDnsFlags(words, SERVE_SHAPES, {});
+      const reading = readKubeDnsFlags(words, {});
       return reading.kind === 'flags' ? reading.problems : reading.kind;
     }
     case 'dnsmasq':

@@ -137,13 +137,32 @@ describe.each(['one', 'three'] as const)('the layout of %s', (layout) => {
   it('asks for the least of the API server', () => {
     const roles = objects.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role');
     const watched = { apiGroups: [''], resources: ['services', 'endpoints'], verbs: ['list', 'watch'] };
+    const slices = {
+      apiGroups: ['discovery.k8s.io'],
+      resources: ['endpointslices'],
+      verbs: ['list', 'watch'],
+    };
+    const identity = {
+      apiGroups: [''],
+      resources: ['namespaces'],
+      resourceNames: ['kube-system'],
+      verbs: ['get'],
+    };
     const configMap = {
-      ...{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['kube-dns'], verbs: ['get', 'watch'] },
+      apiGroups: [''],
+      resources: ['configmaps'],
+      resourceNames: ['kube-dns'],
+      verbs: ['get', 'watch'],
     };
     expect(roles).toMatchObject([
-      { kind: 'ClusterRole', rules: [watched] },
-      // Three containers have it as files.
-      ...(layout === 'one' ? [{ kind: 'Role', rules: [configMap] }] : []),
+      { kind: 'ClusterRole', rules: [watched, slices] },
+      // Three containers have the ConfigMap as files, and no snapshot.
+      ...(layout === 'one'
+        ? [
+            { kind: 'Role', rules: [configMap] },
+            { kind: 'ClusterRole', rules: [identity] },
+          ]
+        : []),
     ]);
     expect(named('Role', 'portolan')?.metadata.namespace).toBe(layout === 'one' ? 'kube-system' : undefined);
   });

@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EXIT, SYNTAX_OK } from '../../src/config/dnsmasq/exit-codes.ts';
 import type { Option } from '../../src/config/dnsmasq/option.ts';
-import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-options.ts';
+import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
+import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import { describeWithTool, itWithTool } from '../support/tools.ts';
-import { memorySources } from './memory-sources.ts';
 import { appliedOptions, isKnownDifference, optionValue } from './option-lines.ts';
 import { askDnsmasq } from './real-dnsmasq.ts';
 
@@ -167,5 +167,68 @@ describe('the known differences', () => {
 
   it('read the spaces of cname right', () => {
     expect(ourCode(TEST, 'cname=a , b , c')).toBe(0);
+  });
+});
+
+/** Lines of a machine that once served DHCP, TFTP and validated answers: none of them turns that on. */
+const IGNORED_LINES = `
+dhcp-authoritative
+dhcp-leasefile=/var/lib/misc/dnsmasq.leases
+dhcp-host=11:22:33:44:55:66,192.168.0.60
+dhcp-option=option:router,192.168.0.1
+dhcp-option=option6:dns-server,[::]
+dhcp-boot=pxelinux.0
+dhcp-lease-max=150
+dhcp-name-match=set:wpad-ignore,wpad
+dhcp-ignore-names=tag:wpad-ignore
+no-dhcp-interface=eth0
+read-ethers
+enable-ra
+quiet-ra
+log-dhcp
+pxe-service=x86PC,"Boot from the network",pxelinux
+tftp-root=/var/ftpd
+tftp-secure
+tftp-no-blocksize
+dnssec-check-unsigned=no
+dnssec-no-timecheck
+trust-anchor=.,20326,8,2,E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D
+`;
+
+/** As the unit of Debian 12 starts dnsmasq 2.90, with the trust anchors of the package dns-root-data. */
+const DEBIAN_WORDS = [
+  ...['-x', '/run/dnsmasq/dnsmasq.pid', '-u', 'dnsmasq', '-r', '/run/dnsmasq/resolv.conf'],
+  ...['-7', '/etc/dnsmasq.d,.dpkg-dist,.dpkg-old,.dpkg-new', '--local-service'],
+  '--trust-anchor=.,20326,8,2,E06D44B80B8F1D39A95C0B0D7C65D08458E880409BBC683457104237C7F8EC8D',
+  '--trust-anchor=.,38696,8,2,683D2D0ACB8C9B712A1948B27F741219298D0A450D612C483AF444A4C0FB2B16',
+];
+
+describe('options that matter only to a feature that is off', () => {
+  itWithTool('dnsmasq', 'are accepted', () => {
+    for (const line of IGNORED_LINES.trim().split('\n')) expectAgreement(TEST, line);
+    expectAgreement(TEST, IGNORED_LINES);
+    expect(ourCode(TEST, IGNORED_LINES)).toBe(EXIT.GOOD);
+  });
+
+  it('change nothing', () => {
+    const planOf = (standardInput: string) =>
+      readDnsmasqOptions(['--conf-file=-'], memorySources({ standardInput }));
+    const [without, reading] = [planOf(''), planOf(IGNORED_LINES)];
+    if (without.kind !== 'good' || reading.kind !== 'good') throw new Error('not accepted');
+    expect(reading.plan).toEqual(without.plan);
+    expect(reading.notes).toHaveLength(IGNORED_LINES.trim().split('\n').length);
+  });
+
+  it("are part of Debian's start line", () => {
+    const files = { '/etc/dnsmasq.d/README': '# Configuration fragments.\n' };
+    const reading = readDnsmasqOptions(DEBIAN_WORDS, memorySources({ files }));
+    expect(reading).toMatchObject({
+      kind: 'good',
+      plan: {
+        listen: { port: 53, localService: true },
+        process: { user: 'dnsmasq', pidFile: '/run/dnsmasq/dnsmasq.pid' },
+        upstreams: { resolvFiles: ['/run/dnsmasq/resolv.conf'] },
+      },
+    });
   });
 });

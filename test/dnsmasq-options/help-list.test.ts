@@ -21,16 +21,19 @@ const TAKEN = `
   keep-in-foreground no-daemon user group pid-file log-facility log-queries log-async log-debug no-ident
   test version help conf-file conf-dir servers-file strip-mac strip-subnet`;
 
+/** What would turn on a feature that Portolan does not have. */
 const REFUSED = `
   auth-server auth-zone auth-ttl auth-soa auth-sec-servers auth-peer enable-dbus enable-ubus conntrack
   connmark-allowlist-enable connmark-allowlist nftset ipset add-mac add-subnet add-cpe-id umbrella dumpfile dumpmask
   conf-script synth-domain interface-name dynamic-host
-  dnssec trust-anchor dnssec-debug dnssec-check-unsigned dnssec-no-timecheck dnssec-timestamp dnssec-limits proxy-dnssec
-  enable-ra ra-param quiet-ra dhcp-luascript
-  enable-tftp tftp-root tftp-unique-root tftp-secure tftp-no-fail tftp-max tftp-mtu tftp-no-blocksize tftp-lowercase
-  tftp-port-range tftp-single-port quiet-tftp
+  dnssec proxy-dnssec dhcp-range dhcp-relay enable-tftp script-arp`;
+
+/** What matters only where such a feature is on, beside the options named `dhcp-` and `tftp-`. */
+const IGNORED = `
+  trust-anchor dnssec-debug dnssec-check-unsigned dnssec-no-timecheck dnssec-timestamp dnssec-limits
+  enable-ra ra-param quiet-ra quiet-tftp
   read-ethers no-dhcp-interface no-dhcpv4-interface no-dhcpv6-interface bootp-dynamic bridge-interface shared-network
-  no-ping script-arp leasefile-ro script-on-renewal tag-if pxe-prompt pxe-service log-dhcp quiet-dhcp quiet-dhcp6`;
+  no-ping leasefile-ro script-on-renewal tag-if pxe-prompt pxe-service log-dhcp quiet-dhcp quiet-dhcp6`;
 
 function standingOf(name: string): Standing['kind'] | undefined {
   return findOption(name)?.standing.kind;
@@ -61,17 +64,19 @@ describe('the classes', () => {
     expect(standingOf(name)).toBe('refused');
   });
 
-  it('refuses all options of DHCP', () => {
-    const taken = allOptions.filter(
-      ({ name, standing }) => /^dhcp-/.test(name) && standing.kind !== 'refused',
-    );
-    expect(taken.map(({ name }) => name)).toEqual([]);
+  it.each(wordsOf(IGNORED))('%s is ignored', (name) => {
+    expect(standingOf(name)).toBe('ignored');
   });
 
-  it('has no option beyond these but those of DHCP', () => {
-    const known = new Set([...wordsOf(TAKEN), ...wordsOf(REFUSED)]);
+  it('ignores all options of DHCP and TFTP but those that turn them on', () => {
+    const own = allOptions.filter(({ name }) => /^(dhcp|tftp)-/.test(name) && standingOf(name) !== 'ignored');
+    expect(own.map(({ name }) => name)).toEqual(['dhcp-range', 'dhcp-relay']);
+  });
+
+  it('has no option beyond these but those of DHCP and TFTP', () => {
+    const known = new Set([...wordsOf(TAKEN), ...wordsOf(REFUSED), ...wordsOf(IGNORED)]);
     const others = allOptions.map(({ name }) => name).filter((name) => !known.has(name));
-    expect(others.filter((name) => !name.startsWith('dhcp-'))).toEqual([]);
+    expect(others.filter((name) => !/^(dhcp|tftp)-/.test(name))).toEqual([]);
   });
 
   it('knows each long and each short form once', () => {

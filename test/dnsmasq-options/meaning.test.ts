@@ -3,15 +3,15 @@
  */
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { readHostsFile } from '../../src/config/dnsmasq/hosts-file.ts';
-import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-options.ts';
-import { typeOfData } from '../../src/wire/data/record-data.ts';
+import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
+import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
+import { goodOf, planOf } from '../../src/config/dnsmasq/testing/plan-of.ts';
 import { typeName } from '../../src/wire/mnemonics.ts';
 import { presentRecord } from '../../src/wire/present.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
+import { typeOfData } from '../../src/wire/record-data.ts';
 import { itWithTool } from '../support/tools.ts';
-import { memorySources } from './memory-sources.ts';
-import { goodOf, planOf } from './plan-of.ts';
 import { askDnsmasq } from './real-dnsmasq.ts';
 import { runDnsmasq } from './running-dnsmasq.ts';
 
@@ -98,15 +98,15 @@ describe('hosts files', () => {
     const path = await writeFiles({ hosts: odd });
     const { log } = await runDnsmasq([...QUIET, `--addn-hosts=${path('hosts')}`]);
     const names: string[] = [];
-    const oddities: string[] = [];
+    const warnings: string[] = [];
     readHostsFile(odd, {
       host: (line) => names.push(...line.names.map(({ name }) => name)),
-      oddity({ kind, line, value }) {
+      warning({ kind, line, value }) {
         if (kind === 'unaskable') names.push(value);
-        else oddities.push(`bad ${kind} at ${path('hosts')} line ${line}`);
+        else warnings.push(`bad ${kind} at ${path('hosts')} line ${line}`);
       },
     });
-    expect(log.filter((line) => line.startsWith('bad '))).toEqual(oddities);
+    expect(log.filter((line) => line.startsWith('bad '))).toEqual(warnings);
     expect(log).toContain(`read ${path('hosts')} - ${names.length} names`);
   });
 

@@ -4,8 +4,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
-import { findFreePort } from '../support/free-port.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
 
 export interface RunningDnsmasq {
   /** On 127.0.0.1. */

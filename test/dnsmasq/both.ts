@@ -3,13 +3,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { type AskOptions, ask } from '../../src/chain/testing/ask.ts';
 import { rcodeName } from '../../src/wire/mnemonics.ts';
 import { presentRecord } from '../../src/wire/present.ts';
 import type { Message, ResourceRecord, TYPE } from '../../src/wire/types.ts';
-import { type AskOptions, ask } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 export interface Side {
   readonly address: string;
@@ -42,7 +42,8 @@ export async function runBoth(
   const wordsOf = (side: string | number) => words.map((word) => word.replaceAll('SIDE', String(side)));
   const [real, ours] = await Promise.all([runReal(wordsOf(sides.real)), runOurs(wordsOf(sides.ours))]);
   return {
-    ...{ real, ours },
+    real,
+    ours,
     async stop() {
       await Promise.all([real, ours].map((side) => end(side.process)));
     },

@@ -3,9 +3,9 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { ask } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { ask } from '../../src/chain/testing/ask.ts';
 
 export interface Knot {
   readonly port: number;

@@ -4,12 +4,12 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
-import { askShort } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
-import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 let folder: TemporaryFolder;
 /** Answer with 192.0.2.1 and 192.0.2.2. */
@@ -79,12 +79,12 @@ it('takes in stub domains and upstream servers as the volume changes, and keeps 
     stubDomains: JSON.stringify({ 'acme.local': [second()] }),
     upstreamNameservers: JSON.stringify([first()]),
   });
-  await heard(program, /taken in stubDomains=acme\.local\. upstreamNameservers=1/);
+  await heard(program, /ConfigMap applied .*stubDomains=acme\.local\. upstreamNameservers=1/);
   expect(await askShort(server, 'x.acme.local', 'A')).toBe('192.0.2.2');
   expect(await askShort(server, 'elsewhere.test', 'A')).toBe('192.0.2.1');
 
   await swap('..3', { stubDomains: '{"acme.local":' });
-  await heard(program, /last good one stays: stubDomains: not JSON/);
+  await heard(program, /keeping the last good one: stubDomains: not JSON/);
   expect(await askShort(server, 'y.acme.local', 'A')).toBe('192.0.2.2');
   expect(program.process.pid).toBe(pid);
   expect(program.ended).toBeUndefined();

@@ -6,10 +6,10 @@ import { chmod } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { askShort } from '../support/ask.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
 import { endAllPrograms } from '../support/portolan.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { runOurs } from './both.ts';
 
 afterEach(endAllPrograms);

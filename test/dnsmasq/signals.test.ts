@@ -4,12 +4,12 @@
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
 import { addressOf, LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
-import { askShort } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
-import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { runOurs } from './both.ts';
 
 let folder: TemporaryFolder;

@@ -4,12 +4,12 @@
  */
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { systemClock } from '../../src/ground/clock.ts';
-import { authenticate } from '../../src/kube/connection/authentication.ts';
-import { loadClientNode } from '../../src/kube/connection/client-node-credentials.ts';
-import { readCluster } from '../../src/kube/connection/kubeconfig-cluster.ts';
-import { readKubeconfigs } from '../../src/kube/connection/kubeconfig-file.ts';
-import type { ClusterSettings } from '../../src/kube/connection/settings.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { authenticate } from '../../src/kube/api/connection/authentication.ts';
+import { loadClientNode } from '../../src/kube/api/connection/client-node-credentials.ts';
+import { readCluster } from '../../src/kube/api/connection/kubeconfig-cluster.ts';
+import { readKubeconfigs } from '../../src/kube/api/connection/kubeconfig-file.ts';
+import type { ClusterSettings } from '../../src/kube/api/connection/settings.ts';
 import { findByKind } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 
@@ -28,7 +28,7 @@ export class ApiRefusal extends Error {
 }
 
 const CONFLICT = 409;
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 export class ObjectWriter {
   readonly #settings: ClusterSettings;
@@ -64,7 +64,7 @@ export class ObjectWriter {
       try {
         return await this.#ask('PUT', path, edit(current));
       } catch (error) {
-        if (!(error instanceof ApiRefusal && error.status === CONFLICT) || tries === MOST_TRIES) throw error;
+        if (!(error instanceof ApiRefusal && error.status === CONFLICT) || tries === MAX_TRIES) throw error;
       }
     }
   }

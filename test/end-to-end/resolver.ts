@@ -2,11 +2,11 @@
  * A client that waits until a server says what is expected, by UDP, and then hears the same by TCP.
  */
 import { expect } from 'vitest';
-import { typeOfData } from '../../src/wire/data/record-data.ts';
+import { ask, type Server } from '../../src/chain/testing/ask.ts';
 import { rcodeName, typeName } from '../../src/wire/mnemonics.ts';
 import { presentRecord } from '../../src/wire/present.ts';
+import { typeOfData } from '../../src/wire/record-data.ts';
 import type { Message, ResourceRecord, TYPE } from '../../src/wire/types.ts';
-import { ask, type Server } from '../support/ask.ts';
 
 /** A change must be seen within this time; in a real cluster others are at work too. */
 const DEADLINE_MILLISECONDS = 15_000;

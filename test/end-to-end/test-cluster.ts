@@ -2,12 +2,13 @@
  * The clusters that the end-to-end suite runs against: the double in a process of its own, and a real one if
  * `PORTOLAN_TEST_KUBECONFIG` names it. All that is made in them goes again.
  */
+
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { type Access, type AccessRule, kubeDnsRules } from '../api-server/access.ts';
 import { catalog } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { afterFile } from '../support/after-file.ts';
 import { bundleDouble, DoubleProcess, writeKubeconfig } from '../support/double-process.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import {
   type Endpoint,
   endpointObjects,

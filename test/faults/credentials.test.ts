@@ -6,14 +6,14 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { type AccessRule, kubeDnsRules } from '../api-server/access.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { namespace, service } from '../list-watch/harness.ts';
-import { askShort, type Server } from '../support/ask.ts';
 import { writeKubeconfig } from '../support/double-process.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
-import { makeTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.ts';
 import { mayMount, withServiceAccount } from './private-mounts.ts';
 
 afterEach(endAllPrograms);

@@ -5,12 +5,12 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { generateCluster } from '../api-server/generate.ts';
 import { namespace, service } from '../list-watch/harness.ts';
-import { askShort } from '../support/ask.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { hasTool } from '../support/tools.ts';
 import { type Disk, mayMount, mountSmallDisk } from './private-mounts.ts';
 

@@ -2,9 +2,10 @@
  * Packets between good and bad: queries with a few octets changed where it hurts, cut, lengthened, or random all through.
  * The same for the same seed.
  */
+
+import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { encodeMessage } from '../../src/wire/message.ts';
 import { TYPE } from '../../src/wire/types.ts';
-import { makeQuery } from '../support/ask.ts';
 
 /** Numbers that follow from a seed (mulberry32). */
 export class Draws {

@@ -2,13 +2,15 @@
  * The server inside the test's own process, so that a test can turn its clock, stop its main thread, or kill its readers.
  */
 import { onTestFinished } from 'vitest';
-import { planFromFlags, type ServeFlags } from '../../src/config/serve-flags.ts';
-import { type Clock, systemClock } from '../../src/ground/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { RecordingLog } from '../../src/base/testing/recording-log.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
+import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
+import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
+import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../src/server/server.ts';
-import { memorySources } from '../dnsmasq-options/memory-sources.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { RecordingLog } from '../support/recording-log.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 export interface InProcessServer {
   readonly server: Server;
@@ -47,15 +49,17 @@ export async function serveInProcess(
   );
   if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
   const log = new RecordingLog();
-  const server = new Server(checked.value, {
+  const dependencies = {
     environment: {},
     home: undefined,
     exampleFolder: 'examples/cluster',
     clock,
     log,
     readerEntry,
+    queryLogEntry: new URL('query-log.js', readerEntry),
     version: 'test',
-  });
+  };
+  const server = new Server(new ServeFrontEnd(checked.value, dependencies), dependencies);
   // A clock that stands still would keep a stopping server waiting.
   onTestFinished(() => untilDone(server.stop(), step));
   await untilDone(server.start(), step);

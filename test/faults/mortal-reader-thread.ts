@@ -5,6 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type ReaderData, ReaderLoop } from '../../src/listen/reader-loop.ts';
 import { threadMessages } from '../../src/listen/thread-messages.ts';
 import { TableReader } from '../../src/table/reader.ts';
+import type { Transport } from '../../src/wire/response-size.ts';
 import { firstLabelOf } from '../listen/scripted-answers.ts';
 
 class MortalAnswers extends TableReader {
@@ -13,10 +14,10 @@ class MortalAnswers extends TableReader {
     start: number,
     length: number,
     capacity: number,
-    limit: number,
+    transport: Transport,
   ): number {
     if (firstLabelOf(packet, start) === 'die') process.exit(3);
-    return super.answer(packet, start, length, capacity, limit);
+    return super.answer(packet, start, length, capacity, transport);
   }
 }
 
@@ -25,6 +26,6 @@ if (parentPort === null) throw new Error('not a thread');
 // Started by UdpReader alone.
 const data = workerData as ReaderData;
 const messages = threadMessages(parentPort);
-const loop = new ReaderLoop(data, new MortalAnswers(data.table, data.reader, data.udpLimit), messages);
+const loop = new ReaderLoop(data, new MortalAnswers(data.table, data.reader, data.udpSize), messages);
 messages.ready();
 loop.run();

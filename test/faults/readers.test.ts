@@ -3,10 +3,10 @@
  * are answered.
  */
 import { beforeAll, expect, it } from 'vitest';
-import { askShort } from '../support/ask.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { BurstLoad, type BurstPlan } from '../support/burst-load.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { type InProcessServer, serveInProcess } from './in-process-server.ts';
 
 let readerEntry: URL;
@@ -61,7 +61,7 @@ it('a reader that dies is replaced, and what waits in its socket is answered by 
     await waitUntil('answers', () => load.answered > before + 200);
     // The question dies with the reader that it reaches.
     await expect(askShort(serving, 'die.cluster.local', 'A', { deadline: 50 })).rejects.toThrow('no answer');
-    await waitUntil('the successor', () => server.figures().udp?.restarts === death);
+    await waitUntil('the successor', () => server.stats().udp?.restarts === death);
   }
   const before = load.answered;
   await waitUntil('answers after all', () => load.answered > before + 500);
@@ -71,5 +71,5 @@ it('a reader that dies is replaced, and what waits in its socket is answered by 
   expect(load.lost).toBeLessThanOrEqual(deaths * 64);
   expect(load).toMatchObject({ wrong: 0, refused: 0, answered: load.asked - load.lost });
   expect(await askShort(serving, 'cart.shop.svc.cluster.local', 'A')).toBe('10.96.20.10');
-  expect(server.figures().udp?.readers.reduce((sum, { faults }) => sum + faults, 0)).toBe(0);
+  expect(server.stats().udp?.readers.reduce((sum, { faults }) => sum + faults, 0)).toBe(0);
 });

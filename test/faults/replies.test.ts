@@ -5,13 +5,13 @@
 
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
 import { frame } from '../../src/wire/frames.ts';
 import { decodeMessage } from '../../src/wire/message.ts';
 import { RCODE } from '../../src/wire/types.ts';
 import { TcpClient } from '../listen/tcp-client.ts';
-import { askShort } from '../support/ask.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { HostilePackets } from './hostile-packets.ts';
 
 afterEach(endAllPrograms);
@@ -30,8 +30,8 @@ const NAMES = [
   '1.0.0.10.in-addr.arpa',
   'www.example.com',
 ];
-const MOST_OCTETS = 1232;
-const LEAST_LIMIT = 512;
+const MAX_OCTETS = 1232;
+const MIN_LIMIT = 512;
 const ALLOWED: readonly number[] = [
   ...[RCODE.NOERROR, RCODE.FORMERR, RCODE.NXDOMAIN, RCODE.NOTIMP, RCODE.REFUSED, RCODE.BADVERS],
 ];
@@ -40,12 +40,12 @@ const ALLOWED: readonly number[] = [
 function findFault(packet: Buffer, reply: Buffer): string | undefined {
   if (packet.length < 12) return 'a reply to what is too short for a query';
   if ((packet.readUInt8(2) & 0x80) !== 0) return 'a reply to a response';
-  if (reply.length > MOST_OCTETS) return `a reply of ${reply.length} octets`;
+  if (reply.length > MAX_OCTETS) return `a reply of ${reply.length} octets`;
   const message = decodeMessage(reply);
   const { header, edns, questions, answers } = message;
   if (!header.response) return 'a reply that is a query';
   if (header.opcode !== ((packet.readUInt8(2) >> 3) & 15)) return 'a reply with another opcode';
-  if (edns === undefined && reply.length > LEAST_LIMIT) return `${reply.length} octets without EDNS`;
+  if (edns === undefined && reply.length > MIN_LIMIT) return `${reply.length} octets without EDNS`;
   const rcode = header.rcode | ((edns?.extendedRcode ?? 0) << 4);
   if (!ALLOWED.includes(rcode)) return `response code ${rcode}`;
   if (questions.length > 1) return 'several questions';
@@ -132,7 +132,7 @@ describe('replies to hostile packets', () => {
       for (const reply of client.messages) {
         const packet = sent[reply.readUInt16BE(0)];
         expect(packet, reply.toString('hex')).toBeDefined();
-        if (packet !== undefined && reply.length <= LEAST_LIMIT)
+        if (packet !== undefined && reply.length <= MIN_LIMIT)
           expect(
             findFault(packet, reply),
             `${packet.toString('hex')} ${reply.toString('hex')}`,

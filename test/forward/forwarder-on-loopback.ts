@@ -1,11 +1,12 @@
 /**
  * A forwarder over real sockets for tests, and questions for it.
  */
+
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/forward-plan.ts';
 import { Forwarder, type ForwardQuestion, type ForwardReply } from '../../src/forward/forwarder.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { systemClock } from '../../src/ground/clock.ts';
-import { silentLog } from '../../src/ground/log.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { CLASS, TYPE } from '../../src/wire/types.ts';
 

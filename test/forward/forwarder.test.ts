@@ -2,18 +2,18 @@
  * Which servers a name goes to, and what operators are told.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { Forwarder, type ForwardReply } from '../../src/forward/forwarder.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import {
   DEFAULT_FORWARD_PLAN,
   type ForwardPlan,
   type ForwardRule,
   type NameMatch,
-} from '../../src/forward/plan.ts';
+} from '../../src/forward/forward-plan.ts';
+import { Forwarder, type ForwardReply } from '../../src/forward/forwarder.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { type Question, TYPE } from '../../src/wire/types.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { RecordingLog } from '../support/recording-log.ts';
 import { questionFor } from './forwarder-on-loopback.ts';
 import { ScriptedServer } from './scripted-server.ts';
 
@@ -123,9 +123,25 @@ describe('what operators are told', () => {
     server.behaviour = { kind: 'answers', rcode: 0, after: 5 };
     clock.advance(60_000);
     expect(log.records.map(({ level, message, fields }) => [level, message, fields['upstream']])).toEqual([
-      ['warn', 'upstream server does not answer, others are asked first', '192.0.2.1:53'],
-      ['info', 'upstream server answers again', '192.0.2.1:53'],
+      ['warn', 'upstream server down', '192.0.2.1:53'],
+      ['info', 'upstream server up', '192.0.2.1:53'],
     ]);
+  });
+
+  it('of a server that comes and goes, once a minute', () => {
+    const { log, servers, ask, clock } = start([rule([domain('.')], '192.0.2.1')], { loopDetection: false });
+    const server = servers.get('192.0.2.1');
+    if (server === undefined) throw new Error('no server');
+    for (let turn = 0; turn < 20; turn += 1) {
+      server.behaviour = { kind: 'silent' };
+      for (let each = 0; each < 8; each += 1) void ask(`n${each}.t${turn}.example.`);
+      clock.advance(5_000);
+      server.behaviour = { kind: 'answers', rcode: 0, after: 5 };
+      clock.advance(5_000);
+    }
+    const levels = log.records.map(({ level }) => level);
+    expect(levels.length).toBeGreaterThanOrEqual(4);
+    expect(levels.length).toBeLessThanOrEqual(8);
   });
 
   it('of a server that sends our queries back, and everything else goes on', async () => {

@@ -3,11 +3,15 @@
  */
 import { createSocket } from 'node:dgram';
 import { afterEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import type { ForwardPlan } from '../../src/forward/forward-plan.ts';
 import type { Forwarder } from '../../src/forward/forwarder.ts';
+import { writeQuery } from '../../src/forward/transport/query-message.ts';
+import { UdpTransport } from '../../src/forward/transport/udp-transport.ts';
 import { parseName } from '../../src/wire/name.ts';
 import type { Message, ResourceRecord } from '../../src/wire/types.ts';
-import { waitUntil } from '../support/wait-until.ts';
-import { addressesOf, ask, forwarderTo } from './forwarder-on-loopback.ts';
+import { addressesOf, ask, forwarderTo, questionFor } from './forwarder-on-loopback.ts';
 import { addressOf, LoopbackUpstream, type React, reply, replyMessage } from './loopback-upstream.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -15,9 +19,12 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-async function upstreamThat(react: React): Promise<{ upstream: LoopbackUpstream; forwarder: Forwarder }> {
+async function upstreamThat(
+  react: React,
+  changes: Partial<ForwardPlan> = {},
+): Promise<{ upstream: LoopbackUpstream; forwarder: Forwarder }> {
   const upstream = await LoopbackUpstream.start(react);
-  const forwarder = forwarderTo([upstream.address]);
+  const forwarder = forwarderTo([upstream.address], changes);
   cleanups.push(
     () => upstream.stop(),
     () => forwarder.stop(),
@@ -66,6 +73,15 @@ describe('a reply is taken only if it answers the query', () => {
     }
   });
 
+  it('although it is an error of the header alone, and then the query is repeated without EDNS', async () => {
+    const { upstream, forwarder } = await upstreamThat(({ query, send }) => {
+      if (query.edns === undefined) send(reply(query));
+      else send(Uint8Array.of(query.header.id >> 8, query.header.id, 0x80, 1, 0, 0, 0, 0, 0, 0, 0, 0));
+    });
+    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    expect(upstream.queries.length).toBe(2);
+  });
+
   it('not if it is a query, too short, or of another opcode', async () => {
     const broken: readonly ((query: Message) => Uint8Array)[] = [
       (query) => reply(query, { ...evil(query), header: { ...query.header, response: false } }),
@@ -100,10 +116,12 @@ describe('a reply is taken only if it answers the query', () => {
   });
 
   it('not twice', async () => {
+    // Otherwise the socket of the query is closed by then.
+    const plan: Partial<ForwardPlan> = { sourcePorts: { kind: 'fixed', port: 0 } };
     const { forwarder } = await upstreamThat(({ query, send }) => {
       send(reply(query));
       send(reply(query, evil(query)));
-    });
+    }, plan);
     expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
     await waitUntil('the second reply is dropped', () => dropped(forwarder)?.strange === 1);
   });
@@ -126,7 +144,64 @@ describe('a reply is taken only if it answers the query', () => {
   });
 });
 
+describe('a socket that a forger has found', () => {
+  it('is closed, and its name is asked over TCP', async () => {
+    const { upstream, forwarder } = await upstreamThat(({ query, over, send }) => {
+      if (over === 'stream') return send(reply(query));
+      for (let guess = 1; guess <= 20; guess += 1)
+        send(
+          reply(query, {
+            ...evil(query),
+            header: { ...replyMessage(query).header, id: query.header.id ^ guess },
+          }),
+        );
+      send(reply(query, evil(query)));
+    });
+    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
+    expect(upstream.queries.map(({ over }) => over)).toEqual(['udp', 'stream']);
+  });
+});
+
 describe('ports and ids cannot be foreseen', () => {
+  it('uses a port of its own for each query at a low rate, and a pool above', async () => {
+    const upstream = await LoopbackUpstream.start(({ query, send }) => send(reply(query)));
+    const clock = new ManualClock();
+    const transport = new UdpTransport({
+      peer: { address: '127.0.0.1', port: upstream.port },
+      ...{
+        sourceAddress: undefined,
+        sourcePorts: { kind: 'any' },
+        udpSize: 1232,
+        ignoredAddresses: [],
+        clock,
+      },
+    });
+    cleanups.push(
+      () => upstream.stop(),
+      () => transport.close(),
+    );
+    const sendQuery = (index: number) =>
+      new Promise<void>((resolve, reject) => {
+        transport.ask(writeQuery(questionFor(`n${index}.example.`), 1232), {
+          replied: () => resolve(),
+          heard() {},
+          failed: (code) => reject(new Error(code)),
+        });
+      });
+    const portsOf = (from: number) => new Set(upstream.queries.slice(from).map(({ port }) => port)).size;
+    for (let index = 0; index < 500; index += 1) {
+      clock.advance(20);
+      await sendQuery(index);
+    }
+    // The system draws them anew each time: a few come twice.
+    expect(portsOf(0)).toBeGreaterThan(480);
+    for (let index = 0; index < 1000; index += 1) {
+      clock.advance(1);
+      await sendQuery(index);
+    }
+    expect(portsOf(1100)).toBeLessThanOrEqual(16);
+  });
+
   it('uses many ports and no id twice in sight', async () => {
     const { upstream, forwarder } = await upstreamThat(({ query, send }) => send(reply(query)));
     for (let turn = 0; turn < 200; turn += 1) await ask(forwarder, `n${turn}.example.`);

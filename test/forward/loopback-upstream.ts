@@ -45,10 +45,11 @@ export class LoopbackUpstream {
     udp.on('error', () => {});
   }
 
-  static async start(react: React, tls?: TlsOptions): Promise<LoopbackUpstream> {
+  /** @param port 0 for any */
+  static async start(react: React, tls?: TlsOptions, port = 0): Promise<LoopbackUpstream> {
     for (;;) {
       const udp = createSocket('udp4');
-      udp.bind(0, '127.0.0.1');
+      udp.bind(port, '127.0.0.1');
       await once(udp, 'listening');
       let upstream: LoopbackUpstream | undefined;
       const serve = (socket: Socket) => upstream?.serve(socket);

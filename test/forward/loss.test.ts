@@ -3,9 +3,9 @@
  * virtual time. Losses are drawn by a seeded generator, so each run sees the same ones.
  */
 import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { Forwarder, type ForwardReply } from '../../src/forward/forwarder.ts';
-import { silentLog } from '../../src/ground/log.ts';
-import { ManualClock } from '../support/manual-clock.ts';
 import { planFor, questionFor } from './forwarder-on-loopback.ts';
 import { type Behaviour, ScriptedServer } from './scripted-server.ts';
 
@@ -95,7 +95,7 @@ describe.each([true, false])('a client with two tries of 5 s, hedging %s', (hedg
   it('is answered 99.9 times of 100 with 30 % loss each way and one server alive', async () => {
     const seen = await observe(DEAD, lossy(0.3, 1), hedging);
     expect(seen.answered).toBeGreaterThanOrEqual(0.999);
-    expect(seen.sentPerQuestion).toBeLessThan(5);
+    expect(seen.sentPerQuestion).toBeLessThan(2.5);
   });
 
   it('is answered so with 30 % loss on both', async () => {

@@ -16,19 +16,24 @@
  *     20   servers b c                  the plan changes; so does `options`
  *     20   test loops
  *
- * Other behaviours: `loses all but 3 in 20`, `unreachable`, `loops in 5` (the query comes back to us), `old in 5` (knows no EDNS),
+ * Other behaviours: `loses all but 3 in 20`, `unreachable`, `loops in 5` (the query comes back to us), `old in 5` (knows no EDNS), `deaf in 5` (drops it),
  * `truncates in 5`. Commas are for the reader.
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import {
+  DEFAULT_FORWARD_PLAN,
+  defaultRule,
+  type ForwardPlan,
+  type Policy,
+} from '../../src/forward/forward-plan.ts';
 import { Forwarder, type ForwardReply } from '../../src/forward/forwarder.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan, type Policy } from '../../src/forward/plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { silentLog } from '../../src/ground/log.ts';
 import { rcodeName, typeOf } from '../../src/wire/mnemonics.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { CLASS, RCODE } from '../../src/wire/types.ts';
-import { ManualClock } from '../support/manual-clock.ts';
 import { type Behaviour, ScriptedServer } from './scripted-server.ts';
 
 type Landing = { readonly reply: ForwardReply; readonly at: number };
@@ -55,7 +60,7 @@ export async function runScenario(path: string): Promise<void> {
 class Scenario {
   readonly #clock = new ManualClock();
   readonly #servers = new Map<string, ScriptedServer>();
-  readonly #landings = new Map<string, Landing | undefined>();
+  readonly #completions = new Map<string, Landing | undefined>();
   #plan: ForwardPlan = { ...DEFAULT_FORWARD_PLAN, loopDetection: false };
   #forwarder: Forwarder | undefined;
 
@@ -110,11 +115,13 @@ class Scenario {
     const values = new Map(pairs(words));
     const number = (name: string, usual: number) => Number(values.get(name) ?? usual);
     const flag = (name: string, usual: boolean) => (values.get(name) ?? (usual ? 'on' : 'off')) === 'on';
-    const { limits, hedging, loopDetection, policy, tryNextOn } = this.#plan;
+    const { limits, hedging, loopDetection, policy, tryNextOn, retry, timing } = this.#plan;
     this.#plan = {
       ...this.#plan,
       policy: (values.get('policy') ?? policy) as Policy, // Scenario files name policies as they are.
       hedging: flag('hedging', hedging),
+      retry: values.get('retry') === 'client' ? { ...retry, trigger: 'client', scope: 'all' } : retry,
+      timing: { ...timing, deadline: number('deadline', timing.deadline) },
       loopDetection: flag('loops', loopDetection),
       tryNextOn: values.has('next-on') ? [rcodeOf(values.get('next-on') ?? '')] : tryNextOn,
       limits: {
@@ -187,18 +194,18 @@ class Scenario {
       checkingDisabled: rest.includes('cd'),
       recursionDesired: true,
     };
-    this.#landings.set(id, undefined);
+    this.#completions.set(id, undefined);
     const client = { address: by < 0 ? '10.0.0.1' : (rest[by + 1] ?? '') };
     void this.#running.resolve(question, client).then((reply) => {
-      this.#landings.set(id, { reply, at: this.#clock.monotonic() });
+      this.#completions.set(id, { reply, at: this.#clock.monotonic() });
     });
     await new Promise((resolve) => setImmediate(resolve));
   }
 
   #show(id: string): string {
-    const landing = this.#landings.get(id);
-    if (landing === undefined) return this.#landings.has(id) ? 'waits' : 'was never asked';
-    const { reply, at } = landing;
+    const completion = this.#completions.get(id);
+    if (completion === undefined) return this.#completions.has(id) ? 'waits' : 'was never asked';
+    const { reply, at } = completion;
     const time = `at ${at}`;
     if (reply.kind === 'failed') return `lost ${reply.reason} ${time}`;
     const server = nameOfServer(reply.upstream.replace(/:53$/, ''));
@@ -244,6 +251,7 @@ function parseBehaviour([kind = '', ...words]: readonly string[], place: string)
       return { kind, code: 'ECONNREFUSED' };
     case 'loops':
     case 'old':
+    case 'deaf':
     case 'truncates':
       return { kind, after };
     default:

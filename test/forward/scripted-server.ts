@@ -2,9 +2,9 @@
  * Upstream servers made of a clock and a script: what a query gets, and after how many milliseconds of virtual time.
  */
 
+import type { Clock } from '../../src/base/clock.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
-import type { Clock } from '../../src/ground/clock.ts';
 import { decodeMessage } from '../../src/wire/message.ts';
 import { type Message, type Question, TYPE } from '../../src/wire/types.ts';
 
@@ -15,11 +15,26 @@ export type Behaviour =
   | { readonly kind: 'loses'; readonly but: number; readonly after: number }
   /** Loses a part of the queries, and the same part of the replies, by chance. */
   | { readonly kind: 'lossy'; readonly loss: number; readonly random: () => number; readonly after: number }
+  /**
+   * Answers so many queries a second, one after the other. It stops for a while at `stallAt`; a query that finds its queue full
+   * is lost.
+   */
+  | {
+      readonly kind: 'busy';
+      readonly perSecond: number;
+      readonly queue: number;
+      readonly stallAt: number;
+      readonly stallFor: number;
+    }
+  /** Answers names that begin with `slow` after `slowAfter`, all others after `after`. */
+  | { readonly kind: 'uneven'; readonly after: number; readonly slowAfter: number }
   | { readonly kind: 'unreachable'; readonly code: string }
   /** Sends each query back to us. */
   | { readonly kind: 'loops'; readonly after: number }
   /** Knows no EDNS: FORMERR to queries with OPT. */
   | { readonly kind: 'old'; readonly after: number }
+  /** Drops queries with OPT. */
+  | { readonly kind: 'deaf'; readonly after: number }
   | { readonly kind: 'truncates'; readonly after: number };
 
 const NO_EXCHANGE: Exchange = { overdue() {}, cancel() {} };
@@ -34,6 +49,8 @@ export class ScriptedServer implements Transport {
   /** What hears of a query that it sends back. */
   onLoop: (question: Question) => void = () => {};
   readonly #clock: Clock;
+  #freeAt = 0;
+  #queued = 0;
 
   constructor(clock: Clock, behaviour: Behaviour = { kind: 'silent' }) {
     this.#clock = clock;
@@ -59,13 +76,19 @@ export class ScriptedServer implements Transport {
       case 'silent':
         return NO_EXCHANGE;
       case 'answers':
-        return later(behaviour.after, () => events.replied(replyTo(query, behaviour.rcode)));
+        return later(behaviour.after, () => reply(events, replyTo(query, behaviour.rcode)));
       case 'loses':
         if ((this.asked + this.probed) % behaviour.but !== 0) return NO_EXCHANGE;
-        return later(behaviour.after, () => events.replied(replyTo(query, 0)));
+        return later(behaviour.after, () => reply(events, replyTo(query, 0)));
       case 'lossy':
         if (behaviour.random() < behaviour.loss || behaviour.random() < behaviour.loss) return NO_EXCHANGE;
-        return later(behaviour.after, () => events.replied(replyTo(query, 0)));
+        return later(behaviour.after, () => reply(events, replyTo(query, 0)));
+      case 'busy':
+        return this.#serveInTurn(query, behaviour, later, events);
+      case 'uneven':
+        return later(question.name.startsWith('slow') ? behaviour.slowAfter : behaviour.after, () =>
+          reply(events, replyTo(query, 0)),
+        );
       case 'unreachable':
         events.failed(behaviour.code);
         return NO_EXCHANGE;
@@ -73,14 +96,37 @@ export class ScriptedServer implements Transport {
         return later(behaviour.after, () => this.onLoop(question));
       case 'old':
         return later(behaviour.after, () =>
-          events.replied({ ...replyTo(query, hasEdns ? 1 : 0), edns: undefined }),
+          reply(events, { ...replyTo(query, hasEdns ? 1 : 0), edns: undefined }),
         );
+      case 'deaf':
+        if (hasEdns) return NO_EXCHANGE;
+        return later(behaviour.after, () => reply(events, { ...replyTo(query, 0), edns: undefined }));
       case 'truncates': {
-        const reply = replyTo(query, 0);
-        const header = { ...reply.header, truncated: true };
-        return later(behaviour.after, () => events.replied({ ...reply, header, answers: [] }));
+        const whole = replyTo(query, 0);
+        const header = { ...whole.header, truncated: true };
+        return later(behaviour.after, () => reply(events, { ...whole, header, answers: [] }));
       }
     }
+  }
+
+  #serveInTurn(
+    query: Message,
+    { perSecond, queue, stallAt, stallFor }: Extract<Behaviour, { readonly kind: 'busy' }>,
+    later: (milliseconds: number, run: () => void) => Exchange,
+    events: ExchangeEvents,
+  ): Exchange {
+    const now = this.#clock.monotonic();
+    const isStalled = now >= stallAt && now < stallAt + stallFor;
+    const begin = Math.max(now, this.#freeAt, isStalled ? stallAt + stallFor : 0);
+    const isFull = this.#queued >= queue;
+    if (isFull) return NO_EXCHANGE;
+    this.#freeAt = begin + 1000 / perSecond;
+    this.#queued += 1;
+    // Cancelled or not, the server does its work.
+    this.#clock.after(this.#freeAt - now, () => {
+      this.#queued -= 1;
+    });
+    return later(this.#freeAt - now, () => reply(events, replyTo(query, 0)));
   }
 
   close(): void {
@@ -90,6 +136,10 @@ export class ScriptedServer implements Transport {
 
 function isProbe({ name, type }: Question): boolean {
   return type === TYPE.NS || /^[0-9a-f]{32}\./.test(name);
+}
+
+function reply(events: ExchangeEvents, message: Message): void {
+  events.replied({ kind: 'message', message });
 }
 
 function replyTo(query: Message, rcode: number): Message {

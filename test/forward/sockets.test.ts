@@ -2,15 +2,15 @@
  * Upstream servers over real sockets: dead ones, lossy ones, ports and addresses to send from, changes under way.
  */
 import { afterEach, describe, expect, it } from 'vitest';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { DEFAULT_FORWARD_PLAN, type ForwardPlan } from '../../src/forward/forward-plan.ts';
 import type { Forwarder } from '../../src/forward/forwarder.ts';
-import type { ForwardPlan } from '../../src/forward/plan.ts';
 import {
   openDatagramSocket,
   openQuerySocket,
   type QuerySocket,
   type QuerySocketOptions,
 } from '../../src/socket/query-socket.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { addressesOf, ask, forwarderTo, planFor } from './forwarder-on-loopback.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
@@ -53,7 +53,7 @@ describe('over real sockets', () => {
     const forwarder = forward([await closedPort(), good.address]);
     expect(await answered(forwarder, 200)).toBe(200);
     const [dead] = forwarder.statistics().upstreams;
-    expect(dead?.state.kind).toBe('down');
+    expect(dead?.state.kind).toBe('silent');
     expect(dead?.networkErrors).toBeGreaterThan(0);
   });
 
@@ -66,11 +66,21 @@ describe('over real sockets', () => {
     expect(silent.queries.length).toBeLessThan(120);
   });
 
-  it('two closed servers are an error at once', async () => {
-    const forwarder = forward([await closedPort(), await closedPort()]);
-    const begin = performance.now();
+  it('two closed servers are asked again until the deadline, and the network is the reason', async () => {
+    const timing = { ...DEFAULT_FORWARD_PLAN.timing, deadline: 500 };
+    const forwarder = forward([await closedPort(), await closedPort()], { timing });
     expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['network']);
-    expect(performance.now() - begin).toBeLessThan(1000);
+    expect(forwarder.statistics().upstreams.map(({ sent }) => sent)).toEqual([3, 3]);
+  });
+
+  it('a server that restarts is found by the question that it refused', async () => {
+    const upstream = await LoopbackUpstream.start(answer);
+    const { address, port } = upstream;
+    await upstream.stop();
+    const reply = ask(forward([address]), 'www.example.');
+    const restarted = await LoopbackUpstream.start(answer, undefined, port);
+    cleanups.push(() => restarted.stop());
+    expect(addressesOf(await reply)).toEqual(['192.0.2.1']);
   });
 
   it('a third of all packets lost loses no answer', async () => {
@@ -99,7 +109,7 @@ describe('where queries come from', () => {
   it('a range of ports is kept to', async () => {
     const upstream = await start();
     const forwarder = forward([upstream.address], {
-      sourcePorts: { kind: 'range', least: 42_000, most: 42_400 },
+      sourcePorts: { kind: 'range', min: 42_000, max: 42_400 },
     });
     for (const name of names(100)) await ask(forwarder, name);
     const ports = new Set(upstream.queries.map(({ port }) => port));
@@ -170,6 +180,28 @@ describe('a change of the plan', () => {
     expect(addressesOf(await under)).toEqual(['stopped']);
     expect(addressesOf(await ask(forwarder, 'two.example.'))).toEqual(['stopped']);
   });
+});
+
+it('an error of the network is about the packet that it came back for, and no other of its socket', async () => {
+  const silent = await LoopbackUpstream.start(() => {});
+  const { address, port } = silent;
+  const errors: (readonly [string, number | undefined])[] = [];
+  const socket = openQuerySocket({
+    peer: { address: '127.0.0.1', port },
+    ...{ source: undefined, shared: false, replyOctets: 512, onPacket: () => {} },
+    onError: (code, id) => errors.push([code, id]),
+  });
+  cleanups.push(() => socket.close());
+  const packet = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  socket.send(packet, 1);
+  await waitUntil('the first is received', () => silent.queries.length === 1);
+  await silent.stop();
+  for (const id of [2, 3]) socket.send(packet, id);
+  await waitUntil('the others are refused', () => errors.length === 2);
+  expect(errors, address).toEqual([
+    ['ECONNREFUSED', 2],
+    ['ECONNREFUSED', 3],
+  ]);
 });
 
 describe.each([

@@ -2,7 +2,7 @@
  * The objects that the recorded answers are about.
  */
 import { readFileSync } from 'node:fs';
-import type { ClusterObject } from '../../src/kube/objects.ts';
+import type { ClusterObject } from '../../src/kube/objects/objects.ts';
 import { parseManifest } from '../../src/sources/manifests/parse-manifest.ts';
 
 /** What the recorder's cluster had besides the objects of the file. */

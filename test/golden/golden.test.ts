@@ -2,8 +2,8 @@
  * The recorded answers of CoreDNS and kube-dns, question by question, by both ways: the plain chain and the table.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { AskableCluster, type DialectName, question } from '../../src/handlers/testing/askable-cluster.ts';
 import { typeOf } from '../../src/wire/mnemonics.ts';
-import { AskableCluster, type DialectName, question } from '../cluster/askable-cluster.ts';
 import { goldenObjects } from './golden-objects.ts';
 import { KNOWN_DIFFERENCES, type KnownDifference } from './known-differences.ts';
 import {

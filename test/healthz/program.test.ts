@@ -3,9 +3,9 @@
  */
 import { rm } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { endAllSides, runOurs } from '../dnsmasq/both.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { itWithTool } from '../support/tools.ts';
 
 afterEach(async () => {

@@ -3,11 +3,11 @@
  */
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
 import { KUBE_DNS_FLAGS } from '../../src/config/kube-dns/kube-dns-flags.ts';
-import { askShort } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 
 afterEach(endAllPrograms);
 

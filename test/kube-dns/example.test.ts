@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { CONFIG_KEYS, readKubeDnsConfig } from '../../src/config/kube-dns/config-map.ts';
+import { CONFIG_KEYS, readKubeDnsConfig } from '../../src/config/config-map/config-map.ts';
 
 function readTexts(data: Readonly<Record<string, string>>) {
   return readKubeDnsConfig(
@@ -30,8 +30,8 @@ it('examples/kube-dns/config-map.yaml', () => {
   });
 });
 
-it('the ConfigMap of docs/kube-dns-config.md', () => {
-  const text = readFileSync('docs/kube-dns-config.md', 'utf8');
+it('the ConfigMap of docs/reference/kube-dns-config.md', () => {
+  const text = readFileSync('docs/reference/kube-dns-config.md', 'utf8');
   const [, manifest = ''] = /```yaml\n(.*?)```/s.exec(text) ?? [];
   expect(readTexts(parse(manifest).data).kind).toBe('good');
 });

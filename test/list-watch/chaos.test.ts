@@ -70,10 +70,15 @@ function compare(harness: Harness): [string[], string[]] {
   return [there, held.sort()];
 }
 
-test.each([true, false])('whatever happens, the end is right (watch-list: %s)', async (watchList) => {
+test.each([
+  [true, false],
+  [false, false],
+  [true, true],
+  [false, true],
+])('whatever happens, the end is right (watch-list: %s, protobuf: %s)', async (watchList, protobuf) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-      const harness = await Harness.start({ server: { watchList, objects: [service('s-0')] } });
+      const harness = await Harness.start({ server: { watchList, protobuf, objects: [service('s-0')] } });
       try {
         for (const one of steps) await take(harness, one);
         harness.double.faults.clear();

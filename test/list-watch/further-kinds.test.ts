@@ -2,18 +2,18 @@
  * What is followed beside the kinds that names are made from: one ConfigMap, with the permissions for it alone, and nodes.
  */
 import { afterEach, describe, expect, test } from 'vitest';
-import { ConfigMapSink } from '../../src/kube/config-map-sink.ts';
-import { fixedBytes } from '../../src/kube/connection/byte-source.ts';
-import { HttpConnection } from '../../src/kube/connection/http-connection.ts';
-import { makeApiAccess } from '../../src/kube/list-watch/api-access.ts';
-import { followConfigMap, followNodes } from '../../src/kube/list-watch/further-kinds.ts';
-import type { Follower } from '../../src/kube/list-watch/reflector.ts';
-import { NodePlaces } from '../../src/kube/node-places.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { RecordingLog } from '../../src/base/testing/recording-log.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';
+import { HttpConnection } from '../../src/kube/api/connection/http-connection.ts';
+import { makeApiAccess } from '../../src/kube/api/list-watch/api-access.ts';
+import { followConfigMap, followNodes } from '../../src/kube/api/list-watch/further-kinds.ts';
+import type { Follower } from '../../src/kube/api/list-watch/reflector.ts';
+import { ConfigMapSink } from '../../src/kube/objects/config-map-sink.ts';
+import { NodePlaces } from '../../src/kube/objects/node-places.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { RecordingLog } from '../support/recording-log.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 const NAMESPACE = 'kube-system';
 const NAME = 'kube-dns';
@@ -63,8 +63,11 @@ const ONLY_THIS = {
   rules: {
     dns: [
       {
-        ...{ groups: [''], resources: ['configmaps'], verbs: ['get', 'watch'] as const },
-        ...{ names: [NAME], namespace: NAMESPACE },
+        groups: [''],
+        resources: ['configmaps'],
+        verbs: ['get', 'watch'] as const,
+        names: [NAME],
+        namespace: NAMESPACE,
       },
     ],
   },
@@ -120,7 +123,7 @@ test('a ConfigMap that we may not see leaves defaults, and is tried again', asyn
   await waitUntil('a refusal', () => log.records.some(({ level }) => level === 'warn'));
   expect(log.records.find(({ level }) => level === 'warn')?.fields).toMatchObject({
     kind: 'configmaps',
-    reason: 'permission',
+    state: 'permission',
   });
   expect(seen).toEqual([]);
   double.access = ONLY_THIS;

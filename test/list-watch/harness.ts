@@ -2,17 +2,22 @@
  * A watch of a cluster against the API server double, with time turned by hand.
  */
 
-import { HttpConnection } from '../../src/kube/connection/http-connection.ts';
-import type { ClusterSettings } from '../../src/kube/connection/settings.ts';
-import { ClusterWatch, type ClusterWatchOptions } from '../../src/kube/list-watch/cluster-watch.ts';
-import type { KindStatus } from '../../src/kube/list-watch/reflector.ts';
-import type { EndpointsObject, NamespaceObject, PodObject, ServiceObject } from '../../src/kube/objects.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { RecordingLog } from '../../src/base/testing/recording-log.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { HttpConnection } from '../../src/kube/api/connection/http-connection.ts';
+import type { ClusterSettings } from '../../src/kube/api/connection/settings.ts';
+import { ClusterWatch, type ClusterWatchOptions } from '../../src/kube/api/list-watch/cluster-watch.ts';
+import type { KindStatus } from '../../src/kube/api/list-watch/reflector.ts';
+import type {
+  EndpointsObject,
+  NamespaceObject,
+  PodObject,
+  ServiceObject,
+} from '../../src/kube/objects/objects.ts';
+import { MemorySink } from '../../src/kube/testing/memory-sink.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { MemorySink } from '../support/memory-sink.ts';
-import { RecordingLog } from '../support/recording-log.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 export function service(name: string, clusterIP = '10.96.0.10', namespace = 'default'): KubernetesObject {
   const ports = [{ name: 'http', port: 80, protocol: 'TCP' }];
@@ -74,10 +79,11 @@ export class Harness {
       connection: this.connection,
       sinks: { services, endpoints, namespaces, pods },
       log: this.log,
-      endpointsFrom: 'slices-then-endpoints',
       clock,
       random: () => 0.5,
       ...options.watch,
+      // Time is turned in steps of seconds, faster than a connection is made.
+      timing: { connect: 1e9, ...options.watch?.timing },
     });
   }
 

@@ -2,7 +2,7 @@
  * List and watch as they go when all is well.
  */
 import { afterEach, describe, expect, test } from 'vitest';
-import { fixedBytes } from '../../src/kube/connection/byte-source.ts';
+import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';
 import { kubeDnsRules } from '../api-server/access.ts';
 import { endpoints, Harness, type HarnessOptions, namespace, pod, service, slice } from './harness.ts';
 
@@ -17,9 +17,12 @@ afterEach(() => harness.stop());
 const many = (count: number) => Array.from({ length: count }, (_, index) => service(`web-${index}`));
 
 describe('lists', () => {
-  test('objects of every kind arrive trimmed', async () => {
+  test.each([
+    ['JSON', false],
+    ['Protocol Buffers', true],
+  ])('objects of every kind arrive trimmed from %s', async (_encoding, protobuf) => {
     const objects = [service('web'), slice('web-1', 'web'), namespace('default'), pod('web-0', '10.244.0.1')];
-    await start({ server: { objects }, kinds: ['namespaces', 'pods'] });
+    await start({ server: { objects, protobuf }, kinds: ['namespaces', 'pods'] });
     await harness.untilWatching();
     expect(harness.services.objects.get('default/web')).toEqual({
       kind: 'Service',
@@ -34,31 +37,38 @@ describe('lists', () => {
     expect(harness.watch.status()).toMatchObject({ synced: true, age: 0, reasons: [] });
   });
 
-  test('come in pages of 500 without a resource version', async () => {
+  const listsOfServices = () =>
+    harness.double.requests.filter(({ verb, plural }) => verb === 'list' && plural === 'services');
+
+  test('come whole from the watch cache of the server', async () => {
     await start({ server: { objects: many(1201) } });
     await harness.untilWatching();
     expect(harness.services.count()).toBe(1201);
-    const lists = harness.double.requests.filter(
-      ({ verb, plural }) => verb === 'list' && plural === 'services',
-    );
-    expect(lists.map(({ query }) => query.get('limit'))).toEqual(['500', '500', '500']);
-    expect(lists.some(({ query }) => query.has('resourceVersion'))).toBe(false);
+    expect(listsOfServices().map(({ query }) => query.toString())).toEqual(['resourceVersion=0']);
+  });
+
+  test('come from the store in pages of 500 when what is held may be wrong', async () => {
+    await start({ server: { objects: many(1201) } });
+    await harness.untilWatching();
+    for (const watch of harness.double.watches) watch.inject('nonsense\n');
+    await harness.untilAsTimePasses('a second list', 50, () => harness.services.completed === 2);
+    const pages = listsOfServices().filter(({ query }) => query.has('limit'));
+    expect(pages.map(({ query }) => query.get('limit'))).toEqual(['500', '500', '500']);
+    expect(pages.some(({ query }) => query.has('resourceVersion'))).toBe(false);
   });
 
   test('objects that change between two pages are neither lost nor doubled', async () => {
     await start({ server: { objects: many(1001) } });
-    harness.double.faults.add({
-      plural: 'services',
-      verb: 'list',
-      continued: true,
-      fault: { kind: 'status', status: 500 },
-    });
-    await harness.until('the first page', () => harness.services.count() === 500);
+    await harness.untilWatching();
+    const fault = { kind: 'pieces', size: 10_000, pause: 1 } as const;
+    harness.double.faults.add({ plural: 'services', continued: true, fault });
+    const begun = harness.services.calls.length;
+    for (const watch of harness.double.watches) watch.inject('nonsense\n');
+    await harness.untilAsTimePasses('the first page', 50, () => harness.services.calls.length >= begun + 500);
     harness.double.delete('Service', 'web-0', 'default');
     harness.double.put(service('late'));
-    await harness.untilAsTimePasses('the watch', 100, () => harness.state === 'watching');
+    await harness.until('the change', () => harness.services.keys.includes('default/late'));
     expect(harness.services.count()).toBe(1001);
-    expect(harness.services.keys).toContain('default/late');
     expect(harness.services.keys).not.toContain('default/web-0');
   });
 
@@ -217,26 +227,14 @@ describe('the ways to endpoints', () => {
     const access = { tokens: { secret: 'kube-dns' }, rules: { 'kube-dns': kubeDnsRules } };
     const objects = [service('web'), endpoints('web'), slice('web-1', 'web')];
     await start({ server: { objects, access, tls: 'server' }, settings: secured('secret') });
-    await harness.untilWatching();
+    await harness.untilAsTimePasses('Endpoints', 100, () => harness.watch.status().synced);
     expect(harness.endpoints.keys).toEqual(['default/web']);
-    expect(harness.watch.status().synced).toBe(true);
+    const downgrades = harness.log.records.filter(({ message }) => message.startsWith('API version not'));
+    expect(downgrades.at(-1)?.fields).toMatchObject({ kind: 'endpoints', path: '/api/v1/endpoints' });
     harness.double.access = { tokens: access.tokens };
     await harness.untilAsTimePasses('the better way', 5_000, () => harness.endpoints.completed === 2);
     await harness.untilWatching();
     expect(harness.endpoints.keys).toEqual(['default/web-1']);
-  });
-
-  test('the dialect that asks for Endpoints alone meets no refusal under the rules of system:kube-dns', async () => {
-    const access = { tokens: { secret: 'kube-dns' }, rules: { 'kube-dns': kubeDnsRules } };
-    const objects = [service('web'), endpoints('web')];
-    await start({
-      server: { objects, access, tls: 'server' },
-      settings: secured('secret'),
-      watch: { endpointsFrom: 'endpoints' },
-    });
-    await harness.untilWatching();
-    expect(harness.double.requests.filter(({ status }) => status !== 'allowed')).toEqual([]);
-    expect(harness.endpoints.keys).toEqual(['default/web']);
   });
 });
 

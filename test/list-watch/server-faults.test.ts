@@ -2,8 +2,8 @@
  * List and watch against a server that is not what it was: gone, restored, refusing, asking for other credentials.
  */
 import { afterEach, describe, expect, test } from 'vitest';
-import { fixedBytes } from '../../src/kube/connection/byte-source.ts';
-import type { ByteSource } from '../../src/kube/connection/settings.ts';
+import { fixedBytes } from '../../src/kube/api/connection/byte-source.ts';
+import type { ByteSource } from '../../src/kube/api/connection/settings.ts';
 import { Harness, type HarnessOptions, service, slice } from './harness.ts';
 
 let harness: Harness;

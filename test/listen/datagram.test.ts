@@ -2,12 +2,12 @@
  * UDP on the main thread: the same answers as by batches.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/ground/clock.ts';
-import { silentLog } from '../../src/ground/log.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { type DatagramOptions, listenByDatagrams } from '../../src/listen/datagram.ts';
 import type { UdpListener } from '../../src/listen/udp-listener.ts';
 import { PortInUseError } from '../../src/socket/socket-error.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
 import { portOf, startClient } from './scripted-udp.ts';
 import { queryFor } from './udp-client.ts';
@@ -16,9 +16,9 @@ async function startDatagrams(changes: Partial<DatagramOptions> = {}): Promise<U
   const listener = await listenByDatagrams({
     addresses: [{ address: '127.0.0.1', port: 0 }],
     answers: new ScriptedAnswers(),
-    answerSlowly: async (query) => answerAuthoritatively(query),
-    udpLimit: 1232,
-    mostUnanswered: 10,
+    handleQuery: async (query) => answerAuthoritatively(query),
+    udpSize: 1232,
+    maxUnanswered: 10,
     clock: systemClock,
     log: silentLog,
     ...changes,
@@ -56,8 +56,8 @@ describe('datagrams', () => {
   it('are dropped while too many are unanswered, and the others answered before the listener stops', async () => {
     const answers: (() => void)[] = [];
     const listener = await startDatagrams({
-      mostUnanswered: 2,
-      answerSlowly: (query) =>
+      maxUnanswered: 2,
+      handleQuery: (query) =>
         new Promise((resolve) => answers.push(() => resolve(answerAuthoritatively(query)))),
     });
     const client = await startClient();

@@ -2,9 +2,9 @@
  * Queries from port 0, which no answer can be sent to: the kernel refuses the whole of the `sendmmsg` from there on.
  */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { mayForge, PortZeroSender } from '../support/port-zero-sender.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { portOf, startClient, startUdp } from './scripted-udp.ts';
 import { queryFor } from './udp-client.ts';
 

@@ -2,8 +2,8 @@
  * A UDP listener by batches with scripted answers on free loopback ports, closed when its test ends.
  */
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/ground/clock.ts';
-import { silentLog } from '../../src/ground/log.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
 import { listenByBatches, type UdpOptions } from '../../src/listen/udp.ts';
 import type { UdpListener } from '../../src/listen/udp-listener.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
@@ -18,8 +18,8 @@ export async function startUdp(
     firstReader: 0,
     table: new SharedArrayBuffer(0),
     takeover: false,
-    udpLimit: 1232,
-    answerSlowly: async (query) => answerAuthoritatively(query),
+    udpSize: 1232,
+    handleQuery: async (query) => answerAuthoritatively(query),
     onReaderDead: () => {},
     clock: systemClock,
     log: silentLog,

@@ -5,17 +5,17 @@
 import { Worker } from 'node:worker_threads';
 import { decode } from 'dns-packet';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/ground/clock.ts';
-import { silentLog } from '../../src/ground/log.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { listenByDatagrams } from '../../src/listen/datagram.ts';
 import { listenOnTcp } from '../../src/listen/tcp.ts';
-import type { AnswerSlowly } from '../../src/listen/types.ts';
+import type { HandleQuery } from '../../src/listen/types.ts';
 import { TableReader } from '../../src/table/reader.ts';
+import { addressNode, cachedAddress, node, settings } from '../../src/table/testing/table-answers.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { frame } from '../../src/wire/frames.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
-import { addressNode, cachedAddress, node, terms } from '../support/table-answers.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { startLoad } from './load.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
 import { portOf, startClient, startUdp } from './scripted-udp.ts';
@@ -34,14 +34,14 @@ beforeAll(async () => {
 /** A table with a few names. Its last reader is the main thread's. */
 function makeTable() {
   const table = new TableWriter({ readers: READERS + 1, reservation: 64 * 2 ** 20 });
-  const zone = table.defineZone(terms('cluster.local'));
+  const zone = table.defineZone(settings('cluster.local'));
   table.put(node('cluster.local', zone));
   table.put(addressNode('one.cluster.local', zone, ['10.0.0.1']));
-  table.cache(cachedAddress('example.com', '192.0.2.7', 60), Date.now());
+  table.cache(cachedAddress('example.com', '192.0.2.7', 60), systemClock.monotonic());
   return { table, zone, answers: new TableReader(table.memory, READERS) };
 }
 
-const answerSlowly: AnswerSlowly = async (query) => answerAuthoritatively(query);
+const handleQuery: HandleQuery = async (query) => answerAuthoritatively(query);
 
 /** What matters of a response, in one line. */
 function summary(message: Buffer): string {
@@ -54,12 +54,12 @@ function summary(message: Buffer): string {
 describe('every listener', () => {
   it('gives the same answers', async () => {
     const { table, answers } = makeTable();
-    const surroundings = { clock: systemClock, log: silentLog, answerSlowly };
+    const dependencies = { clock: systemClock, log: silentLog, handleQuery, udpSize: 1232 };
     const addresses = [{ address: '127.0.0.1', port: 0 }];
     const batches = await startUdp({ threadEntry, table: table.memory, readers: READERS });
-    const datagrams = await listenByDatagrams({ ...surroundings, addresses, answers, udpLimit: 1232 });
+    const datagrams = await listenByDatagrams({ ...dependencies, addresses, answers });
     onTestFinished(() => datagrams.stop(0));
-    const tcp = await listenOnTcp({ ...surroundings, addresses, answers, takeover: false, native: true });
+    const tcp = await listenOnTcp({ ...dependencies, addresses, answers, takeover: false, native: true });
     onTestFinished(() => tcp.stop(0));
     const udpClient = await startClient();
     const tcpClient = new TcpClient(tcp.endpoints[0]?.port ?? 0, '127.0.0.1');

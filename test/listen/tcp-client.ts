@@ -3,8 +3,8 @@
  */
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { FrameParser } from '../../src/wire/frames.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 export class TcpClient {
   readonly messages: Buffer[] = [];

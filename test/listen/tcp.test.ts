@@ -3,13 +3,13 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/ground/clock.ts';
-import { silentLog } from '../../src/ground/log.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { listenOnTcp, type TcpListener, type TcpOptions } from '../../src/listen/tcp.ts';
 import { PortInUseError } from '../../src/socket/socket-error.ts';
 import { frame } from '../../src/wire/frames.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { answerAuthoritatively, ScriptedAnswers } from './scripted-answers.ts';
 import { TcpClient } from './tcp-client.ts';
 import { queryFor } from './udp-client.ts';
@@ -20,7 +20,8 @@ async function startTcp(changes: Partial<TcpOptions> = {}): Promise<TcpListener>
     takeover: false,
     native: true,
     answers: new ScriptedAnswers(),
-    answerSlowly: async (query) => answerAuthoritatively(query),
+    handleQuery: async (query) => answerAuthoritatively(query),
+    udpSize: 1232,
     clock: systemClock,
     log: silentLog,
     ...changes,
@@ -41,7 +42,7 @@ const idsOf = (messages: readonly Buffer[]): number[] => messages.map((message) 
 class HeldAnswers {
   readonly #held: (() => void)[] = [];
 
-  readonly answerSlowly = (query: Uint8Array): Promise<Uint8Array> =>
+  readonly handleQuery = (query: Uint8Array): Promise<Uint8Array> =>
     new Promise((resolve) => this.#held.push(() => resolve(answerAuthoritatively(query))));
 
   get count(): number {
@@ -85,7 +86,7 @@ describe('queries over TCP', () => {
 
   it('are answered out of order, each when it is ready', async () => {
     const held = new HeldAnswers();
-    const client = connectTo(await startTcp({ answerSlowly: held.answerSlowly }));
+    const client = connectTo(await startTcp({ handleQuery: held.handleQuery }));
     client.send(Buffer.concat([framed('slow', 1), framed('fast', 2), framed('slow', 3), framed('fast', 4)]));
     expect(idsOf(await client.waitForMessages(2))).toEqual([2, 4]);
     held.release();
@@ -93,8 +94,8 @@ describe('queries over TCP', () => {
   });
 
   it('are answered SERVFAIL where answering fails, at once or later', async () => {
-    const answerSlowly = (): Promise<never> => Promise.reject(new Error('a defect, as asked for'));
-    const listener = await startTcp({ answerSlowly });
+    const handleQuery = (): Promise<never> => Promise.reject(new Error('a defect, as asked for'));
+    const listener = await startTcp({ handleQuery });
     const client = connectTo(listener);
     client.send(Buffer.concat([framed('throw', 1), framed('slow', 2), framed('fast', 3)]));
     const messages = await client.waitForMessages(3);
@@ -111,7 +112,7 @@ describe('queries over TCP', () => {
 
   it('are answered although the client has closed its side', async () => {
     const held = new HeldAnswers();
-    const listener = await startTcp({ answerSlowly: held.answerSlowly });
+    const listener = await startTcp({ handleQuery: held.handleQuery });
     const client = connectTo(listener);
     client.socket.end(Buffer.concat([framed('fast', 1), framed('slow', 2)]));
     await waitUntil('the slow question', () => held.count === 1);
@@ -125,7 +126,7 @@ describe('queries over TCP', () => {
 describe('a connection', () => {
   it('owes so many answers at most, and reads on when it has given some', async () => {
     const held = new HeldAnswers();
-    const client = connectTo(await startTcp({ answerSlowly: held.answerSlowly, limits: { owed: 3 } }));
+    const client = connectTo(await startTcp({ handleQuery: held.handleQuery, limits: { owed: 3 } }));
     client.send(Buffer.concat(Array.from({ length: 10 }, (_, id) => framed('slow', id))));
     for (const expected of [3, 6, 9, 10]) {
       await waitUntil('more to be asked', () => held.count > 0);
@@ -232,7 +233,7 @@ describe('time', () => {
   it('counts from the last query, and not while an answer is owed', async () => {
     const clock = new ManualClock();
     const held = new HeldAnswers();
-    const listener = await startTcp({ clock, limits, answerSlowly: held.answerSlowly });
+    const listener = await startTcp({ clock, limits, handleQuery: held.handleQuery });
     const client = connectTo(listener);
     for (let id = 1; id <= 3; id++) {
       client.send(framed('fast', id));
@@ -253,7 +254,7 @@ describe('time', () => {
   it('ends a connection of great age, but not the answers that it owes', async () => {
     const clock = new ManualClock();
     const held = new HeldAnswers();
-    const listener = await startTcp({ clock, limits, answerSlowly: held.answerSlowly });
+    const listener = await startTcp({ clock, limits, handleQuery: held.handleQuery });
     const client = connectTo(listener);
     for (let id = 1; id <= 11; id++) {
       client.send(framed('fast', id));
@@ -274,24 +275,37 @@ describe('time', () => {
 });
 
 describe('connections', () => {
-  it('of one client are limited, and of all clients', async () => {
+  it('of one client are limited, and of all clients: the longest idle one gives way', async () => {
     const listener = await startTcp({ limits: { connections: 3, connectionsPerClient: 2 } });
-    const first = [connectTo(listener), connectTo(listener)];
-    await waitUntil('two connections', () => listener.count().open === 2);
+    const first = connectTo(listener);
+    await waitUntil('the first connection', () => listener.count().accepted === 1);
+    const second = connectTo(listener);
+    await waitUntil('the second connection', () => listener.count().accepted === 2);
     const third = connectTo(listener);
-    await waitUntil('the third to be closed', () => third.isEnded);
+    await waitUntil('the first to be closed', () => first.isEnded);
     const other = connectTo(listener, '127.0.0.7');
     await waitUntil('another client', () => listener.count().open === 3);
     const last = connectTo(listener, '127.0.0.8');
-    await waitUntil('the last to be closed', () => last.isEnded);
-    expect(listener.count()).toMatchObject({ open: 3, accepted: 3, rejected: 2 });
-    first[0]?.socket.destroy();
-    await waitUntil('room', () => listener.count().open === 2);
-    const next = connectTo(listener);
-    for (const client of [next, other, first[1]]) {
-      client?.send(framed('fast', 1));
-      await client?.waitForMessages(1);
+    await waitUntil('the second to be closed', () => second.isEnded);
+    expect(listener.count()).toMatchObject({ open: 3, accepted: 5, rejected: 0, ended: { evicted: 2 } });
+    for (const client of [third, other, last]) {
+      client.send(framed('fast', 1));
+      await client.waitForMessages(1);
     }
+  });
+
+  it('that owe answers keep their places', async () => {
+    const held = new HeldAnswers();
+    const limits = { connections: 2, connectionsPerClient: 2 };
+    const listener = await startTcp({ limits, handleQuery: held.handleQuery });
+    const [one, other] = [connectTo(listener), connectTo(listener, '127.0.0.7')];
+    for (const client of [one, other]) client.send(framed('slow', 1));
+    await waitUntil('both questions', () => held.count === 2);
+    const late = connectTo(listener, '127.0.0.8');
+    await waitUntil('the late one to be closed', () => late.isEnded);
+    expect(listener.count()).toMatchObject({ open: 2, accepted: 2, rejected: 1 });
+    held.release();
+    for (const client of [one, other]) await client.waitForMessages(1);
   });
 
   it('are refused to a second process, unless it asks to join', async () => {
@@ -308,7 +322,7 @@ describe('connections', () => {
 describe('a listener that stops', () => {
   it('accepts no more, gives the answers it owes, and lets a new connection ask once', async () => {
     const held = new HeldAnswers();
-    const listener = await startTcp({ answerSlowly: held.answerSlowly });
+    const listener = await startTcp({ handleQuery: held.handleQuery });
     const [busy, idle, fresh] = [connectTo(listener), connectTo(listener), connectTo(listener)];
     busy.send(framed('slow', 1));
     idle.send(framed('fast', 2));
@@ -331,7 +345,7 @@ describe('a listener that stops', () => {
   it('cuts what has not ended in time', async () => {
     const clock = new ManualClock();
     const held = new HeldAnswers();
-    const listener = await startTcp({ clock, answerSlowly: held.answerSlowly });
+    const listener = await startTcp({ clock, handleQuery: held.handleQuery });
     const client = connectTo(listener);
     client.send(framed('slow', 1));
     await waitUntil('the slow question', () => held.count === 1);

@@ -1,8 +1,8 @@
 /**
  * A process that serves UDP with scripted answers until it is told to stop, to stand beside another one on the same port.
  */
-import { systemClock } from '../../src/ground/clock.ts';
-import { silentLog } from '../../src/ground/log.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
 import { listenByBatches } from '../../src/listen/udp.ts';
 
 const [, , address = '127.0.0.1', port = '0', threadEntry = ''] = process.argv;
@@ -13,9 +13,9 @@ const listener = await listenByBatches({
   firstReader: 0,
   table: new SharedArrayBuffer(0),
   takeover: true,
-  udpLimit: 1232,
+  udpSize: 1232,
   threadEntry: new URL(threadEntry),
-  answerSlowly: async () => undefined,
+  handleQuery: async () => undefined,
   onReaderDead: () => {},
   clock: systemClock,
   log: silentLog,

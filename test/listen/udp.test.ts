@@ -2,12 +2,13 @@
  * UDP by batches over real sockets and real threads.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AnswerSlowly, Client } from '../../src/listen/types.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import type { Client } from '../../src/chain/query.ts';
+import type { HandleQuery } from '../../src/listen/types.ts';
 import { PortInUseError } from '../../src/socket/socket-error.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { startLoad } from './load.ts';
 import { answerAuthoritatively, firstLabelOf } from './scripted-answers.ts';
 import { portOf, startClient, startUdp } from './scripted-udp.ts';
@@ -123,6 +124,29 @@ describe('a reader', () => {
     expect(dead).toEqual([5, 5]);
   });
 
+  it('that is down leaves its clients to the others, and comes back', async () => {
+    const clock = new ManualClock();
+    const dead: number[] = [];
+    const onReaderDead = (reader: number) => void dead.push(reader);
+    const listener = await startUdp({ threadEntry, readers: 2, clock, onReaderDead });
+    const port = portOf(listener);
+    expect(listener.count().down).toBe(0);
+    const killer = await startClient();
+    killer.send(queryFor('exit.example', 1), port, '127.0.0.1');
+    await waitUntil('the death', () => listener.count().down === 1);
+    // Its successor starts after a pause, which this clock does not let pass.
+    const [first = 0] = dead;
+    const before = listener.count().readers.map(({ packets }) => packets);
+    for (let turn = 0; turn < 40; turn++) await (await startClient()).ask('fast.example', port, '127.0.0.1');
+    expect(listener.count().readers[first]?.packets).toBe(before[first]);
+    clock.advance(50);
+    await waitUntil('the successor', () => listener.count().down === 0);
+    const received = () => (listener.count().readers[first]?.packets ?? 0) - (before[first] ?? 0);
+    for (let turn = 0; turn < 40 && received() === 0; turn++)
+      await (await startClient()).ask('fast.example', port, '127.0.0.1');
+    expect(received()).toBeGreaterThan(0);
+  });
+
   it('that dies again and again is replaced after longer and longer pauses', async () => {
     const clock = new ManualClock();
     const dead: number[] = [];
@@ -141,45 +165,47 @@ describe('a reader', () => {
 });
 
 describe('slow questions', () => {
-  it('beyond the room of the ring are dropped and counted, and fast ones are still answered', async () => {
+  it('beyond a client’s part of the ring are dropped and counted, and all others are still answered', async () => {
     const answers: (() => void)[] = [];
     const listener = await startUdp({
       threadEntry,
       ringOctets: 1024,
-      mostUnanswered: 2,
-      answerSlowly: (query) =>
+      maxUnanswered: 2,
+      handleQuery: (query) =>
         new Promise((resolve) => answers.push(() => resolve(answerAuthoritatively(query)))),
     });
     const client = await startClient();
     const port = portOf(listener);
     const first = [client.ask('slow1', port, '127.0.0.1'), client.ask('slow2', port, '127.0.0.1')];
     await waitUntil('two questions to be asked', () => answers.length === 2);
-    // Each takes 112 octets of the ring: nine fit, three do not.
+    // Each takes 112 octets of the ring: one client may have five, so that others find room.
     const second = Array.from({ length: 12 }, (_, index) =>
       client.ask(`slow${10 + index}`, port, '127.0.0.1', 1500),
     );
     const settled = Promise.allSettled(second);
-    await waitUntil('the ring to overflow', () => listener.count().slow.dropped === 3);
+    await waitUntil('the ring to overflow', () => listener.count().slow.dropped === 7);
+    const other = await startClient('udp4', '127.0.0.7');
+    const others = other.ask('slow30', port, '127.0.0.1');
     await client.ask('fast', port, '127.0.0.1');
     expect(listener.count().slow).toMatchObject({ asked: 2, unanswered: 2 });
     await waitUntil(
       'the rest to be answered',
-      () => listener.count().slow.asked === 11 && answers.length === 0,
+      () => listener.count().slow.asked === 8 && answers.length === 0,
       {
         step: () => {
           for (const answer of answers.splice(0)) answer();
         },
       },
     );
-    await Promise.all(first);
-    expect((await settled).filter(({ status }) => status === 'fulfilled')).toHaveLength(9);
-    expect(listener.count().slow).toMatchObject({ unanswered: 0, dropped: 3 });
+    await Promise.all([...first, others]);
+    expect((await settled).filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+    expect(listener.count().slow).toMatchObject({ unanswered: 0, dropped: 7 });
   });
 
   it('are answered SERVFAIL when answering fails, and not at all when there is nothing to say', async () => {
     const listener = await startUdp({
       threadEntry,
-      answerSlowly: async (query) => {
+      handleQuery: async (query) => {
         if (firstLabelOf(query) === 'slow-silent') return undefined;
         throw new Error('a defect, as asked for');
       },
@@ -198,11 +224,11 @@ describe('slow questions', () => {
       { address: '127.0.0.1', port: 0 },
       { address: '::1', port: 0 },
     ];
-    const answerSlowly: AnswerSlowly = async (query, client) => {
+    const handleQuery: HandleQuery = async (query, client) => {
       clients.push(client);
       return answerAuthoritatively(query);
     };
-    const listener = await startUdp({ threadEntry, addresses, answerSlowly });
+    const listener = await startUdp({ threadEntry, addresses, handleQuery });
     const [four, six] = listener.endpoints;
     await (await startClient('udp4', '127.0.0.9')).ask('slow', four?.port ?? 0, '127.0.0.1');
     await (await startClient('udp6')).ask('slow', six?.port ?? 0, '::1');

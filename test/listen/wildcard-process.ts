@@ -2,8 +2,8 @@
  * A process that serves wildcard addresses, asks each of the given addresses, fast and slow, and prints where the answers
  * came from.
  */
-import { systemClock } from '../../src/ground/clock.ts';
-import { silentLog } from '../../src/ground/log.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
 import { listenByBatches } from '../../src/listen/udp.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
 import { UdpClient } from './udp-client.ts';
@@ -20,9 +20,9 @@ const listener = await listenByBatches({
   firstReader: 0,
   table: new SharedArrayBuffer(0),
   takeover: false,
-  udpLimit: 1232,
+  udpSize: 1232,
   threadEntry: new URL(threadEntry),
-  answerSlowly: async (query) => answerAuthoritatively(query),
+  handleQuery: async (query) => answerAuthoritatively(query),
   onReaderDead: () => {},
   clock: systemClock,
   log: silentLog,

@@ -2,13 +2,13 @@
  * The real dnsmasq and ours with the same options, asked the same questions.
  */
 import { onTestFinished } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { ask, type Server } from '../../src/chain/testing/ask.ts';
 import { presentRecord } from '../../src/wire/present.ts';
 import type { Message, TYPE } from '../../src/wire/types.ts';
 import { runDnsmasq } from '../dnsmasq-options/running-dnsmasq.ts';
-import { ask, type Server } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { type Program, runPortolan } from '../support/portolan.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 export interface BothPrograms {
   readonly real: Server;

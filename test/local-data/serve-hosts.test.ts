@@ -3,10 +3,10 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { afterEach, expect, it } from 'vitest';
-import { ask, askShort } from '../support/ask.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 afterEach(endAllPrograms);
 

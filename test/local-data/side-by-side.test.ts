@@ -3,9 +3,9 @@
  * differ, the difference is listed with its reason, and fails when it is no more.
  */
 import { describe, expect } from 'vitest';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { ask } from '../../src/chain/testing/ask.ts';
 import { type RunningDnsmasq, runDnsmasq } from '../dnsmasq-options/running-dnsmasq.ts';
-import { ask } from '../support/ask.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { describeWithTool, itWithTool } from '../support/tools.ts';
 import { findDifferences, questionsIn, runBoth, tell } from './both-programs.ts';
 

@@ -3,26 +3,33 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ClusterObject, ServicePort } from '../../src/kube/objects.ts';
-import { arbitraryObjects } from '../cluster/arbitrary-objects.ts';
-import { AskableCluster } from '../cluster/askable-cluster.ts';
+import { AskableCluster } from '../../src/handlers/testing/askable-cluster.ts';
+import type { ClusterObject, ServicePort } from '../../src/kube/objects/objects.ts';
+import { arbitraryObjects } from '../../src/kube/testing/arbitrary-objects.ts';
 
 const HTTP: ServicePort = { name: 'http', protocol: 'TCP', port: 80 };
 const NAMELESS: ServicePort = { name: '', protocol: 'TCP', port: 8080 };
 
 const OBJECTS: readonly ClusterObject[] = [
   {
-    ...{ kind: 'Service', namespace: 'shop', name: 'web' },
+    kind: 'Service',
+    namespace: 'shop',
+    name: 'web',
     address: { kind: 'clusterIPs', addresses: ['10.0.0.1'] },
     ports: [HTTP, NAMELESS],
   },
   { kind: 'Service', namespace: 'shop', name: 'db', address: { kind: 'headless' }, ports: [] },
   {
-    ...{ kind: 'Endpoints', namespace: 'shop', name: 'db', service: 'db' },
+    kind: 'Endpoints',
+    namespace: 'shop',
+    name: 'db',
+    service: 'db',
     groups: [{ addresses: [{ address: '10.244.1.30', hostname: undefined }], ports: [] }],
   },
   {
-    ...{ kind: 'Service', namespace: 'apps', name: 'elsewhere' },
+    kind: 'Service',
+    namespace: 'apps',
+    name: 'elsewhere',
     address: { kind: 'externalName', name: 'www.example.com' },
     ports: [],
   },
@@ -137,7 +144,10 @@ describe('the tree of a zone', () => {
     const text = cacheOf([
       { kind: 'Service', namespace: 'a', name: 'db', address: { kind: 'headless' }, ports: [] },
       {
-        ...{ kind: 'Endpoints', namespace: 'a', name: 'db', service: 'db' },
+        kind: 'Endpoints',
+        namespace: 'a',
+        name: 'db',
+        service: 'db',
         groups: [{ addresses: [{ address: '10.1.0.1', hostname: 'db-0' }], ports: [HTTP] }],
       },
     ]);

@@ -2,10 +2,10 @@
  * What `portolan kube-dns` shows by HTTP, with the environment that manifests of kube-dns set.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { ask } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { ask } from '../../src/chain/testing/ask.ts';
+import { parsePrometheusText } from '../../src/observe/testing/prometheus-text.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
-import { parsePrometheusText } from '../support/prometheus-text.ts';
 
 const ADDRESS = '127.0.0.1';
 /** What kube-dns calls the entries of 10.96.20.10. */

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { PrometheusTextError, parsePrometheusText, seriesKey } from '../support/prometheus-text.ts';
+import {
+  PrometheusTextError,
+  parsePrometheusText,
+  seriesKey,
+} from '../../src/observe/testing/prometheus-text.ts';
 
 const HEAD = '# HELP a What it is.\n# TYPE a';
 

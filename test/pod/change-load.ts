@@ -2,9 +2,9 @@
  * Load while the configuration changes: questions whose answers no change may touch, and a count of what was lost.
  */
 import { expect } from 'vitest';
-import type { Server } from '../support/ask.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import type { Server } from '../../src/chain/testing/ask.ts';
 import { BurstLoad } from '../support/burst-load.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { SHARED_DOMAIN } from './upstream.ts';
 
 /** More than dnsmasq's cache holds, so that many are asked for upstream at any moment. */

@@ -5,18 +5,18 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ServeFlags } from '../../src/config/serve-flags.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
+import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { type InProcessServer, serveInProcess } from '../faults/in-process-server.ts';
-import { askShort } from '../support/ask.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { arbitraryFiles, arbitraryTexts } from './arbitrary-config-map.ts';
 import { ConfigMapVolume, changeConfigMap } from './config-map.ts';
-import { type OutsideWorld, readGoldenCluster, startOutsideWorld } from './pod.ts';
+import { readGoldenCluster, startTestUpstreams, type TestUpstreams } from './pod.ts';
 
-const TAKEN = 'settings of the ConfigMap taken in';
-const REFUSED = /^configuration not taken in/;
+const TAKEN = 'ConfigMap applied';
+const REFUSED = /^configuration rejected/;
 
 let readerEntry: URL;
 beforeAll(async () => {
@@ -30,13 +30,13 @@ const NO_OTHER_PORTS = { sidecarPort: 'none', prometheusPort: 'none' };
 
 class FuzzedServer<Value> {
   readonly #server: InProcessServer;
-  readonly #outside: OutsideWorld;
+  readonly #outside: TestUpstreams;
   readonly #write: Write<Value>;
   /** What a name of the stub domain must be answered with. */
   #expected: string | undefined;
   #turn = 0;
 
-  constructor(server: InProcessServer, outside: OutsideWorld, write: Write<Value>) {
+  constructor(server: InProcessServer, outside: TestUpstreams, write: Write<Value>) {
     this.#server = server;
     this.#outside = outside;
     this.#write = write;
@@ -83,7 +83,7 @@ async function start<Value>(
 ): Promise<FuzzedServer<Value>> {
   const apiServer = await ApiServerDouble.start({ objects: readGoldenCluster() });
   onTestFinished(() => apiServer.stop());
-  const outside = await startOutsideWorld(onTestFinished);
+  const outside = await startTestUpstreams(onTestFinished);
   const own = { kubeMasterUrl: apiServer.url, ...NO_OTHER_PORTS, ...flags };
   const server = await serveInProcess(own, { readerEntry });
   const fuzzed = new FuzzedServer(server, outside, write(apiServer));

@@ -3,9 +3,9 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import type { Server } from '../../src/chain/testing/ask.ts';
 import type { RecordedAnswer } from '../golden/recorded-answer.ts';
-import type { Server } from '../support/ask.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 
 type Asked = Pick<RecordedAnswer, 'name' | 'type'>;
 

@@ -3,16 +3,16 @@
  * that a node is in.
  */
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { ask, askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { linesOf } from '../resolver/zone-upstream.ts';
-import { ask, askShort, type Server } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { changeConfigMap } from './config-map.ts';
-import { readGoldenCluster } from './pod.ts';
+import { readGoldenCluster, SERVED_WITHOUT_SLICES } from './pod.ts';
 import { untilProbes } from './probes.ts';
-import { startOutsideServer } from './upstream.ts';
+import { startExternalServer } from './upstream.ts';
 
 const CART = 'cart.shop.fed CNAME cart.shop';
 const FEDERATIONS = 'fed=federation.test,other=other.test';
@@ -21,9 +21,9 @@ let apiServer: ApiServerDouble;
 let upstream: string;
 
 beforeEach(async () => {
-  apiServer = await ApiServerDouble.start({ objects: readGoldenCluster() });
+  apiServer = await ApiServerDouble.start({ objects: readGoldenCluster(), serves: SERVED_WITHOUT_SLICES });
   onTestFinished(() => apiServer.stop());
-  ({ address: upstream } = await startOutsideServer('192.0.2.1', onTestFinished));
+  ({ address: upstream } = await startExternalServer('192.0.2.1', onTestFinished));
 });
 afterEach(endAllPrograms);
 
@@ -106,6 +106,7 @@ it('without the right to see nodes the rest is served, and the log says what is 
     rules: {
       admin: [
         { groups: [''], resources: ['services', 'endpoints'], verbs: ['list', 'watch'] },
+        { groups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['list', 'watch'] },
         { groups: [''], resources: ['configmaps'], verbs: ['get', 'watch'] },
       ],
     },

@@ -3,16 +3,16 @@
  */
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
 import { type Knot, runKnot } from '../dnsmasq/knot.ts';
 import { afterFile } from '../support/after-file.ts';
-import { askShort } from '../support/ask.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { ConfigMapVolume } from './config-map.ts';
 import { type Layout, layOutAround } from './layouts.ts';
 import { checkAll, startAll } from './part.ts';
 import { pick, untilProbes } from './probes.ts';
-import { startOutsideServer } from './upstream.ts';
+import { startExternalServer } from './upstream.ts';
 
 const ZONES = {
   'cluster.local.': `
@@ -35,7 +35,7 @@ describeWithTool('knotd', 'around Knot DNS', () => {
 
   beforeAll(async () => {
     knot = await runKnot(ZONES, afterFile);
-    const { address: upstream } = await startOutsideServer('192.0.2.1', afterFile);
+    const { address: upstream } = await startExternalServer('192.0.2.1', afterFile);
     const { path } = await makeTemporaryFolder(afterFile);
     const configFolder = join(path, 'config');
     await new ConfigMapVolume(configFolder).write({ upstreamNameservers: JSON.stringify([upstream]) });

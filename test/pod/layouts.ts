@@ -1,14 +1,15 @@
 /**
- * The layouts of the kube-dns pod as our manifests have them: only ports, addresses and folders are replaced by free ones, and what
- * the parts would else read of the machine by what the test gives them.
+ * The layouts of the kube-dns pod as our manifests have them: only ports, addresses and folders are replaced by free ones, the
+ * sidecar's interval by a short one, and what the parts would read of the machine by what the test gives them.
  */
-import type { Server } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
+
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import type { Server } from '../../src/chain/testing/ask.ts';
 import { type LayoutFolder, readProbes, readWords } from './containers.ts';
 import { Part } from './part.ts';
 import type { Probes } from './probes.ts';
 
-export interface Surroundings {
+export interface Dependencies {
   /** URL of the API server. */
   readonly master: string;
   /** Where the ConfigMap is mounted. */
@@ -17,7 +18,7 @@ export interface Surroundings {
   readonly upstream: string;
 }
 
-type DnsmasqSurroundings = Omit<Surroundings, 'master'>;
+type DnsmasqDependencies = Omit<Dependencies, 'master'>;
 
 export interface Layout {
   readonly parts: readonly Part[];
@@ -45,26 +46,26 @@ interface Ports {
 }
 
 export const LAYOUTS = {
-  'three containers': (surroundings: Surroundings) => layOutThree(surroundings, 'ours'),
-  'the original dnsmasq between ours': (surroundings: Surroundings) => layOutThree(surroundings, 'original'),
+  'three containers': (dependencies: Dependencies) => layOutThree(dependencies, 'ours'),
+  'the original dnsmasq between ours': (dependencies: Dependencies) => layOutThree(dependencies, 'original'),
   'one container': layOutOne,
 } as const;
 export type LayoutName = keyof typeof LAYOUTS;
 
-async function layOutThree(surroundings: Surroundings, dnsmasq: 'ours' | 'original'): Promise<Layout> {
+async function layOutThree(dependencies: Dependencies, dnsmasq: 'ours' | 'original'): Promise<Layout> {
   const ports = await findPorts();
   const here = [
     ...[`--dns-bind-address=${HERE}`, `--healthz-port=${ports.readiness}`],
-    `--kube-master-url=${surroundings.master}`,
+    `--kube-master-url=${dependencies.master}`,
   ];
-  const args = wordsOf('kube-dns', 'kubedns', ports, surroundings, here);
+  const args = wordsOf('kube-dns', 'kubedns', ports, dependencies, here);
   const environment = { PROMETHEUS_PORT: String(ports.kubednsMetrics) };
   const makeDnsmasq = dnsmasq === 'ours' ? ourDnsmasq : originalDnsmasq;
   return {
     parts: [
       new Part('kubedns', { kind: 'portolan', args, environment }),
-      makeDnsmasq(ports, surroundings),
-      sidecar(ports, surroundings),
+      makeDnsmasq(ports, dependencies),
+      sidecar(ports, dependencies),
     ],
     ...places('kube-dns', ports),
     missed: {
@@ -78,51 +79,51 @@ async function layOutThree(surroundings: Surroundings, dnsmasq: 'ours' | 'origin
 /** Our dnsmasq and our sidecar around a server of others that has the place of kube-dns. @param kubedns its port */
 export async function layOutAround(
   kubedns: number,
-  surroundings: DnsmasqSurroundings,
+  dependencies: DnsmasqDependencies,
 ): Promise<Pick<Layout, 'parts' | 'front' | 'probes'>> {
   const ports = { ...(await findPorts()), kubedns };
   const { front, probes } = places('kube-dns', ports);
   const { 'kubedns readiness': _, ...rest } = probes;
-  return { parts: [ourDnsmasq(ports, surroundings), sidecar(ports, surroundings)], front, probes: rest };
+  return { parts: [ourDnsmasq(ports, dependencies), sidecar(ports, dependencies)], front, probes: rest };
 }
 
-function ourDnsmasq(ports: Ports, surroundings: DnsmasqSurroundings): Part {
-  const [command = '', ...words] = wordsOf('kube-dns', 'dnsmasq', ports, surroundings, onLoopback(ports));
+function ourDnsmasq(ports: Ports, dependencies: DnsmasqDependencies): Part {
+  const [command = '', ...words] = wordsOf('kube-dns', 'dnsmasq', ports, dependencies, onLoopback(ports));
   // It stands behind `--` in the manifests that the options are dnsmasq's; the nanny's come first.
   const args = [command, `-kubednsServer=${HERE}:${ports.kubedns}`, ...words];
   return new Part('dnsmasq', { kind: 'portolan', args });
 }
 
-function originalDnsmasq(ports: Ports, surroundings: DnsmasqSurroundings): Part {
-  const words = wordsOf('kube-dns', 'dnsmasq', ports, surroundings, onLoopback(ports));
+function originalDnsmasq(ports: Ports, dependencies: DnsmasqDependencies): Part {
+  const words = wordsOf('kube-dns', 'dnsmasq', ports, dependencies, onLoopback(ports));
   const own = words.slice(words.indexOf('--') + 1);
-  const args = [...own, `--server=${surroundings.upstream.replace(':', '#')}`];
+  const args = [...own, `--server=${dependencies.upstream.replace(':', '#')}`];
   return new Part('dnsmasq', { kind: 'foreign', path: 'dnsmasq', args });
 }
 
-function sidecar(ports: Ports, surroundings: DnsmasqSurroundings): Part {
+function sidecar(ports: Ports, dependencies: DnsmasqDependencies): Part {
   const here = [
     ...[`--dnsmasq-port=${ports.front}`, `--prometheus-addr=${HERE}`],
     `--prometheus-port=${ports.sidecar}`,
   ];
   return new Part('sidecar', {
     kind: 'portolan',
-    args: wordsOf('kube-dns', 'sidecar', ports, surroundings, here),
+    args: wordsOf('kube-dns', 'sidecar', ports, dependencies, here),
   });
 }
 
-async function layOutOne(surroundings: Surroundings): Promise<Layout> {
+async function layOutOne(dependencies: Dependencies): Promise<Layout> {
   const ports = await findPorts();
   const here = [
     ...[
       `--dns-bind-address=${HERE}`,
       `--dns-port=${ports.front}`,
-      `--kube-master-url=${surroundings.master}`,
+      `--kube-master-url=${dependencies.master}`,
     ],
     ...[`--healthz-port=${HERE}:${ports.readiness}`, `--sidecar-port=${HERE}:${ports.sidecar}`],
     `--prometheus-port=${HERE}:${ports.kubednsMetrics}`,
   ];
-  const args = wordsOf('portolan', 'portolan', ports, surroundings, here);
+  const args = wordsOf('portolan', 'portolan', ports, dependencies, here);
   const rest = places('portolan', ports);
   return {
     parts: [new Part('portolan', { kind: 'portolan', args })],
@@ -147,7 +148,7 @@ function wordsOf(
   folder: LayoutFolder,
   name: string,
   ports: Ports,
-  { configFolder }: DnsmasqSurroundings,
+  { configFolder }: DnsmasqDependencies,
   here: readonly string[],
 ): readonly string[] {
   const replaced = readWords(folder, name).map((word) =>
@@ -155,7 +156,9 @@ function wordsOf(
       .replace(/\b10053\b/, String(ports.kubedns))
       .replace(/127\.0\.0\.1:53\b/, `${HERE}:${ports.front}`)
       .replace(/=(\/kube-dns-config|\/etc\/k8s\/dns\/dnsmasq-nanny)$/, `=${configFolder}`)
-      .replace('/var/lib/portolan', `${configFolder}-state`),
+      .replace('/var/lib/portolan', `${configFolder}-state`)
+      // The sidecar queries once a second, not every five: tests wait for what it sees.
+      .replace(/^(--probe=.*),5,(\w+)$/, '$1,1,$2'),
   );
   return [...replaced, ...here];
 }

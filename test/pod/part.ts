@@ -4,8 +4,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, vi } from 'vitest';
+import { askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { afterFile } from '../support/after-file.ts';
-import { askShort, type Server } from '../support/ask.ts';
 import { type RunOptions, runPortolan } from '../support/portolan.ts';
 
 /** What a container runs. */
@@ -62,7 +62,7 @@ export class Part {
 /**
  * Starts them in the order of their manifest; they end after the tests of the file.
  *
- * The sidecar comes when clients are answered: what its first probes missed they would find only five seconds later.
+ * The sidecar comes when clients are answered: what its first probes miss is found by the next ones only.
  *
  * @param front where clients ask
  */

@@ -5,8 +5,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { readQuestions } from '../golden/recorded-answer.ts';
-import { ask, askShort } from '../support/ask.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { itWithTool } from '../support/tools.ts';
 import { buildClient } from './c-library.ts';
@@ -24,7 +24,7 @@ const PROBED = 'kubernetes.default.svc.cluster.local';
 /** The default of both `--config-period` and `-syncInterval`. */
 const SYNC_PERIOD = { timeout: 10_000, interval: 20 };
 const SOON = { timeout: 30_000, interval: 100 };
-/** The sidecar asks every five seconds. */
+
 const LONG = { timeout: 120_000 };
 
 /** Those whose deaths the other layouts do not show. */
@@ -43,7 +43,7 @@ export function defineTestsOf(layout: LayoutName): void {
   }, 120_000);
 
   testClients(layout, () => pod);
-  testFigures(() => pod);
+  testStats(() => pod);
   // The original takes in a change by a restart, which its own nanny does to it.
   if (layout !== 'the original dnsmasq between ours') {
     testChanges(() => pod);
@@ -92,7 +92,7 @@ const SERVICES = { ChildNodes: { cart: expect.anything() }, Entries: { ext: { ho
 const SHOP = { ChildNodes: { shop: SERVICES } };
 const ZONE = { ChildNodes: { local: { ChildNodes: { cluster: { ChildNodes: { svc: SHOP } } } } } };
 
-function testFigures(pod: GetPod): void {
+function testStats(pod: GetPod): void {
   it('metrics are valid, and hold every series of the originals', async () => {
     const { front, metrics } = pod().layout;
     expect(await askShort(front, 'nobody.shop.svc.cluster.local', 'A')).toBe('NXDOMAIN');
@@ -152,10 +152,10 @@ function testNamedServer(pod: GetPod): void {
 
 /** Whether all parts that read the ConfigMap have said that it is bad now. */
 async function holdsLastGood({ layout }: Pod): Promise<boolean> {
-  const figures = await scrape(layout.metrics.own);
+  const stats = await scrape(layout.metrics.own);
   const dnsmasq = layout.parts.find(({ name }) => name === 'dnsmasq');
-  const isHeldByDnsmasq = dnsmasq === undefined || dnsmasq.said.includes('the last good one stays');
-  return isHeldByDnsmasq && figures.get('portolan_config_last_good')?.samples[0]?.value === 1;
+  const isHeldByDnsmasq = dnsmasq === undefined || dnsmasq.said.includes('keeping the last good one');
+  return isHeldByDnsmasq && stats.get('portolan_config_last_good')?.samples[0]?.value === 1;
 }
 
 function testLateApiServer(pod: GetPod): void {

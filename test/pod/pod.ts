@@ -4,17 +4,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import type { LoopbackUpstream } from '../forward/loopback-upstream.ts';
 import { afterFile } from '../support/after-file.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { ConfigMapVolume, changeConfigMap } from './config-map.ts';
 import { LAYOUTS, type Layout, type LayoutName } from './layouts.ts';
 import { checkAll, startAll } from './part.ts';
 import { untilProbes } from './probes.ts';
-import { startOutsideServer } from './upstream.ts';
+import { startExternalServer } from './upstream.ts';
 
 /** What the recorder's cluster had besides the objects of the file, and the Service of the pod itself. */
 const GIVEN: readonly KubernetesObject[] = [
@@ -38,34 +38,34 @@ export function readGoldenCluster(): readonly KubernetesObject[] {
   return [...GIVEN, ...parseAllDocuments(text).map((document) => document.toJS() as KubernetesObject)];
 }
 
-/** As many as a cluster of kube-dns's days served: Endpoints alone. */
-const SERVED = servedByDefault.filter((path) => !path.endsWith('/endpointslices'));
+/** What a cluster of the time of kube-dns served: Endpoints, no EndpointSlices. */
+export const SERVED_WITHOUT_SLICES = servedByDefault.filter((path) => !path.endsWith('/endpointslices'));
 
-export interface OutsideWorld {
+export interface TestUpstreams {
   /** Say 192.0.2.1 and 192.0.2.2 of names that servers do not agree on. */
   readonly first: LoopbackUpstream;
   readonly second: LoopbackUpstream;
 }
 
-export async function startOutsideWorld(
+export async function startTestUpstreams(
   atEnd: (stop: () => Promise<void>) => void = afterFile,
-): Promise<OutsideWorld> {
+): Promise<TestUpstreams> {
   return {
-    first: await startOutsideServer('192.0.2.1', atEnd),
-    second: await startOutsideServer('192.0.2.2', atEnd),
+    first: await startExternalServer('192.0.2.1', atEnd),
+    second: await startExternalServer('192.0.2.2', atEnd),
   };
 }
 
 export class Pod {
   readonly layout: Layout;
   readonly apiServer: ApiServerDouble;
-  readonly outside: OutsideWorld;
+  readonly outside: TestUpstreams;
   readonly #volume: ConfigMapVolume;
 
   private constructor(
     layout: Layout,
     apiServer: ApiServerDouble,
-    outside: OutsideWorld,
+    outside: TestUpstreams,
     volume: ConfigMapVolume,
   ) {
     this.layout = layout;
@@ -77,9 +77,12 @@ export class Pod {
   /** For `beforeAll`. It ends after the tests of the file; all probes are healthy when it is there. */
   static async start(name: LayoutName): Promise<Pod> {
     const folder = await makeTemporaryFolder(afterFile);
-    const apiServer = await ApiServerDouble.start({ objects: readGoldenCluster(), serves: SERVED });
+    const apiServer = await ApiServerDouble.start({
+      objects: readGoldenCluster(),
+      serves: SERVED_WITHOUT_SLICES,
+    });
     afterFile(() => apiServer.stop());
-    const outside = await startOutsideWorld();
+    const outside = await startTestUpstreams();
     const configFolder = join(folder.path, 'kube-dns-config');
     const volume = new ConfigMapVolume(configFolder);
     const layout = await LAYOUTS[name]({

@@ -4,17 +4,17 @@
  */
 import { join } from 'node:path';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import type { AccessRule } from '../api-server/access.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { servedByDefault } from '../api-server/catalog.ts';
 import { findUnused, userOf } from '../api-server/rbac.ts';
 import { writeKubeconfig } from '../support/double-process.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { ConfigMapVolume, changeConfigMap } from './config-map.ts';
 import { type LayoutFolder, readAddedWords, readRulesOf, readWords } from './containers.ts';
-import { readGoldenCluster } from './pod.ts';
+import { readGoldenCluster, SERVED_WITHOUT_SLICES } from './pod.ts';
 import { untilProbes } from './probes.ts';
 
 afterEach(endAllPrograms);
@@ -38,7 +38,7 @@ const CASES = (
 
 it.each(CASES)('%s', { timeout: 60_000 }, async (_, { folder, components }) => {
   const rules = readRulesOf(folder, components);
-  const servers = await Promise.all(servedFor(components).map((serves) => startApiServer(rules, serves)));
+  const servers = await Promise.all(SERVED.map((serves) => startApiServer(rules, serves)));
   const runs = servers.map((server) => runWith(server, folder, components));
   for (const { readiness, alive } of await Promise.all(runs))
     await untilProbes({ readiness }, 'healthy', { alive });
@@ -49,21 +49,17 @@ it.each(CASES)('%s', { timeout: 60_000 }, async (_, { folder, components }) => {
   expect(refused.map(({ verb, path }) => `${verb} ${path}`)).toEqual([]);
 });
 
-it('without the right to see its ConfigMap the rest is served, and the log says what is missing', async () => {
+it('without the rights of the one container the rest is served, and the log says what is missing', async () => {
   const server = await startApiServer(readRulesOf('kube-dns', []), servedByDefault);
   const { readiness, alive, program } = await runWith(server, 'portolan', []);
   await untilProbes({ readiness }, 'healthy', { alive });
   await expect.poll(() => program.errors, { timeout: 20_000 }).toMatch(/configmaps .*is forbidden/);
   const refused = server.requests.filter(({ status }) => status === 403);
-  expect(new Set(refused.map(({ plural }) => plural))).toEqual(new Set(['configmaps']));
+  expect(new Set(refused.map(({ plural }) => plural))).toEqual(new Set(['configmaps', 'namespaces']));
 });
 
-/** What the API servers serve that a configuration may meet. */
-function servedFor(components: readonly string[]): readonly (readonly string[])[] {
-  if (!components.includes('dialect-coredns')) return [servedByDefault];
-  // Before there were EndpointSlices, Endpoints are asked for in their place.
-  return [servedByDefault, servedByDefault.filter((path) => !path.endsWith('/endpointslices'))];
-}
+/** What API servers serve: of those without EndpointSlices, Endpoints are requested in their place. */
+const SERVED = [servedByDefault, SERVED_WITHOUT_SLICES];
 
 const USER = userOf({ namespace: 'kube-system', name: 'kube-dns' });
 

@@ -2,7 +2,7 @@
  * Metrics as Prometheus fetches them, held against what the original containers gave.
  */
 import { readFileSync } from 'node:fs';
-import { type Family, parsePrometheusText, seriesKey } from '../support/prometheus-text.ts';
+import { type Family, parsePrometheusText, seriesKey } from '../../src/observe/testing/prometheus-text.ts';
 
 /** Fetches and parses. @throws PrometheusTextError for what is no valid text */
 export async function scrape(url: string): Promise<ReadonlyMap<string, Family>> {

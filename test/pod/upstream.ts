@@ -47,7 +47,7 @@ export async function startNamedServer(
 }
 
 /** @param address what this server says of names that not all servers agree on */
-export async function startOutsideServer(
+export async function startExternalServer(
   address: string,
   atEnd: (stop: () => Promise<void>) => void,
 ): Promise<LoopbackUpstream> {

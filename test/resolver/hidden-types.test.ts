@@ -3,14 +3,18 @@
  */
 import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { typeOfData } from '../../src/wire/data/record-data.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
+import { AskableCluster, question } from '../../src/handlers/testing/askable-cluster.ts';
+import {
+  arbitraryObjects,
+  arbitraryQuestionName,
+  LIKELY_NAMES,
+} from '../../src/kube/testing/arbitrary-objects.ts';
+import { typeOfData } from '../../src/wire/record-data.ts';
 import { RCODE, TYPE } from '../../src/wire/types.ts';
-import { arbitraryObjects, arbitraryQuestionName, LIKELY_NAMES } from '../cluster/arbitrary-objects.ts';
-import { AskableCluster, question } from '../cluster/askable-cluster.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
-import { askShort } from '../support/ask.ts';
 import { endAllPrograms, servePortolan } from '../support/portolan.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { address, ZoneUpstream } from './zone-upstream.ts';
 
 afterAll(endAllPrograms);
@@ -27,12 +31,12 @@ const LIKELY = LIKELY_NAMES.flatMap((name) => [A, AAAA, SRV].map((type) => [name
 describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster', (dialect) => {
   it('the table and the chain hide the same, and names exist as before', { timeout: 60_000 }, async () => {
     let answered = 0;
-    let hiddenByTable = 0;
+    let filteredByTable = 0;
     await fc.assert(
       fc.asyncProperty(arbitrarySetting, async ({ objects, hidden, questions }) => {
         const [all, some] = [
           new AskableCluster(dialect),
-          new AskableCluster(dialect, { hiddenTypes: new Set(hidden) }),
+          new AskableCluster(dialect, { filteredTypes: new Set(hidden) }),
         ];
         all.list(objects);
         some.list(objects);
@@ -43,7 +47,7 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster', (dialect)
           if (byTable !== undefined) {
             answered += 1;
             expect(recordMessage(byTable)).toEqual(recordMessage(byChain));
-            if (hidden.includes(type) && byTable.header.rcode === RCODE.NOERROR) hiddenByTable += 1;
+            if (hidden.includes(type) && byTable.header.rcode === RCODE.NOERROR) filteredByTable += 1;
           }
           const records = [...byChain.answers, ...byChain.additionals];
           expect(records.filter(({ data }) => hidden.includes(typeOfData(data)))).toEqual([]);
@@ -53,7 +57,7 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster', (dialect)
       { numRuns: 30 },
     );
     expect(answered).toBeGreaterThan(1000);
-    expect(hiddenByTable).toBeGreaterThan(100);
+    expect(filteredByTable).toBeGreaterThan(100);
   });
 });
 

@@ -4,20 +4,20 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createAnswerSlowly } from '../../src/chain/answer-slowly.ts';
-import type { Asker } from '../../src/chain/asker.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { createHandleQuery } from '../../src/chain/handle-query.ts';
+import type { PendingQuery } from '../../src/chain/pending-query.ts';
+import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { type CachingRules, SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/plan.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { silentLog } from '../../src/ground/log.ts';
 import { replyFromEntry } from '../../src/handlers/resolver/cached-reply.ts';
-import { Resolver, type ResolverTerms } from '../../src/handlers/resolver/resolver.ts';
+import { Resolver, type ResolverSettings } from '../../src/handlers/resolver/resolver.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { type Message, type RecordData, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { QUERY_HEADER } from '../support/queries.ts';
 import { RawUpstream } from './raw-upstream.ts';
 
 const CLIENT = { address: '192.0.2.77', port: 5353, transport: 'udp' } as const;
@@ -43,14 +43,17 @@ class Side {
   readonly slowly;
   taken = 0;
 
-  constructor(terms: ResolverTerms) {
-    this.resolver = new Resolver(terms, {
-      ...{ table: this.table, clock: this.clock, log: silentLog, random: () => 0.5 },
+  constructor(settings: ResolverSettings) {
+    this.resolver = new Resolver(settings, {
+      table: this.table,
+      clock: this.clock,
+      log: silentLog,
+      random: () => 0.5,
       resolveName: () => Promise.reject(new Error('no names here')),
       connect: () => this.upstream,
     });
     const options = { recursionAvailable: true, log: silentLog };
-    this.slowly = createAnswerSlowly((query) => this.resolver.answer(query), options);
+    this.slowly = createHandleQuery((query) => this.resolver.answer(query), options);
   }
 
   askHandlers(packet: Uint8Array): void {
@@ -60,13 +63,17 @@ class Side {
     });
   }
 
-  askInOctets(packet: Uint8Array): void {
+  askByPacket(packet: Uint8Array): void {
     const index = this.responses.push(undefined) - 1;
-    const answers = this.resolver.answerInOctets({ isOutside: () => true, onAnswer: () => {} });
+    const answers = this.resolver.packetPath({ isExternal: () => true, onAnswer: () => {} });
     const octets = Uint8Array.of(7, 7, ...packet, 7);
     const view = new DataView(octets.buffer);
-    const asker: Asker = {
-      ...{ octets, view, start: 2, length: packet.length, client: CLIENT.address },
+    const pending: PendingQuery = {
+      octets,
+      view,
+      start: 2,
+      length: packet.length,
+      client: CLIENT.address,
       respond: (response, length) => {
         this.responses[index] = response.slice(0, length);
       },
@@ -75,7 +82,7 @@ class Side {
         throw error;
       },
     };
-    if (answers.ask(asker)) this.taken += 1;
+    if (answers.ask(pending)) this.taken += 1;
     else {
       this.responses.pop();
       this.askHandlers(packet);
@@ -103,11 +110,11 @@ class Side {
     });
   }
 
-  figures() {
-    const { forward, forwarding, remembering } = this.resolver.figures();
+  stats() {
+    const { forward, forwarding, cachingResolver } = this.resolver.stats();
     const { coalesced, refused, droppedRecords } = forward;
     const upstreams = forward.upstreams.map(({ smoothedRoundTrip, ...rest }) => rest);
-    return { coalesced, refused, droppedRecords, upstreams, forwarding, remembering };
+    return { coalesced, refused, droppedRecords, upstreams, forwarding, cachingResolver };
   }
 }
 
@@ -122,7 +129,10 @@ const read = (response: Uint8Array | undefined): unknown => {
 };
 
 const record = (name: string, ttl: number, data: RecordData): ResourceRecord => ({
-  ...{ name: parseName(name), class: 1, ttl, data },
+  name: parseName(name),
+  class: 1,
+  ttl,
+  data,
 });
 
 const ttl = fc.oneof(
@@ -157,12 +167,16 @@ const sections = fc.record({
   authorities: fc.array(data, { maxLength: 1 }),
   rcode: fc.constantFrom(0, 0, 0, 2, 3),
   truncated: fc.constantFrom(false, false, false, true),
+  authenticData: fc.boolean(),
   edns: fc.constantFrom(
     undefined,
     { version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 0, options: [] },
     { version: 0, udpSize: 1232, dnssecOk: true, extendedRcode: 1, options: [] },
     {
-      ...{ version: 1, udpSize: 1, dnssecOk: true, extendedRcode: 0 },
+      version: 1,
+      udpSize: 1,
+      dnssecOk: true,
+      extendedRcode: 0,
       options: [{ code: 10, data: Uint8Array.of(1, 2, 3) }],
     },
   ),
@@ -185,11 +199,23 @@ function wellFormed(
       .map((each) => record(each.own ? end : 'else.example.', each.ttl, each.data));
     const { zone, minimum } = parts.soa;
     const denial = record(zone, parts.soa.ttl, {
-      ...{ kind: 'SOA', primary: parseName(`ns.${asked.name}`), mailbox: parseName('root.example.') },
-      ...{ serial: 1, refresh: 2, retry: 3, expire: 4, minimum },
+      kind: 'SOA',
+      primary: parseName(`ns.${asked.name}`),
+      mailbox: parseName('root.example.'),
+      serial: 1,
+      refresh: 2,
+      retry: 3,
+      expire: 4,
+      minimum,
     });
     const message: Message = {
-      header: { ...QUERY_HEADER, response: true, rcode: parts.rcode, truncated: parts.truncated },
+      header: {
+        ...QUERY_HEADER,
+        response: true,
+        rcode: parts.rcode,
+        truncated: parts.truncated,
+        authenticData: parts.authenticData,
+      },
       questions: [{ name: parseName(asked.name), type: asked.type, class: 1 }],
       answers: [...along, ...answers],
       authorities:
@@ -241,9 +267,14 @@ const question: fc.Arbitrary<Question> = fc.record({
     { nil: undefined },
   ),
   header: fc.record({
-    ...{ id: fc.nat(0xffff), response: fc.constant(false), opcode: fc.constant(0), rcode: fc.constant(0) },
-    ...{ authoritative: fc.boolean(), recursionAvailable: fc.boolean() },
-    ...{ authenticData: fc.boolean(), checkingDisabled: fc.boolean() },
+    id: fc.nat(0xffff),
+    response: fc.constant(false),
+    opcode: fc.constant(0),
+    rcode: fc.constant(0),
+    authoritative: fc.boolean(),
+    recursionAvailable: fc.boolean(),
+    authenticData: fc.boolean(),
+    checkingDisabled: fc.boolean(),
     truncated: fc.integer({ min: 0, max: 9 }).map((one) => one === 0),
     recursionDesired: fc.integer({ min: 0, max: 9 }).map((one) => one > 0),
   }),
@@ -256,19 +287,29 @@ const caching: fc.Arbitrary<CachingRules> = fc
   })
   .map((bounds) => ({ ...SERVE_CACHING, ...bounds }));
 
-const termsOf = (rules: CachingRules, keepsOrder: boolean): ResolverTerms => ({
+const settingsOf = (rules: CachingRules, trustsAd: boolean): ResolverSettings => ({
   forward: {
     ...DEFAULT_FORWARD_PLAN,
-    ...{ loopDetection: false, hedging: false, rules: [defaultRule([parseUpstream('192.0.2.53')])] },
+    loopDetection: false,
+    hedging: false,
+    trustsAd,
+    rules: [defaultRule([parseUpstream('192.0.2.53')])],
   },
-  ...{ caching: rules, keepsOrder, changes: [], hiddenTypes: new Set() },
-  ...{ stale: undefined, prefetch: false },
+  caching: rules,
+  changes: [],
+  filteredTypes: new Set(),
+  stale: undefined,
+  prefetch: false,
 });
 
 const encodeQuestion = ({ name: text, type, edns, header }: Question): Uint8Array =>
   encodeMessage({
-    ...{ header, edns, questions: [{ name: parseName(text), type, class: 1 }] },
-    ...{ answers: [], authorities: [], additionals: [] },
+    header,
+    edns,
+    questions: [{ name: parseName(text), type, class: 1 }],
+    answers: [],
+    authorities: [],
+    additionals: [],
   });
 
 it('is the same to the server, the client and the cache as the way of the handlers', async () => {
@@ -276,8 +317,11 @@ it('is the same to the server, the client and the cache as the way of the handle
   let remembered = 0;
   const replies = fc.array(fc.tuple(sections, change), { minLength: 1, maxLength: 3 });
   await fc.assert(
-    fc.asyncProperty(question, replies, caching, fc.boolean(), async (asked, parts, rules, keepsOrder) => {
-      const [handlers, octets] = [new Side(termsOf(rules, keepsOrder)), new Side(termsOf(rules, keepsOrder))];
+    fc.asyncProperty(question, replies, caching, fc.boolean(), async (asked, parts, rules, trustsAd) => {
+      const [handlers, octets] = [
+        new Side(settingsOf(rules, trustsAd)),
+        new Side(settingsOf(rules, trustsAd)),
+      ];
       const made = parts.map(
         ([part, hostile]): Reply =>
           (query) =>
@@ -288,14 +332,14 @@ it('is the same to the server, the client and the cache as the way of the handle
       const packets = [packet, encodeQuestion({ ...asked, name: asked.name.toUpperCase(), edns: undefined })];
       for (const one of packets) {
         handlers.askHandlers(one);
-        octets.askInOctets(one);
+        octets.askByPacket(one);
       }
       await Promise.all([handlers.answer(made), octets.answer(made)]);
       const withoutId = ({ upstream }: Side) => upstream.packets.map((sent) => sent.slice(2));
       expect(withoutId(octets)).toEqual(withoutId(handlers));
       expect(octets.responses.map(read)).toEqual(handlers.responses.map(read));
       expect(octets.cached()).toEqual(handlers.cached());
-      expect(octets.figures()).toEqual(handlers.figures());
+      expect(octets.stats()).toEqual(handlers.stats());
       taken += octets.taken;
       remembered += octets.cached().length;
       for (const side of [handlers, octets]) side.resolver.stop();

@@ -2,11 +2,11 @@
  * The program with upstream servers: which question goes where, and what the client is told.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { RCODE } from '../../src/wire/types.ts';
 import { afterFile } from '../support/after-file.ts';
-import { ask, askShort } from '../support/ask.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../support/portolan.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { address, linesOf, target, ZoneUpstream } from './zone-upstream.ts';
 
 afterAll(endAllPrograms);
@@ -196,6 +196,6 @@ describe('figures', () => {
     expect(value('portolan_cache_insertions_total')).toBeGreaterThan(0);
     expect(value('portolan_forward_duration_seconds_count')).toBeGreaterThan(0);
     expect(value('portolan_internal_errors_total')).toBe(0);
-    expect(value('portolan_forward_in_flight')).toBe(0);
+    expect(value('portolan_forward_inflight_queries')).toBe(0);
   });
 });

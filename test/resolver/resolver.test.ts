@@ -2,20 +2,20 @@
  * The resolver around its upstream servers: servers by name, handlers before it, and what is refused.
  */
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { RecordingLog } from '../../src/base/testing/recording-log.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { Answer } from '../../src/chain/answer.ts';
-import type { Chain, Handler } from '../../src/chain/chain.ts';
+import type { Chain, Handler } from '../../src/chain/handler.ts';
+import { addresses, handlerOf, makeQuery, record } from '../../src/chain/testing/queries.ts';
 import { DNSMASQ_CACHING } from '../../src/forward/caching/caching-rules.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/plan.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { createNameResolver } from '../../src/handlers/resolver/name-resolver.ts';
 import { Resolver } from '../../src/handlers/resolver/resolver.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { parseName, ROOT, toKey } from '../../src/wire/name.ts';
 import { RCODE } from '../../src/wire/types.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { addresses, makeQuery, record } from '../support/queries.ts';
-import { RecordingLog } from '../support/recording-log.ts';
-import { waitUntil } from '../support/wait-until.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 
 interface Setting {
@@ -34,19 +34,22 @@ function make(changes: Partial<ForwardPlan>, before: readonly Handler[] = []): S
   const table = new TableWriter({ readers: 0, reservation: 32 * 2 ** 20, seed: 7 });
   const log = new RecordingLog();
   const reached = new Set<string>();
-  const terms = {
+  const settings = {
     forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, ...changes },
     ...{
       caching: DNSMASQ_CACHING,
       changes: [],
-      hiddenTypes: new Set<number>(),
+      filteredTypes: new Set<number>(),
       stale: undefined,
       prefetch: false,
     },
   };
   const chain: Chain = (query) => resolver.answer(query);
-  const resolver = new Resolver(terms, {
-    ...{ table, clock, log, before },
+  const resolver = new Resolver(settings, {
+    table,
+    clock,
+    log,
+    before,
     resolveName: createNameResolver(() => chain),
     connect: (_, address) => {
       reached.add(address);
@@ -100,7 +103,7 @@ describe('upstream servers', () => {
       'nxdomain',
     );
     expect(setting.table.statistics().cached).toBe(0);
-    expect(setting.resolver.figures().forwarding.failures).toEqual(
+    expect(setting.resolver.stats().forwarding.failures).toEqual(
       new Map([
         ['no-upstream', 1],
         ['local-only', 1],
@@ -133,12 +136,12 @@ describe('handlers before the servers', () => {
   it('keep questions from them, and are remembered if they say so', async () => {
     let asked = 0;
     const setting = make({ rules: [defaultRule([parseUpstream('192.0.2.53')])] }, [
-      (query, next) => {
+      handlerOf((query, next) => {
         if (query.key !== 'mine.example.') return next(query);
         asked += 1;
         const answer = addresses('mine.example.', '10.0.0.9');
         return answer.kind === 'records' ? { ...answer, lifetime: 30 } : answer;
-      },
+      }),
     ]);
     for (let turn = 0; turn < 3; turn += 1)
       await settle(setting, setting.resolver.answer(makeQuery('mine.example.')));

@@ -3,12 +3,14 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createAnswerSlowly } from '../../src/chain/answer-slowly.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { createHandleQuery } from '../../src/chain/handle-query.ts';
+import { CLIENT, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { RFC_8767 } from '../../src/forward/caching/expiry.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/plan.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { silentLog } from '../../src/ground/log.ts';
 import { Resolver } from '../../src/handlers/resolver/resolver.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { TableWriter } from '../../src/table/writer.ts';
@@ -23,8 +25,6 @@ import {
   TYPE,
 } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { CLIENT, QUERY_HEADER } from '../support/queries.ts';
 import { type Knowledge, ScriptedUpstream } from './scripted-upstream.ts';
 
 const { A, AAAA, CNAME, TXT, MX, SRV } = TYPE;
@@ -73,7 +73,7 @@ const arbitrarySetting = fc.record({
     { ...SERVE_CACHING, negTtl: 10, maxCacheTtl: 30 },
     { ...SERVE_CACHING, negativeCaching: false, failureTtl: 0 },
   ),
-  mostTtl: fc.constantFrom(undefined, undefined, 7),
+  maxTtl: fc.constantFrom(undefined, undefined, 7),
   hidden: fc.constantFrom<(readonly number[])[]>([], [], [AAAA], [A, TXT]),
 });
 
@@ -94,7 +94,10 @@ function octetsOf({ name, type, dnssecOk }: Asked): Uint8Array {
   const query: Message = {
     header: QUERY_HEADER,
     questions: [{ name: parseName(name), type, class: CLASS.IN }],
-    ...{ answers: [], authorities: [], additionals: [], edns },
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns,
   };
   return encodeMessage(query);
 }
@@ -103,7 +106,7 @@ it('whatever upstream says, whoever asks when', { timeout: 60_000 }, async () =>
   let byBoth = 0;
   let withRecords = 0;
   await fc.assert(
-    fc.asyncProperty(arbitrarySetting, async ({ world, questions, caching, mostTtl, hidden }) => {
+    fc.asyncProperty(arbitrarySetting, async ({ world, questions, caching, maxTtl, hidden }) => {
       const clock = new ManualClock();
       const upstream = new ScriptedUpstream(clock);
       for (const [index, { rcode, answers, soa }] of world.entries()) {
@@ -112,30 +115,37 @@ it('whatever upstream says, whoever asks when', { timeout: 60_000 }, async () =>
         const authorities = soa === undefined ? [] : [soaOf(owner, soa)];
         upstream.known.set(toKey(parseName(owner)), { rcode, answers: own, authorities });
       }
-      const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7, mostTtl });
+      const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7, maxTtl });
       const rules = [defaultRule([parseUpstream('192.0.2.53')])];
       const resolver = new Resolver(
         {
           forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
-          ...{ caching, changes: [], hiddenTypes: new Set(hidden), prefetch: true, mostTtl },
-          stale: { ...RFC_8767, patience: 1800 },
+          caching,
+          changes: [],
+          filteredTypes: new Set(hidden),
+          prefetch: true,
+          maxTtl,
+          stale: { ...RFC_8767, timeout: 1800 },
         },
         {
-          ...{ table, clock, log: silentLog, connect: () => upstream },
+          table,
+          clock,
+          log: silentLog,
+          connect: () => upstream,
           resolveName: () => Promise.reject(new Error('no names here')),
         },
       );
       resolver.start();
-      const slowly = createAnswerSlowly((query) => resolver.answer(query), {
+      const slowly = createHandleQuery((query) => resolver.answer(query), {
         recursionAvailable: true,
         log: silentLog,
       });
       const reader = new TableReader(table.memory, 0);
       const packet = new Uint8Array(65_535);
       const askTable = (octets: Uint8Array): Message | undefined => {
-        reader.setTime(clock.now());
+        reader.setTime(clock.monotonic());
         packet.set(octets);
-        const length = reader.answer(packet, 0, octets.length, packet.length, packet.length);
+        const length = reader.answer(packet, 0, octets.length, packet.length, 'tcp');
         return length > 0 ? decodeMessage(packet.slice(0, length)) : undefined;
       };
       const askChain = async (octets: Uint8Array): Promise<Message> => {

@@ -8,10 +8,11 @@
  *     0    knows gone.example. NXDOMAIN soa 300            denied with an SOA record of that TTL and minimum; or without
  *     0    knows www.example. NODATA soa 5
  *     0    knows bad.example. SERVFAIL
- *     0    upstream silent                                 or `answers in 20` (milliseconds, from the start 0)
+ *     0    upstream silent                                 or `answers in 20` (milliseconds, from the start 0), or `refuses-norec`
  *     0    ask one www.example. A                          `do`, `cd` and `norec` may follow
  *     0    got one NOERROR 60 192.0.2.1 by upstream        least TTL, data, and who said it: upstream, chain or table
  *     1.8  waits one                                       it has no answer
+ *     5    clock -3600                                      the wall clock is set back by an hour
  *     0    sent 1                                          queries that upstream has had
  *     0    cached 1                                        answers in the cache
  *     0    counts stale 1, prefetched 0
@@ -21,21 +22,21 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { type AnswerSlowly, createAnswerSlowly } from '../../src/chain/answer-slowly.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { createHandleQuery, type HandleQuery } from '../../src/chain/handle-query.ts';
+import { CLIENT, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { RFC_8767 } from '../../src/forward/caching/expiry.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/plan.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { silentLog } from '../../src/ground/log.ts';
-import { Resolver, type ResolverTerms } from '../../src/handlers/resolver/resolver.ts';
+import { Resolver, type ResolverSettings } from '../../src/handlers/resolver/resolver.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { rcodeName, typeOf } from '../../src/wire/mnemonics.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { CLASS, type Message, RCODE, type RecordData, type ResourceRecord } from '../../src/wire/types.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { CLIENT, QUERY_HEADER } from '../support/queries.ts';
 import { ScriptedUpstream } from './scripted-upstream.ts';
 
 /** The scenario's name, from its first comment. */
@@ -64,7 +65,7 @@ class Scenario {
   readonly #answers = new Map<string, string | undefined>();
   readonly #packet = new Uint8Array(4096);
   #options = new Map<string, string>();
-  #running: { table: TableWriter; reader: TableReader; resolver: Resolver; slowly: AnswerSlowly } | undefined;
+  #running: { table: TableWriter; reader: TableReader; resolver: Resolver; slowly: HandleQuery } | undefined;
   #changes = 0;
 
   async run(words: readonly string[], place: string): Promise<void> {
@@ -89,9 +90,9 @@ class Scenario {
 
   #start() {
     const cacheEntries = Number(this.#options.get('cache-size') ?? Number.POSITIVE_INFINITY);
-    const { mostTtl } = this.#makeTerms();
-    const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7, cacheEntries, mostTtl });
-    const resolver = new Resolver(this.#makeTerms(), {
+    const { maxTtl } = this.#makeSettings();
+    const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7, cacheEntries, maxTtl });
+    const resolver = new Resolver(this.#makeSettings(), {
       table,
       clock: this.#clock,
       log: silentLog,
@@ -100,14 +101,14 @@ class Scenario {
       random: () => 0.5,
     });
     resolver.start();
-    const slowly = createAnswerSlowly((query) => resolver.answer(query), {
+    const slowly = createHandleQuery((query) => resolver.answer(query), {
       recursionAvailable: true,
       log: silentLog,
     });
     return { table, reader: new TableReader(table.memory, 0), resolver, slowly };
   }
 
-  #makeTerms(): ResolverTerms {
+  #makeSettings(): ResolverSettings {
     const option = (name: string, usual: number | undefined) =>
       this.#options.has(name) ? Number(this.#options.get(name)) : usual;
     const isOn = (name: string) => this.#options.get(name) !== 'off';
@@ -117,16 +118,16 @@ class Scenario {
       caching: {
         ...SERVE_CACHING,
         minCacheTtl: option('min-cache-ttl', 0) ?? 0,
-        maxCacheTtl: option('max-cache-ttl', undefined),
+        maxCacheTtl: option('max-cache-ttl', SERVE_CACHING.maxCacheTtl),
         negTtl: option('neg-ttl', undefined),
         maxNegativeTtl: option('max-negative-ttl', SERVE_CACHING.maxNegativeTtl),
         negativeCaching: isOn('negatives'),
       },
-      stale: isOn('stale') ? { ...RFC_8767, patience: option('patience', 1800) ?? 0 } : undefined,
+      stale: isOn('stale') ? { ...RFC_8767, timeout: option('patience', 1800) ?? 0 } : undefined,
       prefetch: isOn('prefetch'),
-      mostTtl: option('max-ttl', undefined),
+      maxTtl: option('max-ttl', undefined),
       changes: [],
-      hiddenTypes: new Set([typeOf(this.#options.get('hide') ?? '') ?? []].flat()),
+      filteredTypes: new Set([typeOf(this.#options.get('hide') ?? '') ?? []].flat()),
     };
   }
 
@@ -147,6 +148,7 @@ class Scenario {
         return;
       case 'upstream':
         this.#upstream.isSilent = subject === 'silent';
+        this.#upstream.refusesNorec = subject === 'refuses-norec';
         if (subject === 'answers') this.#upstream.delay = Number(rest.at(-1));
         return;
       case 'ask':
@@ -155,6 +157,9 @@ class Scenario {
       case 'got':
       case 'waits':
         expect(this.#answers.get(subject) ?? 'waits', place).toBe([verb, ...rest].join(' '));
+        return;
+      case 'clock':
+        this.#clock.adjust(Number(subject) * 1000);
         return;
       case 'sent':
         expect(this.#upstream.asked, place).toBe(Number(subject));
@@ -168,7 +173,7 @@ class Scenario {
         return;
       case 'change':
         this.#changes += 1;
-        this.#server.resolver.change(this.#makeTerms());
+        this.#server.resolver.change(this.#makeSettings());
         return;
       default:
         throw new Error(`not a step: ${place}`);
@@ -176,9 +181,9 @@ class Scenario {
   }
 
   #count(name: string): number | undefined {
-    const { remembering, forward, prefetched } = this.#server.resolver.figures();
+    const { cachingResolver, forward, prefetched } = this.#server.resolver.stats();
     const { coalesced, inFlight } = forward;
-    return new Map(Object.entries({ ...remembering, coalesced, inFlight, prefetched })).get(name);
+    return new Map(Object.entries({ ...cachingResolver, coalesced, inFlight, prefetched })).get(name);
   }
 
   async #ask(id: string, [name = '', type = '', ...flags]: readonly string[]): Promise<void> {
@@ -190,15 +195,17 @@ class Scenario {
         recursionDesired: !flags.includes('norec'),
       },
       questions: [{ name: parseName(name), type: typeOf(type) ?? 0, class: CLASS.IN }],
-      ...{ answers: [], authorities: [], additionals: [] },
+      answers: [],
+      authorities: [],
+      additionals: [],
       edns: flags.includes('do') ? edns : undefined,
     };
     this.#answers.set(id, undefined);
     const octets = encodeMessage(query);
     const { reader, slowly } = this.#server;
-    reader.setTime(this.#clock.now());
+    reader.setTime(this.#clock.monotonic());
     this.#packet.set(octets);
-    const length = reader.answer(this.#packet, 0, octets.length, this.#packet.length, this.#packet.length);
+    const length = reader.answer(this.#packet, 0, octets.length, this.#packet.length, 'tcp');
     if (length > 0) return this.#note(id, decodeMessage(this.#packet.slice(0, length)), 'table');
     const before = this.#upstream.asked;
     void slowly(octets, CLIENT).then((response) => {

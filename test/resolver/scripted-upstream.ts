@@ -1,12 +1,13 @@
 /**
  * An upstream server made of a clock and a list of what it knows: nothing is sent anywhere.
  */
+
+import type { Clock } from '../../src/base/clock.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
-import type { Clock } from '../../src/ground/clock.ts';
-import { typeOfData } from '../../src/wire/data/record-data.ts';
 import { decodeMessage } from '../../src/wire/message.ts';
 import { toKey } from '../../src/wire/name.ts';
+import { typeOfData } from '../../src/wire/record-data.ts';
 import { type Message, type NameKey, RCODE, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
 
 export interface Knowledge {
@@ -20,6 +21,10 @@ export class ScriptedUpstream implements Transport {
   /** By lower-case name: its records, or how it is denied. What is not here is NXDOMAIN without SOA. */
   readonly known = new Map<NameKey, Knowledge>();
   isSilent = false;
+  /** Whether it says that it has validated its answers, to queries that ask for it. */
+  validates = false;
+  /** Whether it refuses questions without RD, as resolvers do that have no answer in their cache. */
+  refusesNorec = false;
   /** Milliseconds that a reply takes. */
   delay = 0;
   asked = 0;
@@ -34,7 +39,7 @@ export class ScriptedUpstream implements Transport {
     const query = decodeMessage(octets);
     const reply = this.#answer(query);
     const timer = this.#clock.after(this.delay, () => {
-      if (!this.isSilent) events.replied(reply);
+      if (!this.isSilent) events.replied({ kind: 'message', message: reply });
     });
     return { overdue() {}, cancel: () => timer.cancel() };
   }
@@ -45,6 +50,8 @@ export class ScriptedUpstream implements Transport {
     const [question] = query.questions;
     if (question === undefined) throw new Error('a query without a question');
     const answers: ResourceRecord[] = [];
+    if (this.refusesNorec && !query.header.recursionDesired)
+      return { ...query, header: { ...query.header, response: true, rcode: RCODE.REFUSED } };
     let at = toKey(question.name);
     let end = this.known.get(at);
     for (let steps = 0; steps < 20; steps += 1) {
@@ -59,6 +66,7 @@ export class ScriptedUpstream implements Transport {
       ...query.header,
       response: true,
       recursionAvailable: true,
+      authenticData: this.validates && query.header.authenticData,
       rcode: end?.rcode ?? RCODE.NXDOMAIN,
     };
     return { ...query, header, answers, authorities: end?.authorities ?? [], additionals: [] };

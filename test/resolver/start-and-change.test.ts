@@ -2,11 +2,11 @@
  * The program while something is missing: its cluster, its upstream servers, or a way that does not lead back to itself.
  */
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
 import { LoopbackUpstream } from '../forward/loopback-upstream.ts';
-import { askShort } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, look, servePortolan } from '../support/portolan.ts';
-import { makeTemporaryFolder } from '../support/temporary-folder.ts';
 import { relay } from './relay.ts';
 import { address, ZoneUpstream } from './zone-upstream.ts';
 
@@ -81,7 +81,7 @@ describe('a server that leads back to us', () => {
       ['--example', '--upstream', mirror.address, '--upstream', world.address],
       { port },
     );
-    const line = await serving.program.heard('upstream server sends our queries back to us, it is left out');
+    const line = await serving.program.heard('forwarding loop: upstream server disabled');
     expect(line).toMatchObject({ level: 'error', upstream: mirror.address });
     for (let index = 0; index < 50; index += 1)
       expect(await askShort(serving, `n${index}.example`, 'A')).toBe('NXDOMAIN');
@@ -94,7 +94,7 @@ describe('a server that leads back to us', () => {
   it('is noticed when it is ourselves', async () => {
     const port = await findFreePort();
     const serving = await servePortolan(['--example', '--upstream', `127.0.0.1:${port}`], { port });
-    await serving.program.heard('upstream server sends our queries back to us, it is left out');
+    await serving.program.heard('forwarding loop: upstream server disabled');
     expect(await askShort(serving, 'www.example', 'A')).toBe('SERVFAIL');
     await serving.program.heard('cluster listed');
     expect(await askShort(serving, 'cart.shop.svc.cluster.local', 'A')).toBe('10.96.20.10');

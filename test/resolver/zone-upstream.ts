@@ -1,10 +1,11 @@
 /**
  * An upstream server on loopback that knows a few names, and denies all others.
  */
-import { presentData, typeOfData } from '../../src/wire/data/record-data.ts';
+
 import { encodeMessage } from '../../src/wire/message.ts';
 import { typeName } from '../../src/wire/mnemonics.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
+import { presentData, typeOfData } from '../../src/wire/record-data.ts';
 import {
   CLASS,
   type Message,

@@ -5,11 +5,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { kubeDnsRules } from '../api-server/access.ts';
 import { ApiServerDouble, type ApiServerOptions } from '../api-server/api-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
-import { askShort, type Server } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
 
 const cleanUps: (() => void | Promise<void>)[] = [];
@@ -83,7 +83,8 @@ describe('a cluster', () => {
     const serving = await serve(double.url, '--dialect=kube-dns');
     await serving.program.heard('cluster listed');
     expect(await a(serving, 'web')).toBe('10.96.0.10');
-    expect(new Set(double.requests.map(({ plural }) => plural))).toEqual(new Set(['services', 'endpoints']));
+    const kinds = new Set(double.requests.map(({ plural }) => plural));
+    expect(kinds).toEqual(new Set(['services', 'endpointslices', 'endpoints']));
   });
 });
 
@@ -118,9 +119,7 @@ describe('before the cluster is listed', () => {
     const double = await startApiServer();
     double.faults.add({ plural: 'services', verb: 'list', times: 1, fault: { kind: 'status', status: 500 } });
     const serving = await serve(double.url, '--initial-sync-timeout', '10ms');
-    const complaint = await serving.program.heard(
-      'cluster not listed yet, serving what is known and trying on',
-    );
+    const complaint = await serving.program.heard('initial sync timed out; serving cached state');
     expect(complaint).toMatchObject({ level: 'error', after: '10ms' });
     await serving.program.heard('cluster listed');
     expect(await a(serving, 'web')).toBe('10.96.0.10');

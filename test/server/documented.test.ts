@@ -1,10 +1,8 @@
 /**
- * Every flag and every metric stands in the documentation, and nothing else does.
+ * Every metric stands in the documentation, and nothing else does.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { SERVE_OPTIONS } from '../../src/cli/serve-options.ts';
-import { KUBE_DNS_FLAGS } from '../../src/config/kube-dns/kube-dns-flags.ts';
 import { HISTOGRAMS, METRICS } from '../../src/observe/metrics/all.ts';
 import { SKYDNS_METRICS } from '../../src/observe/metrics/skydns.ts';
 
@@ -13,18 +11,18 @@ function listRows(file: string): readonly string[] {
   return [...readFileSync(file, 'utf8').matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1] ?? '');
 }
 
-it('all flags of serve and of kube-dns are in docs/flags.md, with their arguments', () => {
-  const rows = listRows('docs/flags.md').filter((row) => row.startsWith('--'));
-  const ofKubeDns = KUBE_DNS_FLAGS.map(({ name, argument = '' }) => `--${name} ${argument}`.trim());
-  expect([...rows].sort()).toEqual([...SERVE_OPTIONS.map(({ flags }) => flags), ...ofKubeDns].sort());
-});
+function formerNames(): readonly string[] {
+  return METRICS.map(({ formerName }) => formerName).filter((name) => name !== undefined);
+}
 
-it('all metrics are in docs/metrics.md, with their kind, labels and meaning', () => {
-  const own = listRows('docs/metrics.md').filter((name) => /^(portolan|process)_/.test(name));
+it('all metrics are in docs/reference/metrics.md, with their kind, labels and meaning', () => {
+  const own = listRows('docs/reference/metrics.md').filter((name) => /^(portolan|process)_/.test(name));
   expect([...own].sort()).toEqual(
-    ['portolan_build_info', ...[...METRICS, ...HISTOGRAMS].map(({ name }) => name)].sort(),
+    ['portolan_build_info', ...[...METRICS, ...HISTOGRAMS].map(({ name }) => name), ...formerNames()].sort(),
   );
-  const text = readFileSync('docs/metrics.md', 'utf8');
+  const text = readFileSync('docs/reference/metrics.md', 'utf8');
+  for (const { name, formerName } of METRICS)
+    if (formerName !== undefined) expect(text).toContain(`| \`${formerName}\` | \`${name}\` |`);
   for (const { name, help } of HISTOGRAMS) expect(text).toContain(`| \`${name}\` | histogram |  | ${help} |`);
   for (const { name, kind, labels, help } of METRICS)
     expect(text).toContain(
@@ -32,11 +30,11 @@ it('all metrics are in docs/metrics.md, with their kind, labels and meaning', ()
     );
 });
 
-it('all metrics of SkyDNS are in docs/metrics.md, under the names that they have unless they are given others', () => {
-  const names = listRows('docs/metrics.md').filter((name) => name.startsWith('skydns_'));
+it('all metrics of SkyDNS are in docs/reference/metrics.md, under the names that they have unless they are given others', () => {
+  const names = listRows('docs/reference/metrics.md').filter((name) => name.startsWith('skydns_'));
   const metrics = Object.values(SKYDNS_METRICS);
   expect([...names].sort()).toEqual(metrics.map(([lastPart]) => `skydns_skydns_${lastPart}`).sort());
-  const text = readFileSync('docs/metrics.md', 'utf8');
+  const text = readFileSync('docs/reference/metrics.md', 'utf8');
   for (const [lastPart, help, kind] of metrics)
     expect(text).toMatch(
       new RegExp(

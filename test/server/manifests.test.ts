@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import type { TYPE } from '../../src/wire/types.ts';
-import { ask, askShort } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
 
 afterAll(endAllPrograms);
@@ -42,6 +42,56 @@ describe.each(['udp', 'tcp'] as const)('the example cluster by %s', (transport) 
     ['example.com', 'A', 'REFUSED'],
   ])('%s %s is %s', async (name, type, expected) => {
     expect(await askShort(serving, name, type, { transport })).toBe(expected);
+  });
+});
+
+describe('a folder', () => {
+  const SERVICE =
+    'apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: n}\nspec: {clusterIP: 10.96.0.1}\n';
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'manifests-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('that is empty is not ready and denies nothing, until it is filled', async () => {
+    const serving = await servePortolan([`--manifests=${folder}`]);
+    await serving.program.heard('no manifests found, names are not denied');
+    expect((await look(serving, '/readyz')).text).toContain('--allow-empty');
+    expect(await askShort(serving, 'a.n.svc.cluster.local', 'A')).toBe('SERVFAIL');
+    writeFileSync(join(folder, 'a.yaml'), SERVICE);
+    await vi.waitFor(async () => expect((await look(serving, '/readyz')).status).toBe(200), {
+      timeout: 10_000,
+    });
+    expect(await askShort(serving, 'a.n.svc.cluster.local', 'A')).toBe('10.96.0.1');
+    expect(await askShort(serving, 'b.n.svc.cluster.local', 'A')).toBe('NXDOMAIN');
+  });
+
+  it('that gets a bad file stays ready, and denies nothing until the file is mended', async () => {
+    writeFileSync(join(folder, 'a.yaml'), SERVICE);
+    const serving = await servePortolan([`--manifests=${folder}`]);
+    await serving.program.heard('cluster listed');
+    writeFileSync(
+      join(folder, 'b.yaml'),
+      SERVICE.replace('name: a', 'name: b').replace('10.96.0.1', '10.96.0.300'),
+    );
+    await serving.program.heard('bad manifest');
+    await vi.waitFor(async () =>
+      expect(await askShort(serving, 'b.n.svc.cluster.local', 'A')).toBe('SERVFAIL'),
+    );
+    expect(await askShort(serving, 'a.n.svc.cluster.local', 'A')).toBe('10.96.0.1');
+    expect((await look(serving, '/readyz')).status).toBe(200);
+    writeFileSync(
+      join(folder, 'b.yaml'),
+      SERVICE.replace('name: a', 'name: b').replace('10.96.0.1', '10.96.0.3'),
+    );
+    await vi.waitFor(
+      async () => expect(await askShort(serving, 'b.n.svc.cluster.local', 'A')).toBe('10.96.0.3'),
+      {
+        timeout: 10_000,
+      },
+    );
+    expect(await askShort(serving, 'c.n.svc.cluster.local', 'A')).toBe('NXDOMAIN');
   });
 });
 

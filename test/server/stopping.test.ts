@@ -3,9 +3,9 @@
  */
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { ask, askShort, makeQuery } from '../../src/chain/testing/ask.ts';
 import { encodeMessage } from '../../src/wire/message.ts';
-import { ask, askShort, makeQuery } from '../support/ask.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);
@@ -36,7 +36,8 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   it('ends at once the second time', async () => {
     const serving = await serveExample(['--lameduck', '1h']);
     serving.program.signal(signal);
-    await serving.program.heard('stopping');
+    const { hint } = await serving.program.heard('stopping');
+    expect(hint).toBe(signal === 'SIGINT' ? 'Press Ctrl-C again to end at once.' : undefined);
     serving.program.signal(signal);
     expect((await serving.program.exit).code).toBe(signal === 'SIGTERM' ? 143 : 130);
   });

@@ -2,10 +2,10 @@
  * `portolan sidecar` as a program: beside the original dnsmasq, beside ours, and with its command line.
  */
 import { afterEach, describe, expect, it } from 'vitest';
+import { askShort } from '../../src/chain/testing/ask.ts';
+import { parsePrometheusText } from '../../src/observe/testing/prometheus-text.ts';
 import { endAllSides, runOurs, runReal, type Side } from '../dnsmasq/both.ts';
-import { askShort } from '../support/ask.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
-import { parsePrometheusText } from '../support/prometheus-text.ts';
 import { itWithTool } from '../support/tools.ts';
 
 afterEach(async () => {

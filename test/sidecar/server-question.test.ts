@@ -5,14 +5,14 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/ground/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { askServer, type ServerEndpoint } from '../../src/roles/sidecar/server-question.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { CLASS, type Question, TYPE } from '../../src/wire/types.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { waitUntil } from '../support/wait-until.ts';
 
 const QUESTION: Question = {
   name: parseName('kubernetes.default.svc.cluster.local'),

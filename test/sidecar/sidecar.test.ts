@@ -3,17 +3,17 @@
  */
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type ProbePlan, SIDECAR_DEFAULTS, type SidecarPlan } from '../../src/config/sidecar/plan.ts';
-import { systemClock } from '../../src/ground/clock.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { RecordingLog } from '../../src/base/testing/recording-log.ts';
+import { type ProbePlan, SIDECAR_DEFAULTS, type SidecarPlan } from '../../src/config/sidecar/sidecar-plan.ts';
 import { PROCESS_METRICS } from '../../src/observe/metrics/process.ts';
+import { parsePrometheusText } from '../../src/observe/testing/prometheus-text.ts';
 import { writeProcessMetrics } from '../../src/roles/sidecar/process-metrics.ts';
 import { Sidecar } from '../../src/roles/sidecar/sidecar.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { CLASS, TYPE } from '../../src/wire/types.ts';
 import { addressOf, LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { parsePrometheusText } from '../support/prometheus-text.ts';
-import { RecordingLog } from '../support/recording-log.ts';
 
 const RECORDED = readFileSync(new URL('./recorded-metrics.txt', import.meta.url), 'utf8');
 const COUNTS: Readonly<Record<string, number>> = {
@@ -117,7 +117,8 @@ describe('the health of a probe', () => {
     // Both begin at once.
     const bad = await hear(sidecar, '/healthcheck/kubedns', 503);
     expect(JSON.parse(bad.text)).toMatchObject({
-      ...{ IsOk: false, LatencySeconds: 0 },
+      IsOk: false,
+      LatencySeconds: 0,
       Err: expect.stringMatching(/waiting for first probe|connection refused/),
     });
   });
@@ -180,7 +181,11 @@ describe('the metrics', () => {
       expect(series(family?.samples ?? [])).toEqual(series(recorded.samples));
     }
     const further = [...ours.keys()].filter((name) => !name.startsWith('kubedns_'));
-    expect(further).toEqual(['portolan_build_info', ...PROCESS_METRICS.map(({ name }) => name).sort()]);
+    expect(further).toEqual([
+      'portolan_http_connections_dropped_total',
+      'portolan_build_info',
+      ...PROCESS_METRICS.map(({ name }) => name).sort(),
+    ]);
   });
 
   it("show dnsmasq's counts, and what went wrong", async () => {

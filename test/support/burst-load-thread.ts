@@ -3,9 +3,9 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { workerData } from 'node:worker_threads';
+import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { encodeMessage } from '../../src/wire/message.ts';
 import { rcodeName } from '../../src/wire/mnemonics.ts';
-import { makeQuery } from './ask.ts';
 import { type BurstData, COUNT } from './burst-load.ts';
 
 // Started by `BurstLoad` alone.
@@ -24,7 +24,7 @@ interface Pending {
   readonly sentAt: number;
 }
 
-class Asker {
+class PendingQuery {
   readonly socket: Socket;
   readonly #pending = new Map<number, Pending>();
   #id = 0;
@@ -87,17 +87,17 @@ function isRight(message: Buffer, question: number): boolean {
   return message.subarray(-4).join('.') === answer;
 }
 
-const askers = Array.from({ length: sockets }, () => new Asker());
-await Promise.all(askers.map((asker) => asker.open()));
+const pendingQueries = Array.from({ length: sockets }, () => new PendingQuery());
+await Promise.all(pendingQueries.map((pending) => pending.open()));
 let next = 0;
 const timer = setInterval(() => {
   const now = performance.now();
-  for (const asker of askers) asker.countLost(now);
+  for (const pending of pendingQueries) pending.countLost(now);
   const isStopping = Atomics.load(counts, COUNT.STOP) === 1;
-  if (isStopping && askers.every(({ unanswered }) => unanswered === 0)) {
+  if (isStopping && pendingQueries.every(({ unanswered }) => unanswered === 0)) {
     clearInterval(timer);
-    for (const { socket } of askers) socket.close();
+    for (const { socket } of pendingQueries) socket.close();
   }
   for (let index = 0; index < burst && !isStopping; index += 1, next += 1)
-    askers[next % sockets]?.ask(next % asked.length);
+    pendingQueries[next % sockets]?.ask(next % asked.length);
 }, every);

@@ -7,12 +7,12 @@ import { symlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import type { Access } from '../api-server/access.ts';
 import type { FaultRule } from '../api-server/faults.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 import { bundleThread } from './bundle-thread.ts';
-import type { TemporaryFolder } from './temporary-folder.ts';
 
 export interface DoubleState {
   readonly version: number;

@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { findFreePort } from './free-port.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
 
 const ENTRY = fileURLToPath(new URL('../../dist/portolan.js', import.meta.url));
 
@@ -66,7 +66,7 @@ export class Program {
   }
 
   /** The first line of the log with this message, as soon as it is there. */
-  async heard(message: string, deadline = 10_000): Promise<LogLine> {
+  async heard(message: string, deadline = 30_000): Promise<LogLine> {
     const end = performance.now() + deadline;
     for (;;) {
       const line = this.log.find((each) => each.message === message);

@@ -53,7 +53,7 @@ function askOnce(): void {
   packet.set(query);
   const before = Atomics.load(notes, base + FIELD.PUBLISHED);
   const removals = Atomics.load(notes, base + FIELD.REMOVALS);
-  const size = reader.answer(packet, 0, query.length, packet.length, 1232);
+  const size = reader.answer(packet, 0, query.length, packet.length, 'udp');
   const announced = Atomics.load(notes, base + FIELD.ANNOUNCED);
   const gone = Atomics.load(notes, base + FIELD.REMOVALS) !== removals || (removals & 1) === 1;
   verdicts.answers++;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { minimalAnyRecord } from '../../src/wire/minimal-any.ts';
 import { type Query, type RejectedQuery, respond } from '../../src/wire/query.ts';
+import { sampleRecords } from '../../src/wire/testing/sample-records.ts';
 import { CLASS, OPCODE, RCODE, TYPE } from '../../src/wire/types.ts';
 import { itWithTool } from '../support/tools.ts';
 import { exchange, recordLines } from './loopback-server.ts';
-import { sampleRecords } from './sample-records.ts';
 
 const DIG = ['dig', '+tries=1', '+time=5', '+nosplit', '+noall', '+answer'] as const;
 const KDIG = ['kdig', '+retry=0', '+time=5', '+noall', '+answer', '+class', '+ttl'] as const;
@@ -26,11 +26,11 @@ describe('what we write', () => {
   itWithTool('kdig', 'is read by kdig, record by record', async () => {
     const { output } = await exchange([...KDIG, 'x.example', 'TXT'], answerWithSamples);
     // kdig leaves protocols without quotes and names keys by other rules.
-    const isOwnWay = (line: string) => / (?:HTTPS|SVCB) /.test(line);
+    const isOwnVersion = (line: string) => / (?:HTTPS|SVCB) /.test(line);
     const lines = sampleRecords.map(({ line }) => line);
     const shown = recordLines(output);
     expect(shown.length).toBe(lines.length);
-    expect(shown.filter((line) => !isOwnWay(line))).toEqual(lines.filter((line) => !isOwnWay(line)));
+    expect(shown.filter((line) => !isOwnVersion(line))).toEqual(lines.filter((line) => !isOwnVersion(line)));
   });
 
   itWithTool('dig', 'has flags, sections and EDNS as dig shows them', async () => {

@@ -1,0 +1,144 @@
+/**
+ * A service of many slices, which is published in steps and from what is kept: it has the names that the same objects
+ * have when they are listed at once, and a change of one slice costs what the slice is.
+ */
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { AskableCluster, question } from '../../src/handlers/testing/askable-cluster.ts';
+import type { EndpointsObject, ServiceObject } from '../../src/kube/objects/objects.ts';
+import { TYPE } from '../../src/wire/types.ts';
+import { recordMessage } from '../golden/recorded-answer.ts';
+
+const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
+const DNS = { name: 'dns', protocol: 'UDP', port: 53 } as const;
+
+const service = (kind: 'headless' | 'clusterIPs'): ServiceObject => ({
+  kind: 'Service',
+  namespace: 'blue',
+  name: 'web',
+  address: kind === 'headless' ? { kind } : { kind, addresses: ['10.96.0.1'] },
+  ports: PORTS,
+});
+
+interface SliceShape {
+  readonly number: number;
+  /** Of how many addresses; some of them are in the next slice too. */
+  readonly size: number;
+  readonly hasDns: boolean;
+  readonly hasHostnames: boolean;
+}
+
+const slice = ({ number, size, hasDns, hasHostnames }: SliceShape): EndpointsObject => ({
+  kind: 'Endpoints',
+  namespace: 'blue',
+  name: `web-${number}`,
+  service: 'web',
+  groups: [
+    {
+      addresses: Array.from({ length: size }, (_, index) => ({
+        address: `10.1.${Math.floor((number * 20 + index) / 250)}.${(number * 20 + index) % 250}`,
+        hostname: hasHostnames && index % 3 === 0 ? `h-${index}` : undefined,
+      })),
+      ports: hasDns ? [...PORTS, DNS] : PORTS,
+    },
+  ],
+});
+
+const arbitrarySlice: fc.Arbitrary<SliceShape> = fc.record({
+  number: fc.nat(11),
+  size: fc.nat(25),
+  hasDns: fc.boolean(),
+  hasHostnames: fc.boolean(),
+});
+
+const NAMES = [
+  'web.blue.svc.cluster.local.',
+  '_http._tcp.web.blue.svc.cluster.local.',
+  '_dns._udp.web.blue.svc.cluster.local.',
+  'h-0.web.blue.svc.cluster.local.',
+  '10-1-0-21.web.blue.svc.cluster.local.',
+  '21.0.1.10.in-addr.arpa.',
+  '121.0.1.10.in-addr.arpa.',
+];
+
+function portrait(cluster: AskableCluster) {
+  const answers = NAMES.flatMap((name) =>
+    [TYPE.A, TYPE.SRV, TYPE.PTR].map((type) => {
+      const message = cluster.askTable(question(name, type));
+      return message && recordMessage(message);
+    }),
+  );
+  const { nodes, nodeOctets } = cluster.table.statistics();
+  return { nodes, nodeOctets, answers, addresses: cluster.cluster.state().addresses };
+}
+
+/** Time passes with each look at the clock, so that a step is a slice of work. */
+function makeImpatient(cluster: AskableCluster): void {
+  let now = 0;
+  vi.spyOn(cluster.clock, 'monotonic').mockImplementation(() => {
+    now += 5;
+    return now;
+  });
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe.each(['coredns', 'kube-dns'] as const)('%s', (dialect) => {
+  it.each(['headless', 'clusterIPs'] as const)(
+    '%s: whatever changes, and whenever',
+    async (kind) => {
+      const event = fc.oneof(
+        { weight: 3, arbitrary: fc.record({ put: arbitrarySlice, turns: fc.nat(4) }) },
+        fc.record({ remove: fc.nat(11), turns: fc.nat(4) }),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(event, { maxLength: 30 }), async (events) => {
+          const lived = new AskableCluster(dialect);
+          const initial = Array.from({ length: 12 }, (_, number) =>
+            slice({ number, size: 20, hasDns: false, hasHostnames: false }),
+          );
+          lived.list([service(kind), ...initial]);
+          makeImpatient(lived);
+          const held = new Map(initial.map((object) => [object.name, object]));
+          for (const one of events) {
+            if ('put' in one) {
+              const object = slice(one.put);
+              held.set(object.name, object);
+              lived.upsert(object);
+            } else {
+              held.delete(`web-${one.remove}`);
+              lived.cluster.endpoints.remove(`blue/web-${one.remove}`);
+            }
+            for (let count = 0; count < one.turns; count += 1) await turn();
+          }
+          lived.cluster.settle();
+          const fresh = new AskableCluster(dialect);
+          fresh.list([service(kind), ...held.values()]);
+          expect(portrait(lived)).toEqual(portrait(fresh));
+        }),
+        { numRuns: 40 },
+      );
+    },
+    60_000,
+  );
+
+  it('a change of one slice of fifty puts that slice into the table, not the service', () => {
+    const cluster = new AskableCluster(dialect);
+    const slices = Array.from({ length: 50 }, (_, number) =>
+      slice({ number, size: 20, hasDns: false, hasHostnames: false }),
+    );
+    cluster.list([service('headless'), ...slices]);
+    const put = vi.spyOn(cluster.table, 'put');
+    cluster.upsert(slice({ number: 3, size: 19, hasDns: false, hasHostnames: false }));
+    cluster.cluster.settle();
+    const first = put.mock.calls.length;
+    put.mockClear();
+    cluster.upsert(slice({ number: 3, size: 20, hasDns: false, hasHostnames: false }));
+    cluster.cluster.settle();
+    // The service, its port, the endpoints of the slice and their addresses, the zones. Of kube-dns no endpoint is kept.
+    const limit = dialect === 'coredns' ? 100 : 1_200;
+    expect(first).toBeLessThan(limit);
+    expect(put.mock.calls.length).toBeLessThan(limit);
+    expect(portrait(cluster).nodes).toBeGreaterThan(1_000);
+  });
+});

@@ -1,0 +1,28 @@
+/**
+ * ConfigMaps of kube-dns, each with the Corefile that does the same; all of these start CoreDNS 1.14.7.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { convertKubeDnsConfig } from '../../src/config/corefile/from-kube-dns.ts';
+
+interface ConfigMapCase {
+  readonly name: string;
+  readonly about: string;
+  readonly data: Readonly<Record<string, string>>;
+  readonly corefile: string;
+  readonly warnings: readonly string[];
+}
+
+const { cases }: { readonly cases: readonly ConfigMapCase[] } = JSON.parse(
+  readFileSync(new URL('kube-dns-config-maps.json', import.meta.url), 'utf8'),
+);
+
+describe('a ConfigMap of kube-dns', () => {
+  it('is one of 18', () => expect(cases).toHaveLength(18));
+
+  for (const { name, about, data, corefile, warnings } of cases)
+    it(`${name}: ${about}`, () => {
+      const converted = convertKubeDnsConfig(new Map(Object.entries(data)));
+      expect(converted).toEqual({ corefile, notices: warnings });
+    });
+});

@@ -1,0 +1,63 @@
+/**
+ * Corefiles as they are in use, each with what keeps it from being taken as it is.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
+import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
+
+const FOLDER = join(import.meta.dirname, 'corefiles');
+
+const unbuilt = (...names: string[]) => names.map((name) => `plugin/${name}: not built into Portolan`);
+const noListener = (...keys: string[]) =>
+  keys.map((key) => `cannot serve ${key} - ${key.split(':')[0]} listeners are not built into Portolan`);
+
+/** By file: all its problems. Files that are not named have none. */
+const PROBLEMS: Readonly<Record<string, readonly string[]>> = {
+  '12-kops-gossip': unbuilt('dns64'),
+  '13-kubespray': unbuilt('k8s_external'),
+  // Its words are to be replaced before it is used.
+  '17-nodelocal-template': Array.from(
+    { length: 4 },
+    () => 'plugin/bind: not a valid IP address or interface name: "__PILLAR__LOCAL__DNS__"',
+  ),
+  '29-autopath': unbuilt('autopath', 'autopath'),
+  '32-views-cidr': unbuilt('view', 'view'),
+  '33-views-by-namespace': unbuilt('metadata', 'metadata', 'view'),
+  '34-k8s-external': unbuilt('transfer', 'k8s_external'),
+  '35-file-zones': unbuilt('transfer'),
+  '36-etcd-skydns': unbuilt('etcd'),
+  '37-secondary': unbuilt('transfer', 'secondary'),
+  '38-auto-zones': unbuilt('transfer', 'auto'),
+  '39-dns64-nat64': unbuilt('dns64'),
+  '40-observability': unbuilt('metadata', 'trace', 'dnstap'),
+  '42-encrypted-servers': [
+    ...unbuilt('grpc_server', 'https', 'tls', 'tls', 'tls'),
+    ...noListener('tls://.:853', 'https://.:8443', 'grpc://.:4443'),
+  ],
+  '43-tuned': ['plugin/loadbalance: prefer is not built into Portolan'],
+  '44-multicluster': ['plugin/kubernetes: multicluster is not built into Portolan'],
+  '45-remote-cluster': unbuilt('erratic'),
+};
+
+describe('a Corefile in use', () => {
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.Corefile'));
+
+  it('is one of 45', () => expect(files).toHaveLength(45));
+
+  for (const file of files)
+    it(file, () => {
+      const reading = readCorefile(readFileSync(join(FOLDER, file), 'utf8'), {
+        file: join(FOLDER, file),
+        profile: '1.14',
+        defaultPort: 53,
+        environment: { CACHE_TTL: '60', UPSTREAM: '192.0.2.1', SECOND_UPSTREAM: '192.0.2.2' },
+        files: DISK_FILES,
+        interfaces: new Map(),
+      });
+      const messages =
+        reading.kind === 'bad' ? reading.problems.map(({ message }) => message.replace(FOLDER, '')) : [];
+      expect(messages).toEqual(PROBLEMS[file.replace('.Corefile', '')] ?? []);
+    });
+});

@@ -1,0 +1,46 @@
+/**
+ * `docs/reference/flags.md` holds the flags of all commands as their tables have them. What stands between the marks
+ * `<!-- flags: COMMAND[, GROUP] -->` and `<!-- end of flags -->` is made from the tables: `npm run docs` writes it.
+ */
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { COMMANDS, type CommandDescription } from '../../src/cli/command-list.ts';
+import type { Flag } from '../../src/config/flags/flag.ts';
+import { markdownTable } from '../../src/config/flags/flag-text.ts';
+
+const PAGE = 'docs/reference/flags.md';
+const BLOCK = /<!-- flags: ([^,>]+?)(?:, ([^>]+?))? -->\n[\s\S]*?<!-- end of flags -->/g;
+
+function commandNamed(name: string): CommandDescription {
+  const command = COMMANDS.find((each) => each.name === name);
+  if (command === undefined) throw new Error(`no such command: ${name}`);
+  return command;
+}
+
+function flagsOf({ flags }: CommandDescription, group: string | undefined): readonly Flag[] {
+  const found = flags.filter((flag) => group === undefined || flag.group === group);
+  if (found.length === 0) throw new Error(`no such group of flags: ${group}`);
+  return found;
+}
+
+it('holds the tables of all commands', async () => {
+  const page = readFileSync(PAGE, 'utf8');
+  const written = page.replaceAll(BLOCK, (_block, name: string, group: string | undefined) => {
+    const command = commandNamed(name);
+    const table = markdownTable(flagsOf(command, group), command.dashes);
+    return `<!-- flags: ${name}${group === undefined ? '' : `, ${group}`} -->\n\n${table}\n<!-- end of flags -->`;
+  });
+  await expect(written).toMatchFileSnapshot(`../../${PAGE}`);
+});
+
+it('shows each flag of each command once', () => {
+  const page = readFileSync(PAGE, 'utf8');
+  const shown = [...page.matchAll(BLOCK)].flatMap(([, name = '', group]) => {
+    const command = commandNamed(name);
+    return flagsOf(command, group).map((flag) => `${name} ${flag.name}`);
+  });
+  const all = COMMANDS.filter(({ name }) => name !== 'dnsmasq').flatMap(({ name, flags }) =>
+    flags.map((flag) => `${name} ${flag.name}`),
+  );
+  expect(shown.toSorted()).toEqual(all.toSorted());
+});

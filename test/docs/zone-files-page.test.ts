@@ -1,0 +1,18 @@
+/**
+ * `docs/reference/zone-files.md` lists the types that have a form of their own: `npm run docs` writes it.
+ */
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { PRESENTABLE_TYPES } from '../../src/sources/zone-files/record-fields.ts';
+
+const PAGE = 'docs/reference/zone-files.md';
+const BLOCK = /<!-- types -->\n[\s\S]*?<!-- end of types -->/;
+
+it('lists the types', async () => {
+  const list = PRESENTABLE_TYPES.map((type) => `\`${type}\``).join(', ');
+  const written = readFileSync(PAGE, 'utf8').replace(
+    BLOCK,
+    () => `<!-- types -->\n\n${list}\n\n<!-- end of types -->`,
+  );
+  await expect(written).toMatchFileSnapshot(`../../${PAGE}`);
+});

@@ -1,0 +1,316 @@
+/**
+ * The contract between handlers and table: no handler acts on a question that it does not state, what the table answers is what
+ * the chain answers, and what may be forwarded as a packet is what the chain would ask upstream unchanged.
+ *
+ * Engines are made of random settings, are asked random questions, and change to other settings in between.
+ */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import type { Answer } from '../../src/chain/answer.ts';
+import { type Handler, reachesForwarder } from '../../src/chain/handler.ts';
+import type { Match } from '../../src/chain/match.ts';
+import type { Query } from '../../src/chain/query.ts';
+import { makeQuery, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
+import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/local-settings.ts';
+import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardRule } from '../../src/forward/forward-plan.ts';
+import { parseUpstream } from '../../src/forward/upstream-address.ts';
+import type { RuleAction } from '../../src/handlers/local/question-rules.ts';
+import type { ClusterObject } from '../../src/kube/objects/objects.ts';
+import { findDialect } from '../../src/kube/publish/find-dialect.ts';
+import { hostsOnly } from '../../src/sources/local/local-plan.ts';
+import { VERDICT } from '../../src/table/types.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { typeName } from '../../src/wire/mnemonics.ts';
+import { isWithin, parseName, toKey } from '../../src/wire/name.ts';
+import { CLASS, type Message, type NameKey, TYPE } from '../../src/wire/types.ts';
+import { ScriptedUpstream } from '../resolver/scripted-upstream.ts';
+
+const key = (text: string): NameKey => toKey(parseName(text));
+const DOMAIN = key('cluster.local.');
+const CLIENT = { address: '192.0.2.77', port: 5353, transport: 'tcp' } as const;
+
+const OBJECTS: readonly ClusterObject[] = [
+  { kind: 'Namespace', name: 'blue' },
+  {
+    kind: 'Service',
+    namespace: 'blue',
+    name: 'web',
+    ports: [{ name: 'http', port: 80, protocol: 'TCP' }],
+    address: { kind: 'clusterIPs', addresses: ['10.96.0.1', 'fd00::1'] },
+  },
+  {
+    kind: 'Service',
+    namespace: 'blue',
+    name: 'out',
+    ports: [],
+    address: { kind: 'externalName', name: 'www.example.com' },
+  },
+];
+
+const NAMES = [
+  'web.blue.svc.cluster.local.',
+  '_http._tcp.web.blue.svc.cluster.local.',
+  'out.blue.svc.cluster.local.',
+  'missing.blue.svc.cluster.local.',
+  'web.blue.fed.svc.cluster.local.',
+  '1-2-3-4.blue.pod.cluster.local.',
+  'db.corp.cluster.local.',
+  'corp.cluster.local.',
+  '1.0.96.10.in-addr.arpa.',
+  '9.9.9.10.in-addr.arpa.',
+  'www.example.com.',
+  'ads.example.com.',
+  'plain.',
+  'home.',
+  'cluster.local.',
+  '.',
+];
+const TYPES = [
+  TYPE.A,
+  TYPE.AAAA,
+  TYPE.SRV,
+  TYPE.PTR,
+  TYPE.TXT,
+  TYPE.CNAME,
+  TYPE.SOA,
+  TYPE.HINFO,
+  TYPE.ANY,
+  TYPE.AXFR,
+];
+
+const routes = fc.array(
+  fc.record({
+    scope: fc.constantFrom(
+      { kind: 'domain', name: key('ads.example.com.') } as const,
+      { kind: 'domain', name: key('home.') } as const,
+      { kind: 'suffix', text: 'ample.com' } as const,
+      { kind: 'plain-names' } as const,
+    ),
+    action: fc.constantFrom<RuleAction>(
+      { kind: 'local' },
+      { kind: 'null-address' },
+      { kind: 'address', address: '10.0.0.9' },
+      { kind: 'forward' },
+    ),
+  }),
+  { maxLength: 3 },
+);
+
+const stubZones = fc.subarray(['corp.cluster.local.', 'example.com.', 'svc.cluster.local.']);
+
+const settings = fc.record({
+  hasCluster: fc.boolean(),
+  dialect: fc.constantFrom('coredns', 'kube-dns'),
+  pods: fc.constantFrom('disabled', 'insecure'),
+  routes,
+  stubZones,
+  federations: fc.subarray(['fed', 'other']),
+  keepsPlainNames: fc.boolean(),
+  keepsPrivateReverse: fc.boolean(),
+  keepsWindowsQuestions: fc.boolean(),
+  records: fc.subarray([
+    'www.example.com.',
+    'web.blue.svc.cluster.local.',
+    'db.corp.cluster.local.',
+    'home.',
+  ]),
+  filteredTypes: fc.subarray<number>([TYPE.AAAA, TYPE.SRV], { maxLength: 1 }),
+});
+type Settings = typeof settings extends fc.Arbitrary<infer Value> ? Value : never;
+
+const questions = fc.array(fc.tuple(fc.constantFrom(...NAMES), fc.constantFrom(...TYPES)), {
+  minLength: 30,
+  maxLength: 30,
+});
+
+const localRecord = (name: string) => ({
+  name: parseName(name),
+  class: CLASS.IN,
+  ttl: 5,
+  data: { kind: 'TXT', strings: [Buffer.from(name)] } as const,
+});
+
+function planOf(given: Settings): EnginePlan {
+  const { keepsPlainNames, keepsPrivateReverse, keepsWindowsQuestions, stubZones: stubs } = given;
+  const server = [parseUpstream('192.0.2.53')];
+  const rules: readonly ForwardRule[] = [
+    ...stubs.map(
+      (zone): ForwardRule => ({ ...defaultRule(server), names: [{ kind: 'domain', name: key(zone) }] }),
+    ),
+    defaultRule(server),
+  ];
+  return {
+    cluster: given.hasCluster
+      ? {
+          domain: DOMAIN,
+          dialect: findDialect(given.dialect),
+          pods: given.pods,
+          ttl: 30,
+          ownAddresses: ['192.0.2.2'],
+        }
+      : undefined,
+    federations: given.federations.map((name) => ({ name, domain: key(`${name}.example.`) })),
+    local: {
+      names: { ...hostsOnly(5), records: given.records.map(localRecord) },
+      hostsPaths: [],
+      format: DNSMASQ_HOSTS,
+      questions: {
+        routes: given.routes,
+        keepsPlainNames,
+        keepsPrivateReverse,
+        keepsWindowsQuestions,
+        ttl: 9,
+      },
+      replies: {
+        bogusNxdomain: [],
+        aliases: [],
+        rebind: { stops: false, allowsLocalhost: false, allowedDomains: [] },
+      },
+    },
+    resolver: {
+      forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
+      caching: SERVE_CACHING,
+      stale: undefined,
+      prefetch: false,
+      filteredTypes: new Set(given.filteredTypes),
+    },
+    cacheFilter: undefined,
+    cache: { octets: 2 ** 20, entries: 0 },
+    identity: undefined,
+    rotatesAddresses: true,
+    recursionAvailable: true,
+    udpSize: 1232,
+  };
+}
+
+class Subject {
+  readonly clock = new ManualClock();
+  readonly upstream = new ScriptedUpstream(this.clock);
+  readonly engine: Engine;
+
+  constructor(given: Settings) {
+    this.engine = new Engine(planOf(given), {
+      readers: 0,
+      version: 'test',
+      networks: () => [],
+      connect: () => this.upstream,
+      clock: this.clock,
+      log: silentLog,
+    });
+    const { cluster } = this.engine;
+    if (cluster === undefined) return;
+    const { services, endpoints, namespaces, pods } = cluster;
+    for (const store of [services, endpoints, namespaces, pods]) store.listStarted();
+    for (const object of OBJECTS) {
+      if (object.kind === 'Service') services.upsert(object);
+      else if (object.kind === 'Namespace') namespaces.upsert(object);
+    }
+    for (const store of [services, endpoints, namespaces, pods]) store.listCompleted();
+    cluster.settle();
+  }
+
+  askTable(packet: Uint8Array): Message | undefined {
+    const octets = new Uint8Array(65_535);
+    octets.set(packet);
+    const length = this.engine.reader.answer(octets, 0, packet.length, octets.length, 'tcp');
+    return length === VERDICT.ASK ? undefined : decodeMessage(octets.slice(0, length));
+  }
+
+  async askChain(packet: Uint8Array): Promise<Message | undefined> {
+    let response: Uint8Array | undefined;
+    let isDone = false;
+    void this.engine.handleQuery(packet, CLIENT).then((octets) => {
+      response = octets;
+      isDone = true;
+    });
+    while (!isDone) {
+      await new Promise((resolve) => setImmediate(resolve));
+      this.clock.advance(0);
+    }
+    return response && decodeMessage(response);
+  }
+}
+
+const packetOf = (name: string, type: number): Uint8Array =>
+  encodeMessage({
+    header: QUERY_HEADER,
+    questions: [{ name: parseName(name), type, class: CLASS.IN }],
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns: undefined,
+  });
+
+const SENTINEL: Answer = { kind: 'records', records: [], additionals: [], authoritative: false };
+
+/** A question that a handler does not state goes to the next one as it is, and so does the answer. */
+async function expectPassed(handler: Handler, query: Query): Promise<void> {
+  const passed: Query[] = [];
+  const answer = await handler.handle(query, (next) => {
+    passed.push(next);
+    return SENTINEL;
+  });
+  expect([passed.length, passed[0] === query], handler.name).toEqual([1, true]);
+  expect(answer, handler.name).toBe(SENTINEL);
+}
+
+const covers = ({ name, types }: Match, asked: NameKey, type: number): boolean => {
+  if (types !== 'all' && !types.has(type)) return false;
+  if (name.kind === 'any') return true;
+  return name.kind === 'exact' ? name.name === asked : isWithin(asked, name.name);
+};
+
+/** All that two answers must have in common: sets of addresses may begin anywhere. */
+const contentOf = ({ header, answers, authorities }: Message) => ({
+  rcode: header.rcode,
+  authoritative: header.authoritative,
+  answers: answers.map((record) => JSON.stringify(record)).sort(),
+  authorities: authorities.map((record) => JSON.stringify({ ...record, ttl: 0 })),
+});
+
+it('holds for random blocks of handlers, questions and changes', { timeout: 60_000 }, async () => {
+  let byTable = 0;
+  let byPacket = 0;
+  await fc.assert(
+    fc.asyncProperty(settings, settings, questions, async (first, second, asked) => {
+      const subject = new Subject(first);
+      await subject.engine.start();
+      // What a running engine changes to keeps its cluster and its filtered types.
+      const { hasCluster, dialect, pods, filteredTypes } = first;
+      const changed = { ...second, hasCluster, dialect, pods, filteredTypes };
+      for (const [index, [name, type]] of asked.entries()) {
+        if (index === 15) await subject.engine.change(planOf(changed));
+        const { handlers } = subject.engine;
+        const query = makeQuery(name, typeName(type));
+        for (const handler of handlers) {
+          const { questions: stated } = handler;
+          const isStated = stated.includes(query.key, type);
+          const isMatched = [...stated.matches()].some((match) => covers(match, query.key, type));
+          if (isStated) expect(isMatched || handler.name === 'loop', handler.name).toBe(true);
+          else if (handler.answers !== 'modifiers') await expectPassed(handler, query);
+        }
+        const fromTable = subject.askTable(packetOf(name, type));
+        const sentBefore = subject.upstream.asked;
+        const fromChain = await subject.askChain(packetOf(name, type));
+        const wasForwarded = subject.upstream.asked > sentBefore;
+        const at = `${name} ${typeName(type)}`;
+        if (reachesForwarder(handlers, query.key, type)) {
+          byPacket += 1;
+          expect([wasForwarded, fromTable], at).toEqual([true, undefined]);
+        }
+        if (fromTable === undefined) continue;
+        byTable += 1;
+        expect(fromChain && contentOf(fromChain), at).toEqual(contentOf(fromTable));
+      }
+      subject.engine.stop();
+    }),
+  );
+  // Nothing is proven by questions that none of the ways has answered.
+  expect(byTable).toBeGreaterThan(100);
+  expect(byPacket).toBeGreaterThan(100);
+});

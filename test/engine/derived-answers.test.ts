@@ -1,0 +1,222 @@
+/**
+ * Derived answers on virtual time: whatever is asked and changed in which order, the table never gives an answer from before a change
+ * that was whole when the query came.
+ */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
+import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/local-settings.ts';
+import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
+import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
+import type { ServiceObject } from '../../src/kube/objects/objects.ts';
+import { findDialect } from '../../src/kube/publish/find-dialect.ts';
+import { hostsOnly } from '../../src/sources/local/local-plan.ts';
+import { VERDICT } from '../../src/table/types.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { parseName, toKey } from '../../src/wire/name.ts';
+import { CLASS, type Message, TYPE } from '../../src/wire/types.ts';
+
+const DOMAIN = toKey(parseName('cluster.local.'));
+const CLIENT = { address: '192.0.2.77', port: 5353, transport: 'tcp' } as const;
+const NAMES = [
+  'web.blue.svc.cluster.local.',
+  'x.web.blue.svc.cluster.local.',
+  '*.blue.svc.cluster.local.',
+  'alias.blue.svc.cluster.local.',
+  '1-2-3-4.blue.pod.cluster.local.',
+  '1-2-3-4.green.pod.cluster.local.',
+  'local.example.',
+  'any.rule.example.',
+];
+
+const service = (name: string, last: number): ServiceObject => ({
+  kind: 'Service',
+  namespace: 'blue',
+  name,
+  ports: [],
+  address: { kind: 'clusterIPs', addresses: [`10.96.0.${last}`] },
+});
+const alias = (target: string): ServiceObject => ({
+  kind: 'Service',
+  namespace: 'blue',
+  name: 'alias',
+  ports: [],
+  address: { kind: 'externalName', name: target },
+});
+
+/** What changes at one step, or what is asked. */
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('ask' as const), name: fc.constantFrom(...NAMES) }) },
+  fc.record({ kind: fc.constant('service' as const), last: fc.integer({ min: 1, max: 9 }) }),
+  fc.record({ kind: fc.constant('remove' as const) }),
+  fc.record({
+    kind: fc.constant('alias' as const),
+    target: fc.constantFrom('web.blue.svc.cluster.local', 'local.example'),
+  }),
+  fc.record({ kind: fc.constant('namespace' as const), exists: fc.boolean() }),
+  fc.record({ kind: fc.constant('plan' as const), address: fc.constantFrom('10.0.0.1', '10.0.0.2') }),
+  fc.record({ kind: fc.constant('wait' as const), milliseconds: fc.constantFrom(1, 1000, 31_000) }),
+);
+
+function planOf(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
+  const data = { kind: 'A', address } as const;
+  const record = { name: parseName('local.example.'), class: CLASS.IN, ttl: 5, data };
+  const scope = { kind: 'domain', name: toKey(parseName('rule.example.')) } as const;
+  return {
+    cluster: {
+      domain: DOMAIN,
+      dialect: findDialect(dialect),
+      pods: 'insecure',
+      ttl: 30,
+      ownAddresses: ['192.0.2.2'],
+    },
+    federations: [],
+    local: {
+      names: { ...hostsOnly(5), records: [record] },
+      hostsPaths: [],
+      format: DNSMASQ_HOSTS,
+      questions: {
+        routes: [{ scope, action: { kind: 'address', address } }],
+        keepsPlainNames: false,
+        keepsPrivateReverse: false,
+        keepsWindowsQuestions: false,
+        ttl: 9,
+      },
+      replies: {
+        bogusNxdomain: [],
+        aliases: [],
+        rebind: { stops: false, allowsLocalhost: false, allowedDomains: [] },
+      },
+    },
+    resolver: {
+      forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules: [] },
+      caching: SERVE_CACHING,
+      stale: undefined,
+      prefetch: false,
+      filteredTypes: new Set(),
+    },
+    cacheFilter: undefined,
+    cache: { octets: 2 ** 20, entries: 1000 },
+    identity: undefined,
+    recursionAvailable: true,
+    rotatesAddresses: true,
+    udpSize: 1232,
+  };
+}
+
+const packetOf = (name: string): Uint8Array =>
+  encodeMessage({
+    header: QUERY_HEADER,
+    questions: [{ name: parseName(name), type: TYPE.A, class: CLASS.IN }],
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns: undefined,
+  });
+
+const contentOf = ({ header, answers }: Message) => ({
+  rcode: header.rcode,
+  authoritative: header.authoritative,
+  recursionAvailable: header.recursionAvailable,
+  answers: answers.map((record) => JSON.stringify(record)).sort(),
+});
+
+class Subject {
+  readonly clock = new ManualClock();
+  readonly engine: Engine;
+  readonly #dialect: 'coredns' | 'kube-dns';
+
+  constructor(dialect: 'coredns' | 'kube-dns') {
+    this.#dialect = dialect;
+    const { clock } = this;
+    const dependencies = { readers: 0, version: 'test', networks: () => [], clock, log: silentLog };
+    this.engine = new Engine(planOf(dialect, '10.0.0.1'), dependencies);
+    const { services, endpoints, namespaces, pods } = this.cluster;
+    for (const store of [services, endpoints, namespaces, pods]) store.listStarted();
+    for (const store of [services, endpoints, namespaces, pods]) store.listCompleted();
+    this.cluster.settle();
+  }
+
+  get cluster() {
+    const { cluster } = this.engine;
+    if (cluster === undefined) throw new Error('an engine without a cluster');
+    return cluster;
+  }
+
+  async change(
+    change: Exclude<typeof step extends fc.Arbitrary<infer Value> ? Value : never, { kind: 'ask' }>,
+  ) {
+    const { services, namespaces } = this.cluster;
+    switch (change.kind) {
+      case 'service':
+        services.upsert(service('web', change.last));
+        break;
+      case 'remove':
+        services.remove('blue/web');
+        break;
+      case 'alias':
+        services.upsert(alias(change.target));
+        break;
+      case 'namespace':
+        if (change.exists) namespaces.upsert({ kind: 'Namespace', name: 'green' });
+        else namespaces.remove('green');
+        break;
+      case 'plan':
+        await this.engine.change(planOf(this.#dialect, change.address));
+        return;
+      case 'wait':
+        this.clock.advance(change.milliseconds);
+        return;
+    }
+    // The change is whole.
+    this.cluster.settle();
+  }
+
+  askTable(packet: Uint8Array): Message | undefined {
+    const octets = new Uint8Array(65_535);
+    octets.set(packet);
+    this.engine.reader.setTime(this.clock.monotonic());
+    const length = this.engine.reader.answer(octets, 0, packet.length, octets.length, 'tcp');
+    return length === VERDICT.ASK ? undefined : decodeMessage(octets.slice(0, length));
+  }
+
+  async askChain(packet: Uint8Array): Promise<Message> {
+    const response = await this.engine.handleQuery(packet, CLIENT);
+    if (response === undefined) throw new Error('no response');
+    return decodeMessage(response);
+  }
+}
+
+it('are never from before a change that was whole when the query came', { timeout: 60_000 }, async () => {
+  let stored = 0;
+  let repeated = 0;
+  const steps = fc.array(step, { minLength: 30, maxLength: 60 });
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom('coredns', 'kube-dns'), steps, async (dialect, given) => {
+      const subject = new Subject(dialect);
+      await subject.engine.start();
+      for (const each of given) {
+        if (each.kind !== 'ask') {
+          await subject.change(each);
+          continue;
+        }
+        const packet = packetOf(each.name);
+        const first = subject.askTable(packet);
+        const now = await subject.askChain(packet);
+        if (first !== undefined) expect(contentOf(first), each.name).toEqual(contentOf(now));
+        const again = subject.askTable(packet);
+        if (again !== undefined) expect(contentOf(again), each.name).toEqual(contentOf(now));
+        if (first === undefined && again !== undefined) stored += 1;
+        if (first !== undefined) repeated += 1;
+      }
+      subject.engine.stop();
+    }),
+  );
+  // Nothing is proven where nothing is stored.
+  expect(stored).toBeGreaterThan(50);
+  expect(repeated).toBeGreaterThan(50);
+});

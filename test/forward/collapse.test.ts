@@ -1,0 +1,144 @@
+/**
+ * Retries must not feed a collapse: what a slow or stalled server is sent, and how soon everything is as before. In virtual time.
+ */
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { defaultRule, type ForwardRule } from '../../src/forward/forward-plan.ts';
+import { Forwarder } from '../../src/forward/forwarder.ts';
+import { parseUpstream } from '../../src/forward/upstream-address.ts';
+import { parseName, toKey } from '../../src/wire/name.ts';
+import { planFor, questionFor } from './forwarder-on-loopback.ts';
+import { type Behaviour, ScriptedServer } from './scripted-server.ts';
+
+interface Outcome {
+  readonly askedAt: number;
+  readonly milliseconds: number;
+  readonly isAnswered: boolean;
+}
+
+class Load {
+  readonly clock = new ManualClock();
+  readonly server: ScriptedServer;
+  readonly forwarder: Forwarder;
+  readonly outcomes: Outcome[] = [];
+
+  constructor(behaviour: Behaviour) {
+    this.server = new ScriptedServer(this.clock, behaviour);
+    this.forwarder = new Forwarder(planFor(['192.0.2.1']), {
+      clock: this.clock,
+      log: silentLog,
+      resolveName: () => Promise.reject(new Error('no names here')),
+      random: () => 0.5,
+      connect: () => this.server,
+    });
+  }
+
+  ask(name: string): void {
+    const askedAt = this.clock.monotonic();
+    void this.forwarder.resolve(questionFor(name), { address: `10.0.0.${askedAt % 50}` }).then((reply) => {
+      const milliseconds = this.clock.monotonic() - askedAt;
+      this.outcomes.push({ askedAt, milliseconds, isAnswered: reply.kind === 'reply' });
+    });
+  }
+
+  async advance(milliseconds: number): Promise<void> {
+    for (let turn = 0; turn < milliseconds; turn += 2) {
+      this.clock.advance(2);
+      await Promise.resolve();
+      await Promise.resolve();
+    }
+  }
+
+  /** So many names a second, for so long, each asked for once. */
+  async askSteadily(perSecond: number, milliseconds: number): Promise<void> {
+    const count = (perSecond * milliseconds) / 1000;
+    for (let index = 0; index < count; index += 1) {
+      this.ask(`n${index}.example.`);
+      await this.advance(1000 / perSecond);
+    }
+    await this.advance(6000);
+    this.forwarder.stop();
+  }
+}
+
+describe('retries', () => {
+  it('are few where names are slow, after replies that came from the cache of the server', async () => {
+    const load = new Load({ kind: 'uneven', after: 1, slowAfter: 1500 });
+    for (let index = 0; index < 20; index += 1) {
+      load.ask(`fast${index}.example.`);
+      await load.advance(10);
+    }
+    const sent = () => load.server.asked + load.server.probed;
+    const before = sent();
+    for (let index = 0; index < 20; index += 1) load.ask(`slow${index}.example.`);
+    await load.advance(6000);
+    expect(load.outcomes.filter(({ isAnswered }) => isAnswered).length).toBe(40);
+    expect(sent() - before).toBeLessThanOrEqual(24);
+    load.forwarder.stop();
+  });
+
+  it.each([
+    ['keeps', Number.POSITIVE_INFINITY],
+    ['loses a part of', 280],
+  ])('let a server that stalled for a second and %s its queries recover', async (_, queue) => {
+    const stall = { stallAt: 3000, stallFor: 1000 };
+    const load = new Load({ kind: 'busy', perSecond: 1000, queue, ...stall });
+    await load.askSteadily(500, 10_000);
+    expect(load.outcomes.length).toBe(5000);
+    expect(load.forwarder.statistics().refused).toBe(0);
+    expect(load.outcomes.filter(({ isAnswered }) => !isAnswered).length).toBe(0);
+    expect(load.server.asked / 5000).toBeLessThanOrEqual(1.2);
+    const later = load.outcomes.filter(({ askedAt }) => askedAt >= 3000 + 1000 + 2000);
+    expect(Math.max(...later.map(({ milliseconds }) => milliseconds))).toBeLessThan(20);
+  });
+});
+
+describe('a stub zone whose servers are dead', () => {
+  it('takes nothing from the other zones, and its questions fail at once but for one that tests the servers', async () => {
+    const clock = new ManualClock();
+    const dead = new ScriptedServer(clock);
+    const healthy = new ScriptedServer(clock, { kind: 'answers', rcode: 0, after: 5 });
+    const stub: ForwardRule = {
+      ...defaultRule([parseUpstream('192.0.2.2')]),
+      names: [{ kind: 'domain', name: toKey(parseName('dead.example.')) }],
+    };
+    const plan = planFor(['192.0.2.1']);
+    const forwarder = new Forwarder(
+      { ...plan, rules: [...plan.rules, stub] },
+      {
+        clock,
+        log: silentLog,
+        resolveName: () => Promise.reject(new Error('no names here')),
+        random: () => 0.5,
+        connect: (_, address) => (address === '192.0.2.2' ? dead : healthy),
+      },
+    );
+    const ask = (name: string) => forwarder.resolve(questionFor(name), { address: '10.0.0.1' });
+    const failures: string[] = [];
+    let answered = 0;
+    for (let turn = 0; turn < 5000; turn += 5) {
+      for (const part of ['a', 'b', 'c'])
+        void ask(`${part}${turn}.dead.example.`).then((reply) => {
+          if (reply.kind === 'failed') failures.push(reply.reason);
+        });
+      if (turn % 100 === 0)
+        for (const part of ['a', 'b', 'c'])
+          void ask(`${part}${turn}.example.`).then((reply) => {
+            if (reply.kind === 'reply' && reply.milliseconds < 20) answered += 1;
+          });
+      clock.advance(5);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(answered).toBe(150);
+    expect(forwarder.statistics().inFlight).toBeLessThanOrEqual(1500);
+    expect(failures.filter((reason) => reason === 'down').length).toBeGreaterThan(1000);
+    dead.behaviour = { kind: 'answers', rcode: 0, after: 5 };
+    clock.advance(1500);
+    await new Promise((resolve) => setImmediate(resolve));
+    const reply = ask('back.dead.example.');
+    clock.advance(10);
+    expect((await reply).kind).toBe('reply');
+    forwarder.stop();
+  });
+});

@@ -1,0 +1,135 @@
+/**
+ * What a real API server 1.31 said, in both encodings: the same objects, events and refusals come out of them.
+ */
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { failureOf } from '../../src/kube/api/list-watch/failure.ts';
+import { ListReader } from '../../src/kube/api/list-watch/list-reader.ts';
+import { readWatchEvent, readWatchFrame } from '../../src/kube/api/list-watch/watch-event.ts';
+import { readObject } from '../../src/kube/api/protobuf/envelope.ts';
+import { FrameSplitter } from '../../src/kube/api/protobuf/frame-splitter.ts';
+import { ProtobufListReader } from '../../src/kube/api/protobuf/protobuf-list-reader.ts';
+import { trimConfigMap } from '../../src/kube/objects/trim/trim-config-map.ts';
+import { trimEndpointSlice } from '../../src/kube/objects/trim/trim-endpoint-slice.ts';
+import { trimEndpoints } from '../../src/kube/objects/trim/trim-endpoints.ts';
+import { trimNamespace } from '../../src/kube/objects/trim/trim-namespace.ts';
+import { trimNode } from '../../src/kube/objects/trim/trim-node.ts';
+import { trimPod } from '../../src/kube/objects/trim/trim-pod.ts';
+import { trimService } from '../../src/kube/objects/trim/trim-service.ts';
+
+interface Recorded {
+  readonly response: {
+    readonly status: number;
+    readonly body?: unknown;
+    readonly lines?: readonly unknown[];
+    readonly bodyBase64?: string;
+    readonly framesBase64?: readonly string[];
+  };
+}
+
+const read = (path: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../api-server/transcripts/${path}.json`, import.meta.url), 'utf8'));
+
+// Shapes of the recordings.
+const readBoth = (name: string) =>
+  read(`protobuf/${name}`) as { readonly json: Recorded; readonly protobuf: Recorded };
+const readOne = (name: string) => (read(`v1.31/${name}`) as Recorded).response;
+
+const octetsOf = ({ response }: Recorded) => Buffer.from(response.bodyBase64 ?? '', 'base64');
+
+describe('lists', () => {
+  test.each([
+    ['list-services', trimService],
+    ['list-services-page1-continue', trimService],
+    ['list-empty', trimService],
+    ['list-endpointslices', trimEndpointSlice],
+    ['list-endpoints', trimEndpoints],
+    ['list-namespaces', trimNamespace],
+    ['list-nodes', trimNode],
+    ['list-pods', trimPod],
+    ['list-configmaps', trimConfigMap],
+  ] as const)('%s', (name, trim) => {
+    const { json, protobuf } = readBoth(name);
+    const fromJson: unknown[] = [];
+    const jsonReader = new ListReader((item) => fromJson.push(trim(item)));
+    jsonReader.push(Buffer.from(JSON.stringify(json.response.body)));
+    const fromProtobuf: unknown[] = [];
+    const protobufReader = new ProtobufListReader((item) => fromProtobuf.push(trim(item)));
+    for (const octet of octetsOf(protobuf)) protobufReader.push(Uint8Array.of(octet));
+    expect(fromProtobuf).toEqual(fromJson);
+    expect(fromJson.length > 0).toBe(name !== 'list-empty');
+    const { metadata } = protobufReader.finish() as { readonly metadata: object };
+    expect(jsonReader.finish()).toMatchObject({ metadata });
+  });
+
+  test('with items before the metadata, as custom resources have it', () => {
+    const items: unknown[] = [];
+    const reader = new ListReader((item) => items.push(item));
+    reader.push(Buffer.from(JSON.stringify(readOne('list-serviceimports').body)));
+    expect(items.length).toBeGreaterThan(0);
+    expect(reader.finish()).toMatchObject({ metadata: { resourceVersion: expect.stringMatching(/^\d+$/) } });
+  });
+
+  test('with slices whose endpoints and ports are null', () => {
+    const body = JSON.stringify(readOne('list-endpointslices').body);
+    expect(body).toContain('"endpoints":null');
+    const trimmed: unknown[] = [];
+    const reader = new ListReader((item) => trimmed.push(trimEndpointSlice(item)));
+    reader.push(Buffer.from(body));
+    expect(trimmed).toContainEqual(
+      expect.objectContaining({ object: expect.objectContaining({ groups: [] }) }),
+    );
+    expect(trimmed).not.toContainEqual(expect.objectContaining({ kind: 'malformed' }));
+  });
+});
+
+describe('watches', () => {
+  test.each([
+    ['watch-services', trimService],
+    ['watchlist-services', trimService],
+    ['watch-endpointslices', trimEndpointSlice],
+    ['watch-pods', trimPod],
+    ['watch-namespaces', trimNamespace],
+    ['watch-error-410-too-old', trimService],
+  ] as const)('%s', (name, trim) => {
+    const { json, protobuf } = readBoth(name);
+    const trimmed = (event: ReturnType<typeof readWatchEvent>) =>
+      'object' in event
+        ? { ...event, resourceVersion: undefined, object: trim(event.object) }
+        : { ...event, resourceVersion: undefined };
+    const fromJson = (json.response.lines ?? []).map((line) =>
+      trimmed(readWatchEvent(JSON.stringify(line), 0)),
+    );
+    const fromProtobuf: unknown[] = [];
+    const splitter = new FrameSplitter(1_000_000);
+    for (const frame of protobuf.response.framesBase64 ?? [])
+      for (const octet of Buffer.from(frame, 'base64'))
+        splitter.push(Uint8Array.of(octet), (whole) => fromProtobuf.push(trimmed(readWatchFrame(whole, 0))));
+    expect(fromProtobuf).toEqual(fromJson);
+    expect(fromJson.length).toBeGreaterThan(0);
+    expect(fromJson).not.toContainEqual(expect.objectContaining({ kind: 'broken' }));
+  });
+});
+
+describe('refusals', () => {
+  test.each(['error-404-service', 'error-410-list-exact-rv-compacted'])('%s', (name) => {
+    const { json, protobuf } = readBoth(name);
+    const { status } = json.response;
+    const fromProtobuf = failureOf(status, readObject(octetsOf(protobuf)), undefined, 0);
+    expect(fromProtobuf).toEqual(failureOf(status, json.response.body, undefined, 0));
+  });
+
+  test.each([
+    ['error-429-apf-list', 'server', '429 Too many requests, please try again later.'],
+    ['error-404-group-plain-text', 'missing-kind', '404 404 page not found'],
+    ['error-504-timeout-1ms', 'server', expect.stringContaining('504')],
+  ] as const)('%s is plain text', (name, kind, words) => {
+    const { status, body } = readOne(name);
+    expect(failureOf(status, body, undefined, 0)).toMatchObject({ kind, words });
+  });
+});
+
+test('a ConfigMap with octets and an empty text', () => {
+  const { json, protobuf } = readBoth('get-configmap-binary');
+  expect(trimConfigMap(readObject(octetsOf(protobuf)))).toEqual(trimConfigMap(json.response.body));
+});

@@ -1,0 +1,92 @@
+/**
+ * The AD bit of upstream servers: for clients that ask for it, and only where the servers are trusted.
+ */
+import { expect, it } from 'vitest';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { createHandleQuery } from '../../src/chain/handle-query.ts';
+import { CLIENT, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
+import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
+import { parseUpstream } from '../../src/forward/upstream-address.ts';
+import { Resolver } from '../../src/handlers/resolver/resolver.ts';
+import { TableReader } from '../../src/table/reader.ts';
+import { TableWriter } from '../../src/table/writer.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { parseName, toKey } from '../../src/wire/name.ts';
+import { CLASS, type Message, TYPE } from '../../src/wire/types.ts';
+import { ScriptedUpstream } from './scripted-upstream.ts';
+
+const NAME = parseName('www.example.');
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+function queryWith(bits: { readonly ad: boolean; readonly do: boolean }): Uint8Array {
+  const edns = { version: 0, udpSize: 1232, dnssecOk: bits.do, extendedRcode: 0, options: [] };
+  const message: Message = {
+    header: { ...QUERY_HEADER, authenticData: bits.ad },
+    questions: [{ name: NAME, type: TYPE.A, class: CLASS.IN }],
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns,
+  };
+  return encodeMessage(message);
+}
+
+/** Whether a response from upstream, and the next one from the table, have the AD bit. */
+async function answersTo(trustsAd: boolean, bits: { readonly ad: boolean; readonly do: boolean }) {
+  const clock = new ManualClock();
+  const upstream = new ScriptedUpstream(clock);
+  upstream.validates = true;
+  const record = { name: NAME, class: CLASS.IN, ttl: 60, data: { kind: 'A', address: '192.0.2.1' } } as const;
+  upstream.known.set(toKey(NAME), { rcode: 0, answers: [record], authorities: [] });
+  const table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7 });
+  const rules = [defaultRule([parseUpstream('192.0.2.53')])];
+  const resolver = new Resolver(
+    {
+      forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules, trustsAd },
+      caching: SERVE_CACHING,
+      stale: undefined,
+      prefetch: false,
+      changes: [],
+      filteredTypes: new Set(),
+    },
+    {
+      table,
+      clock,
+      log: silentLog,
+      resolveName: () => Promise.reject(new Error('no names here')),
+      connect: () => upstream,
+    },
+  );
+  const handle = createHandleQuery((query) => resolver.answer(query), {
+    recursionAvailable: true,
+    log: silentLog,
+  });
+  const pending = handle(queryWith(bits), CLIENT);
+  await settled();
+  clock.advance(1);
+  const response = await pending;
+  const packet = new Uint8Array(512);
+  packet.set(queryWith(bits));
+  const reader = new TableReader(table.memory, 0);
+  reader.setTime(clock.monotonic());
+  const length = reader.answer(packet, 0, queryWith(bits).length, packet.length, 'udp');
+  resolver.stop();
+  expect(length).toBeGreaterThan(0);
+  return [response ?? new Uint8Array(), packet.slice(0, length)].map(
+    (octets) => decodeMessage(octets).header.authenticData,
+  );
+}
+
+it.each([
+  [{ ad: true, do: false }, true],
+  [{ ad: false, do: true }, true],
+  [{ ad: false, do: false }, false],
+])('is handed on to %j where the servers are trusted: %s', async (bits, isSet) => {
+  expect(await answersTo(true, bits)).toEqual([isSet, isSet]);
+});
+
+it('is cleared where they are not', async () => {
+  expect(await answersTo(false, { ad: true, do: true })).toEqual([false, false]);
+});

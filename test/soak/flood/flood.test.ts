@@ -1,0 +1,98 @@
+/**
+ * Names that nobody has, as fast as they can be asked for: what the table holds is answered as before, and memory has an end.
+ */
+import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { waitUntil } from '../../../src/base/testing/wait-until.ts';
+import { bundleThread } from '../../support/bundle-thread.ts';
+import { BurstLoad } from '../../support/burst-load.ts';
+import { endAllPrograms, look, type Serving, servePortolan } from '../../support/portolan.ts';
+import { DenyingUpstream, Flood } from './flood.ts';
+
+afterEach(endAllPrograms);
+
+let loadEntry: URL;
+beforeAll(async () => {
+  loadEntry = await bundleThread('test/support/burst-load-thread.ts');
+});
+
+const MEBIOCTET = 2 ** 20;
+/** Mebibytes. */
+const MAX_GROWTH = 24;
+const MAX_RESIDENT = 400;
+
+async function readMetric(serving: Serving, name: string): Promise<number> {
+  const { text } = await look(serving, '/metrics');
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(' ')[1],
+  );
+}
+
+/** Half a minute: the first half the servers deny every name, the second they say nothing, and questions pile up. */
+const PHASE_SECONDS = 15;
+/** Of 16 clients together more than the 1,500 questions that may be under way. */
+const OUTSTANDING = 128;
+
+it('a flood costs no answer of the table, and no memory beyond its bounds', { timeout: 90_000 }, async () => {
+  const upstream = await DenyingUpstream.start();
+  onTestFinished(() => upstream.stop());
+  const flags = ['--example', '--upstream', upstream.address, '--cache-bytes', String(MEBIOCTET)];
+  const serving = await servePortolan(flags);
+  await serving.program.heard('cluster listed');
+  const load = new BurstLoad(loadEntry, {
+    address: serving.address,
+    port: serving.port,
+    sockets: 8,
+    burst: 4,
+    every: 4,
+    questions: [
+      { name: 'cart.shop.svc.cluster.local', answer: '10.96.20.10' },
+      { name: 'kubernetes.default.svc.cluster.local', answer: '10.96.0.1' },
+      { name: 'www.example.com.shop.svc.cluster.local', answer: 'NXDOMAIN' },
+    ],
+  });
+  const flood = new Flood(serving.port, 16, OUTSTANDING);
+  onTestFinished(() => flood.stop());
+  await waitUntil('the flood to fill the cache', () => flood.answered > 12_000, { deadline: 30_000 });
+  const denied = await goOn(serving, flood);
+  upstream.isSilent = true;
+  const silent = await goOn(serving, flood);
+  flood.stop();
+  await load.stop();
+  console.log(
+    `flood: ${denied.perSecond | 0} a second denied, ${silent.perSecond | 0} refused, ` +
+      `${Math.max(...silent.inFlight)} under way, ${silent.inFlight.at(-1)} at the end, ` +
+      `${load.answered} table hits beside it, ${load.lost} lost, slowest ${load.takeSlowest() | 0} ms, ` +
+      `resident MiB ${denied.resident.join(' ')}, then ${silent.resident.join(' ')}`,
+  );
+  expect(load).toMatchObject({ lost: 0, wrong: 0, refused: 0, answered: load.asked });
+  expect(denied.perSecond).toBeGreaterThan(100);
+  // Servers that are down are not waited for: clients are refused at once, while one query tests the servers.
+  expect(silent.perSecond).toBeGreaterThan(1_000);
+  expect(silent.inFlight.at(-1)).toBeLessThan(100);
+  expect(Math.max(...denied.inFlight, ...silent.inFlight)).toBeLessThanOrEqual(1_500);
+  for (const { resident } of [denied, silent]) {
+    // Garbage makes it go up and down; what is held comes to light when it was collected.
+    const [first, last] = [resident.slice(0, 10), resident.slice(10)];
+    expect(Math.min(...last)).toBeLessThan(Math.max(...first) + MAX_GROWTH);
+    expect(Math.max(...resident)).toBeLessThan(MAX_RESIDENT);
+  }
+  expect(await readMetric(serving, 'portolan_cache_evictions_total')).toBeGreaterThan(0);
+  expect(await readMetric(serving, 'portolan_internal_errors_total')).toBe(0);
+});
+
+/** Lets the flood go on for a phase: its answers in a second, and once a second the server's mebibytes and its queries to upstreams. */
+async function goOn(serving: Serving, flood: Flood) {
+  const [answered, began] = [flood.answered, performance.now()];
+  const resident: number[] = [];
+  const inFlight: number[] = [];
+  for (let second = 1; second <= PHASE_SECONDS; second += 1) {
+    await waitUntil('a second to pass', () => performance.now() >= began + second * 1000);
+    const octets = await readMetric(serving, 'process_resident_memory_bytes');
+    resident.push(Math.round(octets / MEBIOCTET));
+    inFlight.push(await readMetric(serving, 'portolan_forward_inflight_queries'));
+  }
+  return { perSecond: (flood.answered - answered) / PHASE_SECONDS, resident, inFlight };
+}

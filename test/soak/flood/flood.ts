@@ -1,0 +1,105 @@
+/**
+ * A flood of questions for names that nobody has, from several clients, and the upstream server that denies them all.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { makeQuery } from '../../../src/chain/testing/ask.ts';
+import { encodeMessage } from '../../../src/wire/message.ts';
+
+/** A root SOA record with a TTL and minimum of an hour. */
+const SOA = Buffer.from([
+  ...[0, 0, 6, 0, 1, 0, 0, 0x0e, 0x10, 0, 22],
+  ...[0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0x0e, 0x10],
+]);
+
+/** Denies everything, until it says nothing any more. */
+export class DenyingUpstream {
+  readonly #socket: Socket;
+  isSilent = false;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('message', (query, { port, address }) => {
+      if (!this.isSilent) socket.send(deny(query), port, address);
+    });
+    socket.on('error', () => {});
+  }
+
+  static async start(): Promise<DenyingUpstream> {
+    const socket = createSocket({ type: 'udp4', recvBufferSize: 2 ** 20 });
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    return new DenyingUpstream(socket);
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.#socket.address().port}`;
+  }
+
+  stop(): void {
+    this.#socket.close();
+  }
+}
+
+/** NXDOMAIN with SOA, without the query's OPT record. */
+function deny(query: Buffer): Buffer {
+  let end = 12;
+  while ((query[end] ?? 0) !== 0) end += (query[end] ?? 0) + 1;
+  const reply = Buffer.concat([query.subarray(0, end + 5), SOA]);
+  reply.writeUInt16BE(0x8183, 2);
+  reply.set([0, 0, 0, 1, 0, 0], 6);
+  return reply;
+}
+
+export class Flood {
+  answered = 0;
+  /** With the answers heard since the last look. */
+  readonly #clients = new Map<Socket, number>();
+  readonly #timer: NodeJS.Timeout;
+  /** Questions of one client that are unanswered at once. */
+  readonly #outstanding: number;
+  #asked = 0;
+  #isOver = false;
+
+  constructor(port: number, clients: number, outstanding: number) {
+    this.#outstanding = outstanding;
+    for (let index = 0; index < clients; index += 1) this.#open(port);
+    // Whoever hears nothing any more begins again.
+    this.#timer = setInterval(() => {
+      for (const [socket, heard] of this.#clients) {
+        if (heard === 0) this.#begin(socket);
+        this.#clients.set(socket, 0);
+      }
+    }, 1_000);
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    clearInterval(this.#timer);
+    for (const socket of this.#clients.keys()) socket.close();
+    this.#clients.clear();
+  }
+
+  #open(port: number): void {
+    const socket = createSocket('udp4');
+    this.#clients.set(socket, 1);
+    socket.on('message', () => {
+      this.answered += 1;
+      this.#clients.set(socket, (this.#clients.get(socket) ?? 0) + 1);
+      this.#ask(socket);
+    });
+    socket.on('error', () => {});
+    socket.connect(port, '127.0.0.1', () => this.#begin(socket));
+  }
+
+  #begin(socket: Socket): void {
+    for (let index = 0; index < this.#outstanding; index += 1) this.#ask(socket);
+  }
+
+  #ask(socket: Socket): void {
+    if (this.#isOver) return;
+    this.#asked += 1;
+    const label = `${this.#asked.toString(36)}${Math.random().toString(36).slice(2)}`;
+    socket.send(encodeMessage(makeQuery(`${label}.flood.example`, 'A')));
+  }
+}

@@ -1,0 +1,3 @@
+import { defineHandoverTests } from '../../listen/handover.ts';
+
+defineHandoverTests(20);

@@ -1,0 +1,109 @@
+/**
+ * The package as npm makes, would publish and installs it. Its dependencies come from the registry or from npm's own cache.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { findFreePort } from '../../../src/base/testing/free-port.ts';
+
+const run = promisify(execFile);
+const MINUTES = 60_000;
+/** What the package is made from. */
+const SOURCES = [
+  ...['package.json', 'package-lock.json', 'scripts', 'src', 'deploy', 'docs', 'examples'],
+  ...['README.md', 'CHANGELOG.md', 'LICENSE'],
+];
+
+let folder = '';
+/** Apart from the folder of sources, whose packages would be found from below it. */
+let prefix = '';
+let tarball = '';
+let program = '';
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'portolan-package-'));
+  for (const name of SOURCES) await cp(name, join(folder, name), { recursive: true });
+  await symlink(resolve('node_modules'), join(folder, 'node_modules'));
+  const { stdout } = await run('npm', ['pack', '--silent'], { cwd: folder });
+  tarball = join(folder, stdout.trim());
+  prefix = await mkdtemp(join(tmpdir(), 'portolan-prefix-'));
+  const options = ['--prefix', prefix, '--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', ['install', '--global', ...options, tarball], { cwd: folder });
+  program = join(prefix, 'bin', 'portolan');
+}, 5 * MINUTES);
+
+afterAll(async () => {
+  for (const each of [folder, prefix]) await rm(each, { recursive: true, force: true });
+});
+
+const installed = (...path: readonly string[]) => join(prefix, 'lib', 'node_modules', 'portolan', ...path);
+
+it('holds a new build, the documentation and the notices of third parties, and no source', async () => {
+  const { stdout } = await run('tar', ['tzf', tarball]);
+  const files = stdout.trim().split('\n');
+  for (const name of ['dist/portolan.js', 'dist/reader.js', 'docs/README.md', 'LICENSE', 'deploy/README.md'])
+    expect(files).toContain(`package/${name}`);
+  expect(files.filter((file) => /\.map$|^package\/(src|test|scripts)\//.test(file))).toEqual([]);
+  const notices = await readFile(installed('dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+  for (const name of ['koffi', 'commander', 'yaml', 'prom-client']) expect(notices).toContain(`\n${name} `);
+});
+
+it('would be published', async () => {
+  const { stdout, stderr } = await run('npm', ['publish', '--dry-run', tarball], { cwd: folder });
+  const { name, version } = JSON.parse(await readFile('package.json', 'utf8')) as Record<string, string>;
+  expect(stdout).toContain(`+ ${name}@${version}`);
+  expect(stderr).not.toContain('npm error');
+});
+
+it('is installed without the optional peer, and its error names the command for it', async () => {
+  await expect(access(installed('node_modules', '@kubernetes'))).rejects.toThrow('ENOENT');
+  expect(await readdir(installed('node_modules'))).toContain('koffi');
+  const kubeconfig = join(folder, 'kubeconfig');
+  const entry = { name: 'c', context: { cluster: 'c', user: 'u' } };
+  const exec = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: 'get-token',
+    interactiveMode: 'Never',
+  };
+  await writeFile(
+    kubeconfig,
+    JSON.stringify({
+      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'c', contexts: [entry] },
+      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+      users: [{ name: 'u', user: { exec } }],
+    }),
+  );
+  const args = ['serve', `--kubecfg-file=${kubeconfig}`, `--dns-port=${await findFreePort()}`];
+  await expect(run(program, [...args, '--log-format=text', '--healthz-port=127.0.0.1:0'])).rejects.toThrow(
+    "run 'npm install @kubernetes/client-node@1'",
+  );
+});
+
+it('serves its example once it is installed', async () => {
+  expect((await run(program, ['version'])).stdout).toContain('portolan ');
+  const place = ['--dns-bind-address=127.0.0.1', `--dns-port=${await findFreePort()}`];
+  const rest = ['--healthz-port=127.0.0.1:0', '--log-format=json', '--lameduck=0s', '--upstream=none'];
+  const child = spawn(program, ['serve', '--example', ...place, ...rest], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  const messages: unknown[] = [];
+  for await (const line of createInterface({ input: child.stderr })) {
+    const { message } = JSON.parse(line) as { readonly message: string };
+    messages.push(message);
+    if (message === 'serving') break;
+  }
+  expect(messages).toContain('manifests read');
+  expect(messages).toContain('serving');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([0, null]);
+});

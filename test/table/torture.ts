@@ -1,0 +1,130 @@
+/**
+ * Writers against readers in threads of their own: no answer is ever torn, stale after its replacement was published,
+ * or missing while its entry stands. Nodes change, go and come back; cached answers are replaced and evicted; the index
+ * grows and shrinks; blocks are reclaimed and written again all the while.
+ */
+import { once } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { expect } from 'vitest';
+import {
+  addressBody,
+  addressNode,
+  cachedAddress,
+  node,
+  query,
+  settings,
+  wire,
+} from '../../src/table/testing/table-answers.ts';
+import type { ZoneId } from '../../src/table/types.ts';
+import { TableWriter } from '../../src/table/writer.ts';
+import { bundleThread } from '../support/bundle-thread.ts';
+import { FIELD, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
+
+const READERS = 3;
+const NODES = 150;
+const CACHED = 50;
+const NOW = 1_000_000;
+
+const nameOf = (index: number): string =>
+  index < NODES ? `s${index}.shop.cluster.local` : `c${index}.example.com`;
+const versioned = (version: number, count: number): string[] =>
+  Array<string>(count).fill(`10.${version >> 16}.${(version >> 8) & 255}.${version & 255}`);
+
+class Torturer {
+  readonly table = new TableWriter({ readers: READERS, reservation: 128 * 2 ** 20, cacheOctets: 2 ** 18 });
+  readonly notes = new SharedArrayBuffer(4 + (NODES + CACHED) * WORDS_PER_NAME * 4);
+  readonly #words = new Int32Array(this.notes);
+  readonly #zone: ZoneId;
+  #version = 0;
+  #random = 1;
+
+  constructor() {
+    this.#zone = this.table.defineZone(settings('cluster.local'));
+    this.table.put(node('cluster.local', this.#zone));
+    this.table.put(node('shop.cluster.local', this.#zone));
+    for (let index = 0; index < NODES + CACHED; index++) this.change(index);
+  }
+
+  stop(): void {
+    Atomics.store(this.#words, 0, 1);
+  }
+
+  /** Any number below `count`. */
+  pick(count: number): number {
+    this.#random = (Math.imul(this.#random, 1103515245) + 12345) >>> 0;
+    return (this.#random >>> 8) % count;
+  }
+
+  change(index: number): void {
+    const version = ++this.#version & 0xffffff;
+    const base = 1 + index * WORDS_PER_NAME;
+    Atomics.store(this.#words, base + FIELD.ANNOUNCED, version);
+    if (index < NODES)
+      this.table.put(addressNode(nameOf(index), this.#zone, versioned(version, 1 + this.pick(20))));
+    else if (!this.#cache(index, version)) return;
+    Atomics.store(this.#words, base + FIELD.PUBLISHED, version);
+  }
+
+  removeAndReturn(index: number): void {
+    const base = 1 + index * WORDS_PER_NAME;
+    Atomics.add(this.#words, base + FIELD.REMOVALS, 1);
+    this.table.remove(wire(nameOf(index)));
+    this.change(index);
+    Atomics.add(this.#words, base + FIELD.REMOVALS, 1);
+  }
+
+  /** Other names come and go, so that the index fills, is rebuilt and moves. */
+  crowd(turn: number): void {
+    for (let index = 0; index < 2500; index++) {
+      const name = `crowd${turn}-${index}.shop.cluster.local`;
+      if (turn % 2 === 0) this.table.put(addressNode(name, this.#zone, ['10.0.0.1']));
+      else this.table.remove(wire(`crowd${turn - 1}-${index}.shop.cluster.local`));
+    }
+  }
+
+  #cache(index: number, version: number): boolean {
+    const answer = cachedAddress(nameOf(index), '10.0.0.0', 1000);
+    const body = { ...addressBody(versioned(version, 1 + this.pick(20)), 1000), authoritative: false };
+    const ttlOffsets = Array.from({ length: body.answerCount }, (_, each) => each * 16 + 6);
+    return this.table.cache({ ...answer, body, ttlOffsets }, NOW);
+  }
+}
+
+/** Changes the table `changes` times while readers look names up, and holds all that they saw against what was published. */
+export async function expectWholeAnswers(changes: number): Promise<void> {
+  const torturer = new Torturer();
+  const thread = await bundleThread('test/table/torture-reader.ts');
+  const queries = Array.from({ length: NODES + CACHED }, (_, index) => {
+    const { packet, length } = query(nameOf(index), 'A', {
+      additionals: [{ type: 'OPT', name: '.', udpPayloadSize: 1232, flags: 0 } as never],
+    });
+    return packet.slice(0, length);
+  });
+  const readers = Array.from({ length: READERS }, (_, reader) => {
+    const { memory } = torturer.table;
+    return new Worker(thread, {
+      workerData: { memory, notes: torturer.notes, queries, reader, seed: reader + 1 },
+    });
+  });
+  await Promise.all(readers.map((reader) => once(reader, 'message')));
+
+  for (let change = 0; change < changes; change++) {
+    const index = torturer.pick(NODES + CACHED);
+    if (index < NODES && torturer.pick(10) === 0) torturer.removeAndReturn(index);
+    else torturer.change(index);
+    if (change % 5000 === 0) {
+      torturer.crowd(change / 5000);
+      await turn();
+    }
+  }
+  torturer.stop();
+  const verdicts = await Promise.all(
+    readers.map(async (reader) => (await once(reader, 'message'))[0] as Verdicts),
+  );
+  for (const verdict of verdicts) {
+    expect(verdict).toMatchObject({ torn: 0, stale: 0, missing: 0, ghosts: 0, wrong: 0 });
+    expect(verdict.answers).toBeGreaterThan(changes / 10);
+  }
+  expect(torturer.table.statistics().touchedOctets).toBeLessThan(16 * 2 ** 20);
+}
