@@ -81,7 +81,7 @@ process.on('message', (order: Order) => {
   } else if (order.kind === 'start-changes') changes = new Changes(double, headless, order.perSecond);
   else if (changes !== undefined) notify(changes.stop());
 });
-// Whoever started it is gone.
+// The process that started it is gone.
 process.on('disconnect', () => process.exit());
 
 tellFirstAnswer();

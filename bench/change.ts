@@ -24,7 +24,7 @@ const QUIET_CHANGES = 300;
 const CHANGES_PER_SECOND = 1_000;
 const CHANGING_MILLISECONDS = 30_000;
 /** Between two changes of the probe: up to so long, so that no rhythm of the server's own is met. */
-const LONGEST_PAUSE_MILLISECONDS = 30;
+const MAX_PAUSE_MILLISECONDS = 30;
 const PATIENCE_MILLISECONDS = 10_000;
 
 interface Stage {
@@ -96,7 +96,7 @@ async function watchChanges(
   try {
     while (goOn(latencies.length)) {
       latencies.push(await watchOne(apiServer, client, podAddress(6_000_000 + latencies.length)));
-      await sleep(random() * LONGEST_PAUSE_MILLISECONDS);
+      await sleep(random() * MAX_PAUSE_MILLISECONDS);
     }
     return latencies;
   } finally {

@@ -28,7 +28,7 @@ interface Circumstances {
   readonly flooded: number | undefined;
 }
 
-interface HitFigures {
+interface HitStats {
   /** Microseconds. */
   readonly median: number;
   readonly p99: number;
@@ -39,7 +39,7 @@ interface HitFigures {
   readonly resident: number;
 }
 
-type FloodTurns = readonly Turns<Circumstances, HitFigures>[];
+type FloodTurns = readonly Turns<Circumstances, HitStats>[];
 
 export async function measureFlood(workplace: Workplace): Promise<Report> {
   const servers: DnsServer[] = [await startUpstream(workplace)];
@@ -84,7 +84,7 @@ async function measureTurn(
   hits: string,
   { name, flooded }: Circumstances,
   turn: number,
-): Promise<HitFigures> {
+): Promise<HitStats> {
   const { seconds, say } = workplace;
   const flooding = flooded === undefined ? undefined : flood(workplace, flooded, turn);
   // A failure is reported where it is awaited.
@@ -96,7 +96,7 @@ async function measureTurn(
     seconds,
     rate: HITS_PER_SECOND,
   });
-  const figures = {
+  const stats = {
     median: percentile(latencies, 50),
     p99: percentile(latencies, 99),
     lost,
@@ -104,9 +104,9 @@ async function measureTurn(
     resident: readMemory(process.pid).resident,
   };
   say(
-    `${name} (${Math.round(figures.floodRate)} a second): hits' p99 ${figures.p99.toFixed(0)} us, ${lost} lost`,
+    `${name} (${Math.round(stats.floodRate)} a second): hits' p99 ${stats.p99.toFixed(0)} us, ${lost} lost`,
   );
-  return figures;
+  return stats;
 }
 
 /** @returns how many were answered in a second */
@@ -134,7 +134,7 @@ function judge(turns: FloodTurns): readonly Goal[] {
 }
 
 function printHits(turns: FloodTurns): Table {
-  const median = (results: readonly HitFigures[], figure: (result: HitFigures) => number) =>
+  const median = (results: readonly HitStats[], figure: (result: HitStats) => number) =>
     summarize(results.map(figure)).median.toFixed(0);
   return {
     title: `Table hits, ${HITS_PER_SECOND} a second`,

@@ -8,7 +8,7 @@ import { DnsperfError, type Load, parseReport } from './dnsperf.ts';
 const CLIENTS = 16;
 const MICROSECONDS_PER_SECOND = 1e6;
 /** A line for each query. */
-const MOST_OCTETS_PRINTED = 256 << 20;
+const MAX_OCTETS_PRINTED = 256 << 20;
 
 export interface Latencies {
   /** Microseconds, of each query that was answered. */
@@ -22,7 +22,7 @@ export async function measureLatencies(load: Load & { readonly rate: number }): 
   const target = ['-s', '127.0.0.1', '-p', String(port), '-d', questions];
   const flags = ['-l', String(seconds), '-c', String(CLIENTS), '-T', '1', '-Q', String(rate), '-v'];
   const { stdout } = await promisify(execFile)('dnsperf', [...target, ...flags], {
-    maxBuffer: MOST_OCTETS_PRINTED,
+    maxBuffer: MAX_OCTETS_PRINTED,
   });
   const { completed, lost } = parseReport(stdout);
   const lines = stdout.matchAll(/^> NOERROR \S+ \S+ ([0-9.]+)$/gm);

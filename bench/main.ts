@@ -37,7 +37,7 @@ measurements, all of them unless named:
 
   --rounds N    turns of every server (default: 5)
   --seconds N   length of a turn (default: 5)
-  --json        print all figures as JSON
+  --json        print all stats as JSON
 `;
 
 interface Wishes {

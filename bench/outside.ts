@@ -12,7 +12,7 @@ export const ADDRESSES = { A: '192.0.2.1', AAAA: '2001:db8::1' } as const;
 /** A name that has an address. */
 export const KNOWN = `known.there.${DOMAIN}`;
 /** What nobody reaches: a turn must not ask for a name twice. */
-const MOST_QUERIES_PER_SECOND = 60_000;
+const MAX_QUERIES_PER_SECOND = 60_000;
 
 /** Lines of dnsperf's input file, in a file that is there until the measurements end. */
 export async function saveLines(
@@ -40,7 +40,7 @@ export function listKnownNames(count: number): readonly string[] {
  */
 export function listNewNames(turn: number, seconds: number, kind: 'there' | 'absent'): readonly string[] {
   const random = createRandom(turn);
-  return Array.from({ length: Math.ceil(seconds * MOST_QUERIES_PER_SECOND) }, (_, index) => {
+  return Array.from({ length: Math.ceil(seconds * MAX_QUERIES_PER_SECOND) }, (_, index) => {
     const label = Math.floor(random() * 2 ** 32).toString(36);
     return `${label}-${turn}-${index.toString(36)}.${kind}.${DOMAIN} A`;
   });

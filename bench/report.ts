@@ -69,6 +69,6 @@ export function printTable({ title, columns, rows }: Table): string {
 }
 
 /** `3.05 (3.01-3.22)`: the median, and between what the rounds lay. */
-export function printSummary({ median, least, most }: Summary, digits: number): string {
-  return `${median.toFixed(digits)} (${least.toFixed(digits)}-${most.toFixed(digits)})`;
+export function printSummary({ median, min, max }: Summary, digits: number): string {
+  return `${median.toFixed(digits)} (${min.toFixed(digits)}-${max.toFixed(digits)})`;
 }

@@ -15,7 +15,7 @@ import type { Workplace } from './workplace.ts';
 /** Few enough that nothing is lost while a cache fills. */
 const OUTSTANDING_AT_FIRST = 50;
 const SECONDS_AT_FIRST = 3;
-const LEAST_PERCENT_ANSWERED = 99.9;
+const MIN_PERCENT_ANSWERED = 99.9;
 
 export interface ResolverLoad {
   readonly measurement: string;
@@ -89,7 +89,7 @@ class ResolverTurns {
     await rm(questions);
     if (!mayRepeat && seen.completed >= lines.length)
       throw new Error(`${name} was asked for names twice: ${lines.length} names were too few`);
-    if ((seen.rcodes['NOERROR'] ?? 0) < LEAST_PERCENT_ANSWERED)
+    if ((seen.rcodes['NOERROR'] ?? 0) < MIN_PERCENT_ANSWERED)
       throw new Error(
         `${name} answers wrongly: ${JSON.stringify(seen.rcodes)} in percent, all NOERROR expected`,
       );

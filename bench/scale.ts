@@ -31,10 +31,10 @@ interface Subject {
   readonly apiServer: ApiServer;
   readonly server: Portolan;
   readonly questions: string;
-  readonly start: StartFigures;
+  readonly start: StartStats;
 }
 
-interface StartFigures {
+interface StartStats {
   /** Milliseconds from the start of the process until it said that it is ready. */
   readonly fromStart: number;
   /** The same from the API server's first answer on. */
@@ -102,7 +102,7 @@ async function startSubject(workplace: Workplace, shape: ClusterShape): Promise<
 
 async function measureMemory(
   server: Portolan,
-): Promise<Pick<StartFigures, 'settled' | 'collected' | 'tableOctets'>> {
+): Promise<Pick<StartStats, 'settled' | 'collected' | 'tableOctets'>> {
   await sleep(SETTLE_MILLISECONDS);
   const settled = readMemory(server.process.pid).resident;
   // One alone frees what the next can then give back to the system.
@@ -123,7 +123,7 @@ function titleOf({ services, endpoints }: ClusterShape): string {
   return `${services} services, ${endpoints} endpoints`;
 }
 
-function describeStart(shape: ClusterShape, start: StartFigures | undefined): string {
+function describeStart(shape: ClusterShape, start: StartStats | undefined): string {
   if (start === undefined) return titleOf(shape);
   return `${titleOf(shape)}: ready after ${Math.round(start.fromStart)} ms, ${start.collected.toFixed(1)} MiB`;
 }

@@ -20,6 +20,11 @@ const SHAPE = { services: 2_000, endpoints: 4_000 };
 const RATE = 10_000;
 /** Few enough that nothing is lost while a cache fills. */
 const OUTSTANDING_AT_FIRST = 50;
+/** All queries make events; as good as none makes a line, so that the cost is that of events. */
+const QUERY_LOG = {
+  name: 'Portolan, query log',
+  flags: ['--query-log=/dev/null', '--query-log-sample=1000000'],
+};
 const TOLERATED_PERCENT = 1;
 
 export async function measureServe(workplace: Workplace): Promise<Report> {
@@ -62,6 +67,7 @@ async function startContestants(
 ): Promise<void> {
   const portolan = await startPortolan(workplace, apiServer.url);
   contestants.push(portolan);
+  contestants.push(await startPortolan(workplace, apiServer.url, undefined, QUERY_LOG));
   if (isInstalled('gcc')) contestants.push({ ...(await startEcho(workplace)), goal: 1.35 });
   else workplace.say('gcc not found: no floor to compare with');
   if (isInstalled('knotd')) contestants.push({ ...(await startKnot(workplace, cluster)), goal: 1 });

@@ -3,13 +3,13 @@
  */
 export interface Summary {
   readonly median: number;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /** @throws RangeError without values */
 export function summarize(values: readonly number[]): Summary {
-  return { median: percentile(values, 50), least: Math.min(...values), most: Math.max(...values) };
+  return { median: percentile(values, 50), min: Math.min(...values), max: Math.max(...values) };
 }
 
 /**

@@ -11,7 +11,7 @@ import type { Workplace } from '../workplace.ts';
 import { type DnsServer, waitUntilAnswers } from './server.ts';
 
 /** Seconds; the most that dnsmasq takes. */
-const LEAST_TTL = 3600;
+const MIN_TTL = 3600;
 
 /** @param known a name that has an address */
 export async function startDnsmasq(
@@ -31,8 +31,8 @@ export async function startDnsmasq(
     '--no-hosts',
     `--server=127.0.0.1#${upstreamPort}`,
     '--cache-size=10000',
-    `--min-cache-ttl=${LEAST_TTL}`,
-    `--neg-ttl=${LEAST_TTL}`,
+    `--min-cache-ttl=${MIN_TTL}`,
+    `--neg-ttl=${MIN_TTL}`,
     '--dns-forward-max=1000',
   ]);
   await waitUntilAnswers(process, port, known);

@@ -21,11 +21,20 @@ export interface Portolan extends DnsServer {
 const PATIENCE_MILLISECONDS = 60_000;
 const POLL_MILLISECONDS = 10;
 
+/** A way to run it: its name in tables, and further flags. */
+export interface Variant {
+  readonly name: string;
+  readonly flags: readonly string[];
+}
+
+const PLAIN: Variant = { name: 'Portolan', flags: [] };
+
 /** @throws ServerStartError where it ends or is not ready in time */
 export async function startPortolan(
   { root, folder }: Workplace,
   apiServer: string,
   place?: Place,
+  variant: Variant = PLAIN,
 ): Promise<Portolan> {
   const port = await findFreePort();
   const healthPort = await findFreePort();
@@ -35,13 +44,14 @@ export async function startPortolan(
     `--kube-master-url=${apiServer}`,
     ...['--dns-bind-address=127.0.0.1', `--dns-port=${port}`, `--healthz-port=127.0.0.1:${healthPort}`],
     ...['--udp-readers=1', '--lameduck=0s', '--log-level=warn'],
+    ...variant.flags,
   ];
-  const process_ = await ServerProcess.start('Portolan', process.execPath, args, place);
+  const process_ = await ServerProcess.start(variant.name, process.execPath, args, place);
   const fetchText = async (path: string) => fetch(`http://127.0.0.1:${healthPort}${path}`);
   const isReady = async () => (await fetchText('/readyz').catch(() => undefined))?.ok === true;
   await process_.waitUntil(isReady, PATIENCE_MILLISECONDS, POLL_MILLISECONDS);
   return {
-    name: 'Portolan',
+    name: variant.name,
     process: process_,
     port,
     readyAt: machineTime(),
