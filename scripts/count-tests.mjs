@@ -1,4 +1,5 @@
-// Prints "PASSED FAILED" from vitest's JSON report. A run that did not finish counts as one failure.
+// Prints "PASSED FAILED" over the JSON reports of several runs of vitest. A run that did not finish counts as one failure, as does a
+// file that failed outside of its tests.
 import { readFileSync } from 'node:fs';
 
 function count(file) {
@@ -9,10 +10,12 @@ function count(file) {
         suite.status === 'failed' && suite.assertionResults.every((test) => test.status !== 'failed'),
     );
     const failed = report.numFailedTests + broken.length;
-    return [report.numPassedTests, report.success || failed > 0 ? failed : 1];
+    return { passed: report.numPassedTests, failed: report.success || failed > 0 ? failed : 1 };
   } catch {
-    return [0, 1];
+    return { passed: 0, failed: 1 };
   }
 }
 
-console.log(count(process.argv[2]).join(' '));
+const counts = process.argv.slice(2).map(count);
+const sum = (key) => counts.reduce((total, each) => total + each[key], 0);
+console.log(sum('passed'), sum('failed'));

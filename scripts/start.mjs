@@ -1,5 +1,5 @@
-// `npm start`: builds what is needed and serves on 127.0.0.1:5353: the cluster of the kubeconfig file or of the pod
-// that this runs in, else the bundled example.
+// `npm start [-- FLAGS]`: builds what is needed and runs `portolan serve` on a free port of 127.0.0.1, from 5353 on. It serves the
+// cluster of the kubeconfig file or of the pod that this runs in, else the bundled example. FLAGS replace these settings.
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -22,18 +22,28 @@ const newestChange = (folder) =>
   );
 
 if (!existsSync(entry) || statSync(entry).mtimeMs < newestChange(join(root, 'src'))) {
-  console.log('Building dist/ ...');
-  const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' });
+  console.error('Building dist/ ...');
+  const { status } = spawnSync(process.execPath, ['scripts/build.mjs'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
   if (status !== 0) process.exit(status ?? 1);
 }
+
+const given = process.argv.slice(2);
+/** The value of a flag, written in one argument or in two; true where none follows. */
+const givenValue = (name) => {
+  const at = given.findIndex((word) => word === `--${name}` || word.startsWith(`--${name}=`));
+  if (at < 0) return undefined;
+  return given[at].includes('=') ? given[at].slice(given[at].indexOf('=') + 1) : (given[at + 1] ?? true);
+};
+const isGiven = (...names) => names.some((name) => givenValue(name) !== undefined);
 
 const kubeconfigs = (process.env.KUBECONFIG || join(homedir(), '.kube', 'config')).split(delimiter);
 const hasCluster =
   Boolean(process.env.KUBERNETES_SERVICE_HOST) || kubeconfigs.some((file) => existsSync(file));
-const given = process.argv.slice(2).join(' ');
-const namesObjects = /--(manifests|example|kubecfg-file|kube-master-url)\b/.test(given);
+const namesObjects = isGiven('manifests', 'example', 'kubecfg-file', 'kube-master-url');
 
-// Other programs like these ports too (5353 is that of multicast DNS): the next free one will do.
 const isFree = (port, open) =>
   new Promise((resolve) => {
     const socket = open();
@@ -42,23 +52,27 @@ const isFree = (port, open) =>
     if ('bind' in socket) socket.bind(port, ADDRESS);
     else socket.listen(port, ADDRESS);
   });
+// 5353 is the port of multicast DNS too, and often taken.
 const firstFree = async (port, open) => ((await isFree(port, open)) ? port : firstFree(port + 1, open));
-const chosen = /--dns-port[ =](\d+)/.exec(given)?.[1];
-const port = chosen ?? (await firstFree(PORT, () => createSocket('udp4')));
-const healthPort = await firstFree(HEALTH_PORT, createServer);
 
-const flags = [
-  `--dns-bind-address=${ADDRESS}`,
-  `--dns-port=${port}`,
-  `--healthz-port=${ADDRESS}:${healthPort}`,
-];
-flags.push('--lameduck=0s');
-if (!hasCluster && !namesObjects) {
-  console.log('No kubeconfig file found: serving the example cluster of examples/cluster.');
-  flags.push('--example');
+const flags = [];
+if (!given.some((word) => ['-h', '--help'].includes(word))) {
+  if (!isGiven('dns-bind-address')) flags.push(`--dns-bind-address=${ADDRESS}`);
+  if (!isGiven('dns-port')) flags.push(`--dns-port=${await firstFree(PORT, () => createSocket('udp4'))}`);
+  if (!isGiven('healthz-port'))
+    flags.push(`--healthz-port=${ADDRESS}:${await firstFree(HEALTH_PORT, createServer)}`);
+  if (!isGiven('lameduck')) flags.push('--lameduck=0s');
+  if (!hasCluster && !namesObjects) {
+    console.log('No kubeconfig file found: serving the example cluster of examples/cluster.');
+    flags.push('--example');
+  }
+  const name = hasCluster || namesObjects ? 'kubernetes.default' : 'cart.shop';
+  const port = givenValue('dns-port') ?? flags.find((flag) => flag.startsWith('--dns-port='))?.split('=')[1];
+  const bound = givenValue('dns-bind-address') ?? ADDRESS;
+  // Without its value a flag is an error, which the server reports.
+  if (bound !== true && port !== true)
+    console.log(`Try:  dig @${bound.split(',')[0]} -p ${port} ${name}.svc.cluster.local\n`);
 }
-const name = hasCluster || namesObjects ? 'kubernetes.default' : 'cart.shop';
-console.log(`Try:  dig @${ADDRESS} -p ${port} ${name}.svc.cluster.local\n`);
 
 process.argv.splice(2, 0, 'serve', ...flags);
 await import(entry);
