@@ -63,7 +63,7 @@ describe.each(['coredns', 'kube-dns'] as const)('%s: for any cluster and any que
       }),
       { numRuns: 60 },
     );
-    expect(answered).toBeGreaterThan(3000);
-    expect(withRecords).toBeGreaterThan(100);
+    expect(answered).toBeGreaterThan(300);
+    expect(withRecords).toBeGreaterThan(10);
   });
 });

@@ -178,6 +178,6 @@ it('whatever upstream says, whoever asks when', { timeout: 60_000 }, async () =>
     }),
     { numRuns: 300 },
   );
-  expect(byBoth).toBeGreaterThan(1500);
-  expect(withRecords).toBeGreaterThan(500);
+  expect(byBoth).toBeGreaterThan(150);
+  expect(withRecords).toBeGreaterThan(50);
 });
