@@ -14,7 +14,6 @@ export interface KnownDifference {
   readonly right: (recorded: RecordedAnswer, dialect: DialectName) => RecordedAnswer;
 }
 
-const BOTH = ['coredns', 'kube-dns'] as const;
 const COREDNS = ['coredns'] as const;
 const KUBE_DNS = ['kube-dns'] as const;
 
@@ -69,22 +68,32 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   },
   {
     dialects: COREDNS,
+    why: 'what is passed on is passed on for type SOA too: existence does not depend on the type',
+    isAbout: (name, type) => type === 'SOA' && name === '10.in-addr.arpa.',
+    right: ({ name, type }) => ({
+      ...{ name, type, rcode: 'REFUSED', aa: false },
+      ...{ answer: [], authority: [], additional: [] },
+    }),
+  },
+  {
+    dialects: COREDNS,
     why: 'a name that does not exist does not exist for type SOA either (RFC 2308)',
     isAbout: (name, type) =>
       type === 'SOA' && /^(db-2\.db\.data|nobody\.data|ipname\.shop)\.svc\./.test(name),
     right: noName,
   },
   {
-    dialects: BOTH,
+    dialects: COREDNS,
     why: 'the name of an address that has a PTR record exists for all types (RFC 2308)',
-    isAbout: (name, type, { rcode }) =>
-      isPtrName(name) && type !== 'PTR' && rcode !== 'NOERROR' && hasPointer(name, rcode === 'NXDOMAIN'),
+    isAbout: (name, type) =>
+      isPtrName(name) && type !== 'PTR' && (hasPointer(name) || OTHERS_OF_COREDNS.test(name)),
     right: noData,
   },
   {
-    dialects: COREDNS,
-    why: 'addresses stand below the name of their network (RFC 8020)',
-    isAbout: (name, type) => name === '10.in-addr.arpa.' && type === 'PTR',
+    dialects: KUBE_DNS,
+    why: 'the name of an address that has a PTR record exists for all types (RFC 2308)',
+    isAbout: (name, type, { rcode }) =>
+      isPtrName(name) && type !== 'PTR' && rcode !== 'NOERROR' && hasPointer(name),
     right: noData,
   },
   {
@@ -161,11 +170,11 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
   },
 ];
 
-/** The recorded addresses of services, and of endpoints that have a PTR record in both dialects, and in CoreDNS alone. */
+/** The recorded addresses of services, of endpoints that have a PTR record in both dialects, and in CoreDNS alone. */
 const SERVICES = /^1[012]\.10\.96\.10\./;
 const HOSTNAMES = /^(20\.[12]|[45][01]\.1)\.244\.10\./;
-const OTHERS = /^(10\.[12]|3[012]\.1|52\.1)\.244\.10\./;
+const OTHERS_OF_COREDNS = /^(10\.[12]|3[012]\.1|52\.1)\.244\.10\./;
 
-function hasPointer(name: string, isCoreDns: boolean): boolean {
-  return SERVICES.test(name) || HOSTNAMES.test(name) || (isCoreDns && OTHERS.test(name));
+function hasPointer(name: string): boolean {
+  return SERVICES.test(name) || HOSTNAMES.test(name);
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { createHandleQuery, type HandleQuery } from '../../chain/handle-query.ts';
-import { composeChain } from '../../chain/handler.ts';
+import { composeChain, type Handler } from '../../chain/handler.ts';
 import type { Client } from '../../chain/query.ts';
 import { QUERY_HEADER } from '../../chain/testing/queries.ts';
 import type { Dialect } from '../../kube/dialects/dialect.ts';
@@ -39,7 +39,12 @@ export class AskableCluster {
   readonly #reader: TableReader;
   readonly #handleQuery: HandleQuery;
 
-  constructor(dialectName: DialectName, options: Partial<ClusterOptions> = {}) {
+  /** @param behind the handlers behind that of the cluster */
+  constructor(
+    dialectName: DialectName,
+    options: Partial<ClusterOptions> = {},
+    behind: readonly Handler[] = [],
+  ) {
     const dialect = findDialect(dialectName);
     this.table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
     const domain = toKey(parseName('cluster.local.'));
@@ -62,6 +67,7 @@ export class AskableCluster {
       createTypeFilter(filteredTypes, isOurs),
       createAliasFollower(silentLog, clock),
       createKubernetesHandler(cluster),
+      ...behind,
     ]);
     const { recursionAvailable } = dialect;
     this.#handleQuery = createHandleQuery(chain, { recursionAvailable, log: silentLog });

@@ -10,7 +10,7 @@ import { OUTCOME } from '../../names/outcomes.ts';
 import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { DerivedService, Dialect, ServiceView, ZoneView } from '../dialect.ts';
 import { deriveClusterIp } from './cluster-ip.ts';
-import { externalNameNode, externalPortName } from './external-name.ts';
+import { externalNameNode } from './external-name.ts';
 import { deriveHeadless } from './headless.ts';
 import { podName, podNamespaceNode } from './pod-names.ts';
 import { shortPortName } from './short-names.ts';
@@ -106,8 +106,6 @@ export const coreDns: Dialect = {
     outcome: OUTCOME.namespace,
   }),
   nameBelowService(view, name, labels, nodeOf) {
-    const { address } = view.service;
-    if (address.kind === 'externalName') return externalPortName(view, address.name, name, labels);
     return shortPortName(name, labels, view.name, nodeOf);
   },
   podNamespaceNode,

@@ -1,6 +1,6 @@
 /**
- * Names below a service that CoreDNS answers although no specification has them: ports without their underscores, and
- * any two labels below an ExternalName. There is no end of them, so they are made when somebody asks.
+ * Names below a service that CoreDNS answers although no specification has them: ports without their underscores.
+ * They are made when somebody asks.
  */
 import type { Below } from '../../../table/types.ts';
 import type { NameKey } from '../../../wire/types.ts';
