@@ -1,5 +1,5 @@
 /**
- * A question under way, and all who wait for its reply: some by a promise, some by a callback.
+ * A question in flight, and the waiters for its reply: some by a promise, some by a callback.
  */
 import type { Ticket } from './admission/admission.ts';
 import { type ForwardReply, keepReply, type LentReply } from './forward-reply.ts';
@@ -10,7 +10,7 @@ import type { RunningResolution } from './running-resolution.ts';
 
 export interface ReplyWaiter {
   /**
-   * Called once, for all who wait in the order in which they came, with the same object.
+   * Called once, for all waiters in the order of their arrival, with the same object.
    *
    * @param reply lent until this returns
    */
@@ -20,7 +20,7 @@ export interface ReplyWaiter {
 export class InflightQuery implements Chained<InflightQuery> {
   readonly question: QuestionKey;
   nextInChain: InflightQuery | undefined;
-  /** The routes that it was started under, and its own of them. */
+  /** The routes at its start, and the one among them that it takes. */
   readonly routes: Routes<InflightQuery>;
   readonly route: ServersRoute<InflightQuery>;
   ticket: Ticket<InflightQuery> | undefined;
@@ -29,7 +29,7 @@ export class InflightQuery implements Chained<InflightQuery> {
   readonly arrivedAt: number;
   startedAt = 0;
   isCompleted = false;
-  /** Nearly always there is one. */
+  /** In nearly all cases the only one. */
   #first: ReplyWaiter | undefined;
   #others: ReplyWaiter[] | undefined;
   #promise: Promise<ForwardReply> | undefined;
@@ -66,7 +66,7 @@ export class InflightQuery implements Chained<InflightQuery> {
     this.isCompleted = true;
     this.#first?.completed(reply);
     if (this.#others !== undefined) for (const waiter of this.#others) waiter.completed(reply);
-    // A promise is looked at later, when what was lent is gone.
+    // A promise is read later, when the lent memory is reused.
     this.#resolve?.(keepReply(reply));
   }
 }

@@ -19,7 +19,7 @@ export interface AccessRule {
 
 /** What is checked. Replaced as a whole while the server runs. */
 export interface Access {
-  /** Bearer token to user name. Undefined: whoever comes is `admin`. */
+  /** Bearer token to user name. Undefined: every client is `admin`. */
   readonly tokens?: Readonly<Record<string, string>> | undefined;
   /** User name to rules. Undefined: everybody may do everything. */
   readonly rules?: Readonly<Record<string, readonly AccessRule[]>> | undefined;

@@ -124,7 +124,7 @@ function writeToken(token: ContinueToken): string {
 function readToken(text: string): ContinueToken | undefined {
   try {
     const token: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    // The token is our own: whoever sends another one gets what a broken one gets.
+    // Any token but our own is answered as an invalid one.
     return typeof token === 'object' && token !== null && 'start' in token
       ? (token as ContinueToken)
       : undefined;

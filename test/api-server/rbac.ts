@@ -42,7 +42,7 @@ export function userOf({ namespace, name }: Account): string {
  * @returns the rules of all roles that are bound to the account
  */
 export function readRules(manifests: readonly string[], account: Account): readonly AccessRule[] {
-  // Manifests of our own: whoever checks their schemas does not do it here.
+  // Manifests of our own: their schemas are checked by another test.
   const documents = manifests
     .flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Document | null))
     .filter((document) => document !== null);

@@ -65,7 +65,7 @@ describe('requests', () => {
     await failed;
   });
 
-  test('no credentials go over plain HTTP, whoever asks', async () => {
+  test('credentials are never sent over plain HTTP', async () => {
     const server = await startServer({ tls: 'none' });
     const user = { token: fixedBytes(Buffer.from('a-secret')), headers: { 'impersonate-user': 'x' } };
     const settings = { server: new URL(server.url), source: 'test', verify: true, user };

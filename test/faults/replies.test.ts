@@ -1,5 +1,5 @@
 /**
- * Every reply to a hostile packet is one that its sender, or whoever it names as its sender, may be sent: to a query, no
+ * Every reply to a hostile packet may be sent to its source address, also to a spoofed one: to a query, no
  * larger than allowed, with its id and its question, well-formed, and never an internal failure.
  */
 

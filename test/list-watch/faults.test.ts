@@ -128,7 +128,7 @@ describe('back-off', () => {
   test.each([
     ['429', { kind: 'status', status: 429, retryAfter: '20' }],
     ['503', { kind: 'status', status: 503, retryAfter: 'Thu, 01 Jan 2026 00:00:20 GMT' }],
-  ] as const)('heeds Retry-After with %s, spread over half as long again', async (_status, fault) => {
+  ] as const)('follows Retry-After with %s, spread over half as long again', async (_status, fault) => {
     await start({ server: { objects: many(1) } });
     harness.double.faults.add({ plural: 'services', verb: 'list', fault });
     await harness.until('the refusal', () => harness.state === 'waiting');

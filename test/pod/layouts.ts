@@ -176,7 +176,7 @@ function places(folder: LayoutFolder, ports: Ports): Omit<Layout, 'parts' | 'mis
     [8081, ports.readiness],
     [10_054, ports.sidecar],
   ]);
-  // Whoever replaces the three by the one finds the probes of old there.
+  // The one container keeps the probes of the three.
   const probes = [...readProbes('kube-dns'), ...readProbes(folder)].map(
     ({ name, path, port }) => [name, at(replaced.get(port) ?? port, path)] as const,
   );

@@ -102,7 +102,7 @@ function octetsOf({ name, type, dnssecOk }: Asked): Uint8Array {
   return encodeMessage(query);
 }
 
-it('whatever upstream says, whoever asks when', { timeout: 60_000 }, async () => {
+it('for any replies of upstream servers, from any client, at any time', { timeout: 60_000 }, async () => {
   let byBoth = 0;
   let withRecords = 0;
   await fc.assert(

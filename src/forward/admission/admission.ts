@@ -1,9 +1,11 @@
 /**
- * Who may ask upstream now, who waits, who is refused: the bounds that keep one client's burst from taking all others down.
+ * Admission of questions to upstream servers: which start now, which wait, which are refused, so that one client's burst does
+ * not starve the others.
  *
- * Up to `inFlight` questions are under way. A client may have any number of them while a quarter is free; of that quarter only
- * clients below their share get any. What cannot start waits in its client's own queue, and the queues take turns. When all
- * queues together are full, the busiest client's oldest question is refused, or the newcomer if nobody is busier than its client.
+ * Up to `inFlight` questions are in flight. A client may have any number of them while more than a quarter is free; the last
+ * quarter is for clients below `perClient`. Other questions wait in a queue for each client; the queues are served in turn
+ * (round robin). When all queues together are full, the oldest question of the client with the most waiting is refused, or the
+ * new one if no client has more waiting than its own.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ClientTally } from './client-tally.ts';
@@ -12,11 +14,11 @@ import { ClientTally } from './client-tally.ts';
 export interface AdmissionLimits {
   /** Queries in flight at once, equal ones counted once. */
   readonly inFlight: number;
-  /** Of these, how many one client may have while fewer than a quarter is free. */
+  /** Of these, the maximum of one client while no more than a quarter is free. */
   readonly perClient: number;
-  /** Queries that wait for their turn. */
+  /** Queries that wait to be started, at most. */
   readonly queued: number;
-  /** Milliseconds that they wait at most. */
+  /** Milliseconds until a waiting query is refused. */
   readonly queueDeadline: number;
 }
 
@@ -31,7 +33,7 @@ export interface Ticket<Work> {
 export interface AdmissionStatistics {
   readonly running: number;
   readonly waiting: number;
-  /** Questions refused because all queues were full, or because their time to wait was over. */
+  /** Questions refused because all queues were full, or after `queueDeadline`. */
   readonly refused: number;
 }
 
@@ -46,10 +48,10 @@ export class Admission<Work> {
   readonly #clock: Clock;
   readonly #events: AdmissionEvents<Work>;
   #limits: AdmissionLimits;
-  /** Questions under way by client; no zeros. */
+  /** Questions in flight by client; no zeros. */
   readonly #running = new Map<string, number>();
   readonly #waiting = new ClientTally();
-  /** By client, in the order of whose turn it is; within, the oldest first. */
+  /** By client, the next to be served first; in each queue the oldest first. */
   readonly #queues = new Map<string, Set<Ticket<Work>>>();
   /** All that wait, the oldest first. */
   readonly #all = new Set<Ticket<Work>>();
@@ -63,7 +65,7 @@ export class Admission<Work> {
     this.#clock = clock;
   }
 
-  /** Changes the bounds for what comes from now on. */
+  /** Changes the bounds for later questions. */
   limit(limits: AdmissionLimits): void {
     this.#limits = limits;
     this.#startNext();
@@ -82,7 +84,7 @@ export class Admission<Work> {
     return ticket;
   }
 
-  /** Another client waits for the same: the question counts for the less busy of them. */
+  /** Another client waits for the same question: it counts for the one with fewer questions. */
   share(ticket: Ticket<Work>, client: string): void {
     if (ticket.state !== 'waiting' || this.#load(client) >= this.#load(ticket.client)) return;
     this.#unqueue(ticket);
@@ -173,7 +175,7 @@ export class Admission<Work> {
     this.#expiry ??= this.#clock.after(next - now, () => this.#expire());
   }
 
-  /** Starts what waits, one client after the other. */
+  /** Starts waiting questions, one client after the other. */
   #startNext(): void {
     for (let ticket = this.#nextTicket(); ticket !== undefined; ticket = this.#nextTicket()) {
       this.#unqueue(ticket);

@@ -1,8 +1,8 @@
 /**
- * Replies as they are kept.
+ * Replies as they are cached.
  *
- * Of a positive reply the answer section is kept, additional addresses that last as long, and proofs where DNSSEC was asked
- * for; name servers and SOA are not, so that an SOA record marks a negative answer.
+ * Of a positive reply the answer section is cached, additional addresses whose TTL is at least as long, and DNSSEC proofs if the
+ * DO bit was set; NS and SOA records of the authority section are not, so that an SOA record marks a negative answer.
  */
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { CachedAnswer } from '../../table/types.ts';
@@ -11,18 +11,18 @@ import type { Message, ResourceRecord } from '../../wire/types.ts';
 import type { ForwardQuestion } from '../transport/query-message.ts';
 import { type CachingRules, judgeKeeping, type Kept, keptTtl } from './caching-rules.ts';
 
-/** A reply that is kept: what everybody is told from now on, in both forms. */
+/** A cached reply in both forms: as a message, and as the table has it. */
 export interface KeptReply {
   readonly message: Message;
   readonly answer: CachedAnswer;
 }
 
 /**
- * The reply as it is kept; nothing if it must not be.
+ * The reply as it is cached; undefined if it must not be.
  *
- * @param message without what does not belong to the question
+ * @param message only with records that belong to the question
  * @param outcome 0 to 255: which counter a hit adds to
- * @param show what of it may be told; how long it is kept does not depend on that
+ * @param show filters what clients get; the lifetime does not depend on it
  */
 export function cacheReply(
   question: ForwardQuestion,
@@ -55,7 +55,7 @@ export function cacheReply(
   return { message: kept, answer };
 }
 
-/** What of a reply is kept, with the TTLs that it is kept with. */
+/** The records of a reply that are cached, with their TTLs in the cache. */
 function reduce(message: Message, keeping: Kept, rules: CachingRules): Message {
   const clamp = (record: ResourceRecord): ResourceRecord => {
     const ttl = keptTtl(record.ttl, keeping, rules);
@@ -72,7 +72,7 @@ function reduce(message: Message, keeping: Kept, rules: CachingRules): Message {
   };
 }
 
-/** Which authority records a kept answer has: those that say why there is none, else proofs alone. */
+/** Which authority records are cached: all of a negative answer, else proofs alone. */
 function belongsTo({ kind }: Kept): (record: ResourceRecord) => boolean {
   return ({ data }) => kind === 'negative' || (data.kind !== 'SOA' && data.kind !== 'NS');
 }

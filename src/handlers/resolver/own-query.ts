@@ -1,12 +1,12 @@
 /**
- * Queries that nobody sent but ourselves.
+ * Queries of our own: for prefetching, and for names of upstream servers.
  */
 import { Query } from '../../chain/query.ts';
 import { OPCODE, type Question } from '../../wire/types.ts';
 
 const OURSELVES = { address: '', port: 0, transport: 'tcp' } as const;
 
-/** @param flags what keeps answers to equal questions apart */
+/** @param flags those that belong to the key of a cached answer */
 export function createOwnQuery(
   question: Question,
   flags: { readonly dnssecOk: boolean; readonly checkingDisabled: boolean },

@@ -24,7 +24,7 @@ export class ConfigMapSink implements ObjectSink<ConfigMapObject> {
   }
 
   upsert(object: ConfigMapObject): void {
-    // A server may not have heeded that we asked for this one alone.
+    // A server may have ignored the field selector.
     if (object.name !== this.#name) return;
     if (this.#listed === undefined) this.#hold(object);
     else this.#listed.object = object;

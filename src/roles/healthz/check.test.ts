@@ -65,7 +65,7 @@ describe('a check', () => {
     expect(runs).toMatchObject([{ command: 'look', timeout: 30_000 }]);
   });
 
-  it('is ill as soon as its command fails, and well when it succeeds again', async () => {
+  it('is unhealthy as soon as its command fails, and healthy when it succeeds again', async () => {
     const started = start();
     clock.advance(2_000);
     await end('exit status 1', 'no servers could be reached\n');
@@ -86,7 +86,7 @@ describe('a check', () => {
     ]);
   });
 
-  it('is ill when its result is too old, without its command having failed', async () => {
+  it('is unhealthy when its result is too old, without its command having failed', async () => {
     const started = start();
     clock.advance(2_000);
     await end(undefined, 'fine');
@@ -100,7 +100,7 @@ describe('a check', () => {
     expect(runs).toHaveLength(2);
   });
 
-  it('is ill when its first command never ends', () => {
+  it('is unhealthy when its first command never ends', () => {
     const started = start();
     clock.advance(30_001);
     expect(started.judge().kind).toBe('unhealthy');

@@ -64,7 +64,7 @@ export class Flood {
   constructor(port: number, clients: number, outstanding: number) {
     this.#outstanding = outstanding;
     for (let index = 0; index < clients; index += 1) this.#open(port);
-    // Whoever hears nothing any more begins again.
+    // A client without a reply sends again.
     this.#timer = setInterval(() => {
       for (const [socket, heard] of this.#clients) {
         if (heard === 0) this.#begin(socket);
