@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
 const isForPackage = process.argv.includes('--package');
-const { version, dependencies, peerDependencies } = readJson('package.json');
+const { version, dependencies, optionalDependencies, peerDependencies } = readJson('package.json');
 const fresh = `dist-${process.pid}`;
 
 /** Names, versions, licences and licence texts of all packages that are installed with this one. */
@@ -44,7 +44,7 @@ try {
     sourcemap: isForPackage ? false : 'linked',
     legalComments: 'none',
     define: { PORTOLAN_VERSION: JSON.stringify(version) },
-    external: [...Object.keys(dependencies), ...Object.keys(peerDependencies)],
+    external: [dependencies, optionalDependencies, peerDependencies].flatMap(Object.keys),
   });
   chmodSync(`${fresh}/portolan.js`, 0o755);
   if (isForPackage) writeFileSync(`${fresh}/THIRD-PARTY-NOTICES.txt`, thirdPartyNotices());

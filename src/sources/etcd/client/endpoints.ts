@@ -1,0 +1,72 @@
+/**
+ * The addresses of the members of a cluster of etcd, and which one of them is used.
+ */
+
+export interface Endpoint {
+  readonly secure: boolean;
+  /** An address or a name of a host, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** As it was written. */
+  readonly text: string;
+}
+
+const DEFAULT_PORT = 2379;
+
+/**
+ * `http://HOST[:PORT]`, `https://HOST[:PORT]`, or `HOST:PORT` for a connection without TLS.
+ *
+ * @returns undefined for anything else
+ */
+export function parseEndpoint(text: string): Endpoint | undefined {
+  const full = text.includes('://') ? text : `http://${text}`;
+  let url: URL;
+  try {
+    url = new URL(full);
+  } catch {
+    return undefined;
+  }
+  const { protocol, hostname, pathname, search, username, hash } = url;
+  if (protocol !== 'http:' && protocol !== 'https:') return undefined;
+  if (hostname === '' || username !== '' || search !== '' || hash !== '' || pathname.length > 1)
+    return undefined;
+  return {
+    secure: protocol === 'https:',
+    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: portOf(url, full),
+    text,
+  };
+}
+
+/** A URL leaves out the port that its scheme has by default, which is not that of etcd. */
+function portOf({ port, protocol }: URL, text: string): number {
+  if (port !== '') return Number(port);
+  const usual = protocol === 'https:' ? 443 : 80;
+  return new RegExp(`:0*${usual}/?$`).test(text) ? usual : DEFAULT_PORT;
+}
+
+/** One endpoint after the other, from any one on, so that many clients spread over the members. */
+export class EndpointRotation {
+  readonly #endpoints: readonly Endpoint[];
+  #index: number;
+
+  /** @param endpoints at least one */
+  constructor(endpoints: readonly Endpoint[], random: () => number = Math.random) {
+    this.#endpoints = endpoints;
+    this.#index = Math.floor(random() * endpoints.length);
+  }
+
+  get current(): Endpoint {
+    const endpoint = this.#endpoints[this.#index];
+    if (endpoint === undefined) throw new RangeError('no endpoint of etcd is given');
+    return endpoint;
+  }
+
+  advance(): void {
+    this.#index = (this.#index + 1) % this.#endpoints.length;
+  }
+
+  get count(): number {
+    return this.#endpoints.length;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * How a cluster of etcd is reached: what flags and directives say.
+ */
+import { readFile } from 'node:fs/promises';
+import type { Endpoint } from './endpoints.ts';
+
+/** Files in PEM format. They are read again for each connection, so that a renewed certificate is used. */
+export interface TlsFiles {
+  /** The certificate of this client, and its key: both or neither. */
+  readonly certificate?: string;
+  readonly key?: string;
+  /** The authorities that sign the certificates of etcd. Default: those of Node.js. */
+  readonly authority?: string;
+}
+
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface EtcdSettings {
+  /** At least one. */
+  readonly endpoints: readonly Endpoint[];
+  readonly tls?: TlsFiles;
+  readonly credentials?: Credentials;
+}
+
+export interface TlsContents {
+  readonly certificate: Buffer | undefined;
+  readonly key: Buffer | undefined;
+  readonly authority: Buffer | undefined;
+}
+
+/** @throws Error when a file cannot be read */
+export async function readTlsFiles({ certificate, key, authority }: TlsFiles): Promise<TlsContents> {
+  const read = async (path: string | undefined) => (path === undefined ? undefined : await readFile(path));
+  return { certificate: await read(certificate), key: await read(key), authority: await read(authority) };
+}

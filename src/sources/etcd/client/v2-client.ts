@@ -1,0 +1,272 @@
+/**
+ * A client of etcd's API version 2: keys in folders, by plain HTTP and JSON. etcd 3.4 and 3.5 serve it with `--enable-v2`, later
+ * ones not at all.
+ *
+ * As the client of version 3, it uses one member at a time, and the next one after a failure.
+ */
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  type IncomingMessage,
+  request as requestHttp,
+} from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { Clock } from '../../../base/clock.ts';
+import { type Endpoint, EndpointRotation } from './endpoints.ts';
+import { EtcdError, toEtcdError } from './etcd-error.ts';
+import { type EtcdSettings, readTlsFiles } from './settings.ts';
+import { type FolderNode, readErrorReply, readNodes, readWatchReply, type V2Event } from './v2-messages.ts';
+
+/** All keys below a folder, each with its whole path. */
+export interface FolderContents {
+  /** How many changes the store had when they were read. */
+  readonly index: number;
+  readonly nodes: readonly FolderNode[];
+}
+
+/** What to write, and when. */
+export interface SetOptions {
+  /** Seconds until the key goes away by itself. Default: never. */
+  readonly ttl?: number;
+  /** Only if the key is there, or is not. */
+  readonly exists?: boolean;
+  /** Only if this change was the key's last one. */
+  readonly modifiedIndex?: number;
+  /** Begin the time of the key anew and leave its value, so that those that watch it are not told. */
+  readonly isRefresh?: boolean;
+}
+
+/** @returns false where a condition did not hold */
+type Outcome = boolean;
+
+interface HttpReply {
+  readonly status: number;
+  readonly index: number;
+  readonly body: string;
+}
+
+interface Call {
+  readonly method: 'GET' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly form?: URLSearchParams;
+  /** Milliseconds until the whole reply must be there. */
+  readonly timeout: number;
+  readonly onStart?: (request: ClientRequest) => void;
+  /** Called with the index as soon as the head of the reply has come. */
+  readonly onHead?: (index: number) => void;
+}
+
+const TIMEOUT = 5_000;
+/** A folder is read whole. */
+const READ_TIMEOUT = 30_000;
+/** A watch that is silent for so long is begun again, in case its connection or its member is dead. */
+const WATCH_TIMEOUT = 30_000;
+const MAX_BODY = 256 * 1024 * 1024;
+const ERROR = {
+  KEY_NOT_FOUND: 100,
+  TEST_FAILED: 101,
+  KEY_EXISTS: 105,
+  UNAUTHORIZED: 110,
+  CLEARED: 401,
+} as const;
+const V2_IS_OFF = 'the API version 2 of etcd is off; start etcd with --enable-v2, or use version 3';
+
+export class EtcdV2Client {
+  readonly #settings: EtcdSettings;
+  readonly #clock: Clock;
+  readonly #endpoints: EndpointRotation;
+  readonly #calls = new Set<ClientRequest>();
+  #agent: HttpAgent | undefined;
+  #isClosed = false;
+
+  constructor(settings: EtcdSettings, clock: Clock) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#endpoints = new EndpointRotation(settings.endpoints);
+  }
+
+  get endpoint(): string {
+    return this.#endpoints.current.text;
+  }
+
+  /** @param folder a path of keys. A folder that does not exist is empty. @throws EtcdError, as all calls */
+  async read(folder: string): Promise<FolderContents> {
+    const path = `${pathOf(folder)}?recursive=true`;
+    const reply = await this.#ask({ method: 'GET', path, timeout: READ_TIMEOUT });
+    if (reply.status === 200) return { index: reply.index, nodes: readNodes(reply.body) };
+    this.#check(reply, [ERROR.KEY_NOT_FOUND]);
+    return { index: reply.index, nodes: [] };
+  }
+
+  async set(key: string, value: string, options: SetOptions = {}): Promise<Outcome> {
+    const { ttl, exists, modifiedIndex, isRefresh = false } = options;
+    const form = new URLSearchParams(isRefresh ? { refresh: 'true' } : { value });
+    if (ttl !== undefined) form.set('ttl', String(ttl));
+    if (isRefresh || exists !== undefined) form.set('prevExist', String(isRefresh || exists));
+    if (modifiedIndex !== undefined) form.set('prevIndex', String(modifiedIndex));
+    const reply = await this.#ask({ method: 'PUT', path: pathOf(key), form, timeout: TIMEOUT });
+    if (reply.status === 200 || reply.status === 201) return true;
+    this.#check(reply, [ERROR.KEY_NOT_FOUND, ERROR.TEST_FAILED, ERROR.KEY_EXISTS]);
+    return false;
+  }
+
+  /** @param modifiedIndex remove it only if this change was the key's last one */
+  async remove(key: string, modifiedIndex?: number): Promise<Outcome> {
+    const condition = modifiedIndex === undefined ? '' : `?prevIndex=${modifiedIndex}`;
+    const reply = await this.#ask({
+      method: 'DELETE',
+      path: `${pathOf(key)}${condition}`,
+      timeout: TIMEOUT,
+    });
+    if (reply.status === 200) return true;
+    this.#check(reply, [ERROR.KEY_NOT_FOUND, ERROR.TEST_FAILED]);
+    return false;
+  }
+
+  /**
+   * Waits for the next change below a folder.
+   *
+   * @param index the first change that is of interest
+   * @returns the change; or from which index on to wait next, when there was none for a while
+   */
+  async waitForChange(
+    folder: string,
+    index: number,
+  ): Promise<V2Event | { readonly kind: 'none'; readonly next: number }> {
+    const path = `${pathOf(folder)}?wait=true&recursive=true&waitIndex=${index}`;
+    let reached = index - 1;
+    const none = () => ({ kind: 'none', next: Math.max(index, reached + 1) }) as const;
+    const call: Call = {
+      ...{ method: 'GET', path, timeout: WATCH_TIMEOUT },
+      onHead: (current) => {
+        reached = current;
+      },
+    };
+    try {
+      const reply = await this.#ask(call);
+      if (reply.status !== 200) this.#check(reply, []);
+      // The server ends a watch without a word when it stops.
+      return reply.body.trim() === '' ? none() : readWatchReply(reply.body);
+    } catch (error) {
+      if (error instanceof SilenceError && reached >= index - 1) return none();
+      throw error instanceof SilenceError ? new EtcdError('unavailable', error.message) : error;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const call of this.#calls) call.destroy();
+    this.#agent?.destroy();
+  }
+
+  /** @param allowed codes of errors that the caller understands. @throws EtcdError for all others */
+  #check({ status, body }: HttpReply, allowed: readonly number[]): void {
+    const error = readErrorReply(body);
+    const text = `${this.endpoint}: ${error?.message ?? `HTTP ${status}`}`;
+    if (error === undefined && status === 404)
+      throw new EtcdError('refused', `${this.endpoint}: ${V2_IS_OFF}`);
+    if (error !== undefined && allowed.includes(error.code)) return;
+    if (error?.code === ERROR.CLEARED) throw new EtcdError('compacted', text);
+    if (status === 401 || error?.code === ERROR.UNAUTHORIZED) throw new EtcdError('unauthenticated', text);
+    if (status === 403) throw new EtcdError('denied', text);
+    if (status < 500) throw new EtcdError('refused', text);
+    this.#endpoints.advance();
+    throw new EtcdError('unavailable', text);
+  }
+
+  async #ask(call: Call): Promise<HttpReply> {
+    if (this.#isClosed) throw new EtcdError('closed', 'the client of etcd is closed');
+    const endpoint = this.#endpoints.current;
+    try {
+      return await this.#send(endpoint, call);
+    } catch (error) {
+      if (error instanceof SilenceError && call.onHead !== undefined) throw error;
+      if (endpoint === this.#endpoints.current) this.#leaveEndpoint();
+      const { message } = toEtcdError(error);
+      throw new EtcdError(this.#isClosed ? 'closed' : 'unavailable', `${endpoint.text}: ${message}`);
+    }
+  }
+
+  async #send(endpoint: Endpoint, call: Call): Promise<HttpReply> {
+    const agent = await this.#getAgent(endpoint);
+    const { credentials } = this.#settings;
+    const { host, port, secure } = endpoint;
+    const auth = credentials && `${credentials.username}:${credentials.password}`;
+    const headers = call.form && { 'content-type': 'application/x-www-form-urlencoded' };
+    const { method, path, timeout } = call;
+    const request = (secure ? requestHttps : requestHttp)({
+      ...{ host, port, agent, method, path },
+      ...(auth && { auth }),
+      ...(headers && { headers }),
+    });
+    this.#calls.add(request);
+    const timer = this.#clock.after(timeout, () => request.destroy(new SilenceError(timeout)));
+    try {
+      return await exchange(request, call);
+    } finally {
+      timer.cancel();
+      this.#calls.delete(request);
+    }
+  }
+
+  /** Certificates are read again after each failure. */
+  async #getAgent({ secure }: Endpoint): Promise<HttpAgent> {
+    if (this.#agent !== undefined && secure === this.#agent instanceof HttpsAgent) return this.#agent;
+    this.#agent?.destroy();
+    this.#agent = undefined;
+    if (!secure) {
+      this.#agent = new HttpAgent({ keepAlive: true });
+      return this.#agent;
+    }
+    const { certificate, key, authority } = await readTlsFiles(this.#settings.tls ?? {});
+    this.#agent = new HttpsAgent({
+      keepAlive: true,
+      ...(certificate && { cert: certificate }),
+      ...(key && { key }),
+      ...(authority && { ca: authority }),
+    });
+    return this.#agent;
+  }
+
+  #leaveEndpoint(): void {
+    this.#agent?.destroy();
+    this.#agent = undefined;
+    this.#endpoints.advance();
+  }
+}
+
+class SilenceError extends Error {
+  override readonly name = 'SilenceError';
+
+  constructor(milliseconds: number) {
+    super(`no answer within ${milliseconds} ms`);
+  }
+}
+
+function exchange(request: ClientRequest, { form, onHead }: Call): Promise<HttpReply> {
+  return new Promise((resolve, reject) => {
+    request.on('error', reject);
+    request.on('response', (response: IncomingMessage) => {
+      const index = Number(response.headers['x-etcd-index'] ?? 0);
+      onHead?.(index);
+      const pieces: Buffer[] = [];
+      let length = 0;
+      response.on('data', (piece: Buffer) => {
+        length += piece.length;
+        pieces.push(piece);
+        if (length > MAX_BODY) request.destroy(new Error(`the reply has more than ${MAX_BODY} octets`));
+      });
+      response.on('error', reject);
+      response.on('end', () => {
+        const body = Buffer.concat(pieces).toString('utf8');
+        resolve({ status: response.statusCode ?? 0, index, body });
+      });
+    });
+    request.end(form?.toString());
+  });
+}
+
+function pathOf(key: string): string {
+  const parts = key.split('/').filter((part) => part !== '');
+  return `/v2/keys/${parts.map(encodeURIComponent).join('/')}`;
+}
