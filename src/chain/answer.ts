@@ -2,7 +2,7 @@
  * What handlers say to a query. Records are whole, with the owner names to send.
  */
 import type { CachedAnswer } from '../table/types.ts';
-import type { AbsoluteName, ResourceRecord } from '../wire/types.ts';
+import type { AbsoluteName, EdnsOption, ResourceRecord } from '../wire/types.ts';
 
 export type Answer =
   | {
@@ -29,6 +29,7 @@ export type Answer =
       readonly additionals: readonly ResourceRecord[];
     }
   | Forwarded
+  | WholeAnswer
   /**
    * Nothing but a response code. `refused` is also what the end of the chain says; `overloaded` is REFUSED too, for want
    * of room.
@@ -36,6 +37,8 @@ export type Answer =
   | {
       readonly kind: 'refused' | 'servfail' | 'notimp' | 'formerr' | 'overloaded';
       readonly lifetime?: Lifetime;
+      /** Why, for the handler that logs errors. Undefined: nothing went wrong. */
+      readonly reason?: string;
     }
   /** No response at all. */
   | { readonly kind: 'drop' };
@@ -65,6 +68,25 @@ export interface Forwarded {
   readonly additionals: readonly ResourceRecord[];
   /** The same, as it is to be remembered; nothing if everybody has to ask anew. */
   readonly memory: CachedAnswer | undefined;
+}
+
+/** A response as it is to be sent: its handler says every part of it. */
+export interface WholeAnswer {
+  readonly kind: 'message';
+  /** The whole response code. */
+  readonly rcode: number;
+  readonly authoritative: boolean;
+  readonly truncated: boolean;
+  readonly recursionAvailable: boolean;
+  readonly authenticData: boolean;
+  /** Undefined: as in the query. */
+  readonly recursionDesired?: boolean;
+  readonly checkingDisabled?: boolean;
+  readonly answers: readonly ResourceRecord[];
+  readonly authorities: readonly ResourceRecord[];
+  readonly additionals: readonly ResourceRecord[];
+  /** Of an OPT record of its own, sent even to a client that sent none. Undefined: the OPT of the query is repeated. */
+  readonly options?: readonly EdnsOption[];
 }
 
 /**

@@ -40,12 +40,12 @@ export type Handler = HandlerParts &
     | { readonly role: 'forwarder' | 'other' }
   );
 
-/** @param handlers in order; behind the last one everything is refused */
-export function composeChain(handlers: readonly Handler[]): Chain {
-  return handlers.reduceRight<Chain>(
-    (next, handler) => (query) => handler.handle(query, next),
-    () => ({ kind: 'refused' }),
-  );
+/**
+ * @param handlers in order
+ * @param end answers what none of them does; by default everything is refused
+ */
+export function composeChain(handlers: readonly Handler[], end: Chain = () => ({ kind: 'refused' })): Chain {
+  return handlers.reduceRight<Chain>((next, handler) => (query) => handler.handle(query, next), end);
 }
 
 /**

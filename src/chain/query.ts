@@ -5,14 +5,44 @@ import type { QuestionKey } from '../forward/question-key.ts';
 import { toKey } from '../wire/name.ts';
 import type { Asked } from '../wire/query.ts';
 import type { Transport } from '../wire/response-size.ts';
-import type { Edns, NameKey, Question } from '../wire/types.ts';
+import type { Edns, Header, NameKey, Question } from '../wire/types.ts';
 
 /** Who asks, and how. */
 export interface Client {
   readonly address: string;
   readonly port: number;
   readonly transport: Transport;
+  /** Where the query arrived; undefined where it is not known: UDP on a wildcard address. */
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
 }
+
+/** Parts of a query that a handler changes; others stay. */
+export interface QueryChanges {
+  readonly question?: Question;
+  readonly header?: Header;
+  readonly edns?: Edns | undefined;
+}
+
+/** Which zone of which listeners a query came to, under the names that CoreDNS has for them in its metrics. */
+export interface QuerySite {
+  /** `dns://:53`, `dns://192.0.2.1:53`. */
+  readonly server: string;
+  /** The zone that was chosen for it, `example.org.`; `dropped` where there is none. */
+  readonly zone: string;
+  /** The view that was chosen; empty: none. */
+  readonly view: string;
+}
+
+/** What a query and those that it leads to have in common. */
+interface SharedState {
+  clientWasRead: boolean;
+  isDerived: boolean;
+  /** The header and the OPT record that the response repeats. */
+  repeated: Pick<Asked, 'header' | 'edns'>;
+}
+
+const NO_SITE: QuerySite = { server: '', zone: '', view: '' };
 
 export class Query {
   readonly question: Question;
@@ -23,17 +53,20 @@ export class Query {
   readonly edns: Edns | undefined;
   readonly #asked: Asked;
   readonly #client: Client;
-  readonly #mark: { clientWasRead: boolean; isDerived: boolean };
+  readonly #site: QuerySite;
+  readonly #mark: SharedState;
 
   /** @param origin the query that led to this one */
-  constructor(question: Question, asked: Asked, client: Client, origin?: Query) {
+  constructor(question: Question, asked: Asked, client: Client, origin?: Query, site: QuerySite = NO_SITE) {
     this.question = question;
     this.key = toKey(question.name);
     this.recursionDesired = asked.header.recursionDesired;
     this.checkingDisabled = asked.header.checkingDisabled;
     this.edns = asked.edns;
     this.#client = client;
-    this.#mark = origin === undefined ? { clientWasRead: false, isDerived: true } : origin.#mark;
+    this.#site = origin === undefined ? site : origin.#site;
+    this.#mark =
+      origin === undefined ? { clientWasRead: false, isDerived: true, repeated: asked } : origin.#mark;
     this.#asked = asked;
   }
 
@@ -71,8 +104,33 @@ export class Query {
     return this.#mark.isDerived && !this.#mark.clientWasRead && (this.edns?.options.length ?? 0) === 0;
   }
 
+  /** The header as this query has it. */
+  get header(): Header {
+    return this.#asked.header;
+  }
+
+  /** For metrics and logs alone. */
+  get site(): QuerySite {
+    return this.#site;
+  }
+
   /** The same query about something else. */
   about(question: Question): Query {
-    return new Query(question, this.#asked, this.#client, this);
+    return this.with({ question });
+  }
+
+  /** The same query with other parts, for the handlers behind. Its response repeats the parts of the first one. */
+  with({ question = this.question, ...changes }: QueryChanges): Query {
+    return new Query(question, { ...this.#asked, question, ...changes }, this.#client, this);
+  }
+
+  /** Has the response repeat other parts: flags of the header, and the OPT record with its UDP size and options. */
+  repeat(changes: Partial<Pick<Asked, 'header' | 'edns'>>): void {
+    this.#mark.repeated = { ...this.#mark.repeated, ...changes };
+  }
+
+  /** What the response repeats. */
+  get repeated(): Pick<Asked, 'header' | 'edns'> {
+    return this.#mark.repeated;
   }
 }

@@ -31,6 +31,10 @@ export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
       const { rcode, authoritative, truncated, authenticData, answers, authorities, additionals } = answer;
       return { rcode, authoritative, truncated, authenticData, answers, authorities, additionals };
     }
+    case 'message': {
+      const { kind: _, options: __, ...parts } = answer;
+      return parts;
+    }
     case 'delegation':
       return { authorities: answer.nameservers, additionals: answer.additionals };
     default:

@@ -7,6 +7,7 @@ import { basename } from 'node:path';
 /** Commands by the names of the programs that they stand for. */
 const PROGRAMS: ReadonlyMap<string, string> = new Map([
   ['kube-dns', 'kube-dns'],
+  ['coredns', 'coredns'],
   ['dnsmasq', 'dnsmasq'],
   ['dnsmasq-nanny', 'dnsmasq-nanny'],
   ['sidecar', 'sidecar'],

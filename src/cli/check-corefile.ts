@@ -2,7 +2,6 @@
  * The problems and warnings of a Corefile, printed.
  */
 import { readFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
 import { type CheckFlags, planFromCheckFlags } from '../config/corefile/check-flags.ts';
 import { type CorefileReading, readCorefile } from '../config/corefile/read-corefile.ts';
 import { DISK_FILES } from '../config/corefile/syntax/corefile-files.ts';
@@ -10,6 +9,7 @@ import { describeCorefileProblem, describeCorefileWarning } from '../config/core
 import { describeReadFault } from '../config/corefile/syntax/importer.ts';
 import { describeProblem } from '../config/values/problem.ts';
 import { ExitError } from './exit.ts';
+import { addressesByInterface } from './machine-interfaces.ts';
 
 const STANDARD_INPUT = '-';
 
@@ -42,16 +42,6 @@ function readText(file: string): string {
     );
     throw new ExitError(1);
   }
-}
-
-/** Addresses of the link need the name of their interface to be listened on. */
-function addressesByInterface(): ReadonlyMap<string, readonly string[]> {
-  return new Map(
-    Object.entries(networkInterfaces()).map(([name, addresses = []]) => [
-      name,
-      addresses.map(({ address, scopeid = 0 }) => (scopeid > 0 ? `${address}%${name}` : address)),
-    ]),
-  );
 }
 
 function report(reading: CorefileReading): string {

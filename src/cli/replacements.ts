@@ -9,6 +9,7 @@ type RunCommand = (words: readonly string[]) => Promise<number>;
 /** How each is loaded, by the command's name. */
 export const REPLACEMENTS = {
   'kube-dns': async () => (await import('./kube-dns.ts')).runKubeDns,
+  coredns: async () => (await import('./coredns.ts')).runCoreDns,
   dnsmasq: async () => (await import('./dnsmasq.ts')).runDnsmasq,
   'dnsmasq-nanny': async () => (await import('./dnsmasq-nanny.ts')).runDnsmasqNanny,
   sidecar: async () => (await import('./sidecar.ts')).runSidecar,

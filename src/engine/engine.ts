@@ -31,6 +31,7 @@ import { type CountingOptions, countAnswers, createAnswerCount } from './answer-
 import { type Block, makeClusterBlock, makeForwardingBlock } from './block.ts';
 import { storeDerivedAnswers } from './derived-answers.ts';
 import { identityOf } from './identity.ts';
+import { ServerBlocks } from './server-blocks/server-blocks.ts';
 import { describeServers } from './server-statistics.ts';
 import { namesForwardedWithin } from './stub-zones.ts';
 import { compileView } from './view.ts';
@@ -70,6 +71,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   #plan: EnginePlan;
   #local: LocalHandlers;
   #block: Block | undefined;
+  readonly #serverBlocks: ServerBlocks;
   /** Counts changes: one that reads files is given up when another comes. */
   #changes = 0;
   #isStarted = false;
@@ -92,8 +94,14 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.resolver = this.#makeResolver();
     this.handleQuery = this.#makeHandleQuery();
     this.packetPath = this.#makePacketPath();
+    this.#serverBlocks = this.#makeServerBlocks(plan);
     this.#apply(plan, this.#local);
     this.#sumRegularly();
+  }
+
+  /** Those of the plan that is followed now. */
+  get serverBlocks(): ServerBlocks {
+    return this.#serverBlocks;
   }
 
   /** In the order in which they see a query. */
@@ -110,18 +118,20 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   async start(): Promise<void> {
     this.#isStarted = true;
     await this.#local.start();
+    await this.#serverBlocks.start();
   }
 
   /** To be called once queries are received. */
   listening(): void {
     this.resolver.start();
+    this.#serverBlocks.serving();
   }
 
   /**
    * Answers by another plan. What is new of it is built beside what answers now, and takes its place in one step. No query is
    * lost, and what is cached of domains that stay as they are is kept. Ends when the plan is followed, or another one has come.
    *
-   * The cluster's zone, the types that are filtered and the size of the cache belong to the process: they stay as they were.
+   * Server blocks are changed by `changeServerBlocks`. The cluster's zone, the types that are filtered and the size of the cache belong to the process: they stay as they were.
    */
   async change(plan: EnginePlan): Promise<void> {
     this.#changes += 1;
@@ -161,6 +171,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.#local.stop();
     this.resolver.stop();
     this.cluster?.stop();
+    void this.#serverBlocks.stop();
   }
 
   /** @returns whether the table shows it */
@@ -212,6 +223,11 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
       for (const domain of domains) this.resolver.forget(domain);
     };
     return new LocalHandlers({ settings, table, recursionAvailable, networks, forget, clock, log });
+  }
+
+  #makeServerBlocks({ serverBlocks }: EnginePlan): ServerBlocks {
+    const { version, clock, log } = this.#dependencies;
+    return new ServerBlocks(serverBlocks, { table: this.table, version, clock, log });
   }
 
   #makeCluster(): Cluster | undefined {

@@ -3,7 +3,7 @@
  *
  * Node does not report the destination of a packet, so a socket on a wildcard address answers from whichever address routing picks.
  */
-import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Clock } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
@@ -79,7 +79,10 @@ class DatagramListener implements UdpListener {
         ? createSocket({ type: 'udp6', ipv6Only: true })
         : createSocket({ type: 'udp4' });
     this.#sockets.push(socket);
-    socket.on('message', (message, client) => this.#answer(socket, message, client));
+    const local = { localAddress: isWildcard(address) ? undefined : address, localPort: port };
+    socket.on('message', (message, { address: from, port: fromPort }) =>
+      this.#answer(socket, message, { address: from, port: fromPort, transport: 'udp', ...local }),
+    );
     try {
       socket.bind({ address, port, exclusive: true });
       await once(socket, 'listening');
@@ -130,9 +133,8 @@ class DatagramListener implements UdpListener {
     );
   }
 
-  #answer(socket: Socket, message: Uint8Array, { address, port }: RemoteInfo): void {
+  #answer(socket: Socket, message: Uint8Array, client: Client): void {
     this.#packets++;
-    const client = { address, port, transport: 'udp' } as const;
     const answer = this.#answers.answer(message, client);
     if (answer.kind === 'response') void this.#send(socket, answer.response, client);
     else if (answer.kind === 'later') void this.#sendLater(socket, answer.response, client);

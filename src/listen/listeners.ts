@@ -17,7 +17,7 @@ import { listenByBatches } from './udp.ts';
 import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
 
 export interface ListenersOptions {
-  /** Threads that answer UDP, from 1. */
+  /** Threads that answer UDP; 0: the main thread does. */
   readonly udpReaders: number;
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
@@ -73,7 +73,8 @@ export class Listeners {
    * @throws PortInUseError, SocketError, AddressError
    */
   async open(addresses: readonly SocketAddress[]): Promise<void> {
-    const { takeover, log } = this.#options;
+    const { takeover, udpReaders, log } = this.#options;
+    if (udpReaders === 0) return await this.#openBoth(addresses, () => this.#listenByDatagrams(addresses));
     const batches = batchesAvailable();
     if (batches !== true) {
       log.warn('recvmmsg not available: serving UDP one packet at a time', batches);

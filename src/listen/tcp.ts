@@ -166,7 +166,7 @@ export class TcpListener {
   }
 
   #accept(socket: Socket): void {
-    const { remoteAddress: address, remotePort: port } = socket;
+    const { remoteAddress: address, remotePort: port, localAddress, localPort } = socket;
     if (address === undefined || port === undefined || !this.#connections.makePlace(address)) {
       this.#rejected++;
       socket.destroy();
@@ -175,7 +175,7 @@ export class TcpListener {
     this.#accepted++;
     const connection = new StreamConnection(
       socket,
-      { address, port, transport: 'tcp' },
+      { address, port, transport: 'tcp', localAddress, localPort },
       this.#answers,
       this.#limits,
       this.#clock,

@@ -20,6 +20,7 @@ import type { Stats } from '../observe/stats.ts';
 import { ClusterObjects } from './cluster-objects.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import type { FrontEnd } from './front-end.ts';
+import { ListenerGroups } from './listener-groups.ts';
 import type { Dependencies, Following } from './object-source.ts';
 import { judgeReadiness } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
@@ -48,6 +49,7 @@ export class Server {
   #stopping: Promise<void> | undefined;
   #listeners: Listeners | undefined;
   #interfaces: FollowedInterfaces | undefined;
+  #groups: ListenerGroups | undefined;
   /** Ends a wait of the start or of the lameduck time. */
   #hurry: () => void = () => {};
 
@@ -153,6 +155,7 @@ export class Server {
     await this.#starting.catch(() => {});
     this.#interfaces?.stop();
     await this.#listeners?.stop();
+    await this.#groups?.stop();
     await this.#frontEnd.stop();
     await this.#objects?.stop();
     this.#engine.stop();
@@ -221,6 +224,12 @@ export class Server {
     const { readerEntry, clock, log } = this.#dependencies;
     const { listen, udpReaders, takeover, engine } = this.#plan;
     const { table } = this.#engine;
+    if (listen.kind === 'groups') {
+      this.#groups = new ListenerGroups(this.#engine.serverBlocks, { readerEntry, clock });
+      await this.#groups.open(engine.serverBlocks.groups);
+      this.#engine.listening();
+      return;
+    }
     const listeners = new Listeners({
       udpReaders,
       udpSize: engine.udpSize,
@@ -299,6 +308,7 @@ export class Server {
 
 /** What clients may do, and how many connections they may have. */
 function limitsOf(listen: ServerPlan['listen']): Pick<ListenersOptions, 'clients' | 'tcpLimits'> {
+  if (listen.kind === 'groups') return {};
   if (listen.kind === 'addresses') return { clients: listen.clients };
   const { maxTcpConnections: connections } = listen;
   return { tcpLimits: { connections, connectionsPerClient: connections } };

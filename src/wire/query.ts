@@ -100,6 +100,9 @@ export interface Reply {
   readonly rcode?: number;
   readonly authoritative?: boolean;
   readonly recursionAvailable?: boolean;
+  /** Undefined: as in the query, as the one below. */
+  readonly recursionDesired?: boolean;
+  readonly checkingDisabled?: boolean;
   /** Whether all of it is validated; said only to clients that ask for it. */
   readonly authenticData?: boolean;
   /** Whether it is known to be a part of the whole; a response that does not fit says so by itself. */
@@ -124,10 +127,10 @@ export function respond(asked: Asked, reply: Reply = {}): Message {
       opcode: asked.header.opcode,
       authoritative: reply.authoritative ?? false,
       truncated: reply.truncated ?? false,
-      recursionDesired: asked.header.recursionDesired,
+      recursionDesired: reply.recursionDesired ?? asked.header.recursionDesired,
       recursionAvailable: reply.recursionAvailable ?? false,
       authenticData: reply.authenticData === true && wantsAuthenticData(asked),
-      checkingDisabled: asked.header.checkingDisabled,
+      checkingDisabled: reply.checkingDisabled ?? asked.header.checkingDisabled,
       rcode: rcode & 15,
     },
     questions: asked.question === undefined ? [] : [asked.question],

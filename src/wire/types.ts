@@ -115,7 +115,12 @@ export interface Edns {
   readonly udpSize: number;
   readonly dnssecOk: boolean;
   readonly extendedRcode: number;
-  readonly options: readonly { readonly code: number; readonly data: Uint8Array }[];
+  readonly options: readonly EdnsOption[];
+}
+
+export interface EdnsOption {
+  readonly code: number;
+  readonly data: Uint8Array;
 }
 
 export interface Header {

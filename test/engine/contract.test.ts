@@ -4,6 +4,7 @@
  *
  * Engines are made of random settings, are asked random questions, and change to other settings in between.
  */
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
@@ -15,6 +16,7 @@ import type { Query } from '../../src/chain/query.ts';
 import { makeQuery, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/local-settings.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
+import { NO_SERVER_BLOCKS } from '../../src/config/server/server-blocks-plan.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardRule } from '../../src/forward/forward-plan.ts';
@@ -184,6 +186,7 @@ function planOf(given: Settings): EnginePlan {
     identity: undefined,
     rotatesAddresses: true,
     recursionAvailable: true,
+    serverBlocks: NO_SERVER_BLOCKS,
     udpSize: 1232,
   };
 }

@@ -2,6 +2,7 @@
  * Derived answers on virtual time: whatever is asked and changed in which order, the table never gives an answer from before a change
  * that was whole when the query came.
  */
+
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { silentLog } from '../../src/base/log.ts';
@@ -9,6 +10,7 @@ import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/local-settings.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
+import { NO_SERVER_BLOCKS } from '../../src/config/server/server-blocks-plan.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
@@ -104,6 +106,7 @@ function planOf(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
     identity: undefined,
     recursionAvailable: true,
     rotatesAddresses: true,
+    serverBlocks: NO_SERVER_BLOCKS,
     udpSize: 1232,
   };
 }

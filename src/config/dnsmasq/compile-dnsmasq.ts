@@ -2,6 +2,7 @@
  * The plan of dnsmasq's options, with what the files that it follows say now, as the plan of a server.
  */
 import type { EnginePlan } from '../server/engine-plan.ts';
+import { NO_SERVER_BLOCKS } from '../server/server-blocks-plan.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
 import { createTypeLimit, makeCachingRules, makeStaleSettings, maxTtlOf } from './caching-rules.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';
@@ -60,6 +61,7 @@ function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: I
     identity: { identifies: local.identifies, ttl: local.ttl, cacheSize: cache.size },
     recursionAvailable: true,
     rotatesAddresses: cache.rotatesAddresses,
+    serverBlocks: NO_SERVER_BLOCKS,
     udpSize: listen.ednsPacketMax,
   };
 }

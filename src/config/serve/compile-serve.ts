@@ -8,6 +8,7 @@ import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
 import type { KubeDnsConfig } from '../config-map/config-map.ts';
 import type { ServePlan } from '../plan.ts';
 import type { EnginePlan, IdentityPlan } from '../server/engine-plan.ts';
+import { NO_SERVER_BLOCKS } from '../server/server-blocks-plan.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
 import { makeServeLocalSettings } from './local-settings.ts';
 import { makeResolverSettings, NO_SERVERS, type ServeInputs } from './resolver-settings.ts';
@@ -57,6 +58,7 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
     identity: plan.sidecar && identityOf(plan),
     rotatesAddresses: plan.resolver.dnsmasq?.cache.rotatesAddresses ?? true,
     recursionAvailable: dialect.recursionAvailable || hasServers(plan),
+    serverBlocks: NO_SERVER_BLOCKS,
     udpSize: DEFAULT_UDP_SIZE,
   };
 }

@@ -12,6 +12,7 @@ import type { ResolverSettings } from '../../handlers/resolver/resolver.ts';
 import type { Dialect } from '../../kube/dialects/dialect.ts';
 import type { PodMode } from '../../kube/names/pods.ts';
 import type { NameKey } from '../../wire/types.ts';
+import type { ServerBlocksPlan } from './server-blocks-plan.ts';
 
 export interface EnginePlan {
   /** The zone of a cluster; undefined: there is none. */
@@ -29,6 +30,8 @@ export interface EnginePlan {
   readonly recursionAvailable: boolean;
   /** Whether answers with several addresses start with any of them; otherwise their order is kept. */
   readonly rotatesAddresses: boolean;
+  /** Server blocks, each group of listeners with its own; they leave nothing to the handlers of the plan's other parts. */
+  readonly serverBlocks: ServerBlocksPlan;
   /** The size that our OPT records offer, and the limit of UDP responses, in octets. */
   readonly udpSize: number;
 }

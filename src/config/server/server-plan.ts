@@ -29,6 +29,8 @@ export interface ServerPlan {
 export type ListenerPlan =
   /** On these addresses. */
   | ({ readonly kind: 'addresses' } & Pick<ListenPlan, 'addresses' | 'port' | 'clients'>)
+  /** On those of the groups of server blocks. */
+  | { readonly kind: 'groups' }
   /** On the addresses that interfaces have now, and on those that come up later. */
   | ({ readonly kind: 'interfaces' } & InterfaceListenPlan);
 

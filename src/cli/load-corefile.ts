@@ -1,0 +1,31 @@
+/**
+ * The Corefile that the command line of CoreDNS names.
+ */
+import { readFileSync } from 'node:fs';
+import { describeReadFault } from '../config/corefile/syntax/importer.ts';
+
+export interface CorefileText {
+  /** As messages show it. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The file that is read where none is named. */
+const DEFAULT_FILE = 'Corefile';
+
+/**
+ * @param conf a path, `stdin`, or undefined for `Corefile` in the working folder, which may be missing
+ * @throws Error that says which file cannot be read, and why
+ */
+export function loadCorefile(conf: string | undefined): CorefileText {
+  if (conf === 'stdin') return { file: 'stdin', text: readFileSync(0, 'utf8') };
+  const file = conf ?? DEFAULT_FILE;
+  try {
+    return { file, text: readFileSync(file, 'utf8') };
+  } catch (error) {
+    const reason = describeReadFault(error);
+    if (conf === undefined && reason === 'no such file or directory') return { file, text: '' };
+    const how = conf === undefined ? 'loading Caddyfile via default' : 'loading Caddyfile via flag';
+    throw new Error(`${how}: open ${file}: ${reason}`);
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * The server blocks of a Corefile as the plan of a server.
+ */
+import { SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
+import { DEFAULT_FORWARD_PLAN } from '../../forward/forward-plan.ts';
+import { makeServeLocalSettings } from '../serve/local-settings.ts';
+import type { EnginePlan } from '../server/engine-plan.ts';
+import type { PluginName, PluginOptions } from '../server/plugin-plan.ts';
+import type { ListenerGroupPlan, ServerBlocksPlan, SitePlan } from '../server/server-blocks-plan.ts';
+import type { ServerPlan } from '../server/server-plan.ts';
+import type { ServerBlock } from './read-corefile.ts';
+
+/** The options of a plugin of a block; undefined: the block has none of that name. */
+export function findOptions<Name extends PluginName>(
+  { plugins }: Pick<ServerBlock, 'plugins'>,
+  name: Name,
+): PluginOptions[Name] | undefined {
+  // A plugin's name says which options it has.
+  return plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
+}
+
+/** @param blocks of a Corefile without problems */
+export function compileCorefile(blocks: readonly ServerBlock[]): ServerPlan {
+  return {
+    engine: compileEngine(compileServerBlocks(blocks)),
+    listen: { kind: 'groups' },
+    udpReaders: 1,
+    takeover: false,
+    objects: undefined,
+    queryLog: undefined,
+    http: undefined,
+    lameduck: 0,
+  };
+}
+
+function compileServerBlocks(blocks: readonly ServerBlock[]): ServerBlocksPlan {
+  return {
+    blocks: blocks.map(({ keys, plugins }) => ({
+      zones: [...new Set(keys.map(({ zone }) => zone))],
+      plugins,
+    })),
+    groups: groupListeners(blocks),
+  };
+}
+
+/** One group for each address and port; what belongs to the sockets is said by the first block of a group. */
+function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupPlan[] {
+  const groups = new Map<string, Omit<ListenerGroupPlan, 'sites'> & { readonly sites: SitePlan[] }>();
+  blocks.forEach((block, index) => {
+    const timeouts = findOptions(block, 'timeouts');
+    for (const { zone, port } of block.keys)
+      for (const address of findOptions(block, 'bind')?.addresses ?? ['']) {
+        const server = `dns://${address.includes(':') ? `[${address}]` : address}:${port}`;
+        const tcp = { idle: timeouts?.idle, queries: timeouts?.maxTcpQueries };
+        const group = groups.get(server) ?? { server, address, port, tcp, sites: [] };
+        groups.set(server, group);
+        if (!group.sites.some((site) => site.zone === zone && site.block === index))
+          group.sites.push({ zone, block: index });
+      }
+  });
+  return [...groups.values()];
+}
+
+function compileEngine(serverBlocks: ServerBlocksPlan): EnginePlan {
+  return {
+    cluster: undefined,
+    federations: [],
+    // All that is known stands in the blocks.
+    local: makeServeLocalSettings([], undefined, 0, {}),
+    resolver: {
+      forward: DEFAULT_FORWARD_PLAN,
+      caching: SERVE_CACHING,
+      stale: undefined,
+      prefetch: false,
+      filteredTypes: new Set(),
+    },
+    cacheFilter: undefined,
+    cache: { octets: 4 * 2 ** 20, entries: Number.POSITIVE_INFINITY },
+    identity: undefined,
+    recursionAvailable: false,
+    rotatesAddresses: false,
+    serverBlocks,
+    udpSize: 4096,
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * Server blocks and the listeners that they serve: what a Corefile says of answers.
+ */
+import type { NameKey } from '../../wire/types.ts';
+import type { PluginPlan } from './plugin-plan.ts';
+
+export interface ServerBlocksPlan {
+  readonly blocks: readonly ServerBlockPlan[];
+  /** Each with a name of its own. */
+  readonly groups: readonly ListenerGroupPlan[];
+}
+
+export interface ServerBlockPlan {
+  /** In the order of its keys, each once; at least one. */
+  readonly zones: readonly NameKey[];
+  /** In the order in which they see a query. */
+  readonly plugins: readonly PluginPlan[];
+}
+
+/** Sockets that answer alike. */
+export interface ListenerGroupPlan {
+  /** `dns://:53`, `dns://192.0.2.1:53`: its name in metrics. */
+  readonly server: string;
+  /** Empty: all addresses. */
+  readonly address: string;
+  readonly port: number;
+  readonly tcp: TcpPlan;
+  /** Of several for one zone, the first that accepts a query answers it. */
+  readonly sites: readonly SitePlan[];
+}
+
+/** Bounds of TCP connections; undefined: those of CoreDNS. */
+export interface TcpPlan {
+  /** Milliseconds without a query after which a connection is closed. Default: 10 s. */
+  readonly idle: number | undefined;
+  /** Queries on one connection; -1: any number, the default. */
+  readonly queries: number | undefined;
+}
+
+/** A zone that a block serves on the listeners of a group. */
+export interface SitePlan {
+  readonly zone: NameKey;
+  /** Its place among `blocks`. */
+  readonly block: number;
+}
+
+export const NO_SERVER_BLOCKS: ServerBlocksPlan = { blocks: [], groups: [] };

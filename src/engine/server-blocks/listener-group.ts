@@ -1,0 +1,112 @@
+/**
+ * Chooses the server block for a query, and has it answered: the sockets of one group answer alike.
+ *
+ * The longest zone that the name lies in wins; of several blocks for it, the first that accepts the query. Where none does, the
+ * parent zone is tried, up to the root. A question for DS is for the parent: the shortest zone wins, the root only if there is
+ * no other.
+ */
+import type { Log } from '../../base/log.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { Chain } from '../../chain/handler.ts';
+import { type Client, Query, type QuerySite } from '../../chain/query.ts';
+import type { HandleQuery } from '../../listen/types.ts';
+import { parentOf, ROOT } from '../../wire/name.ts';
+import { type Asked, type Query as ParsedQuery, parseQuery } from '../../wire/query.ts';
+import { CLASS, type NameKey, RCODE } from '../../wire/types.ts';
+import { encodeAnswer } from './response.ts';
+
+const TYPE_DS = 43;
+const DROPPED = 'dropped';
+
+/** A zone of a block, as the group sees it. */
+export interface Site {
+  readonly zone: NameKey;
+  readonly chain: Chain;
+  /** Whether the block is for this query; without a view it is for all. */
+  accepts(query: Query): boolean;
+}
+
+export interface ListenerGroupOptions {
+  /** Its name in metrics: `dns://:53`. */
+  readonly server: string;
+  /** In the order of the file. */
+  readonly sites: readonly Site[];
+  /** Whether classes other than IN reach the blocks; otherwise they are refused. */
+  readonly servesOtherClasses: boolean;
+  readonly log: Log;
+}
+
+/** An internal error has the message that CoreDNS logs for one. */
+export class ListenerGroup {
+  readonly #options: ListenerGroupOptions;
+  readonly #sites: ReadonlyMap<NameKey, readonly Site[]>;
+
+  constructor(options: ListenerGroupOptions) {
+    this.#options = options;
+    const sites = new Map<NameKey, Site[]>();
+    for (const site of options.sites) sites.set(site.zone, [...(sites.get(site.zone) ?? []), site]);
+    this.#sites = sites;
+  }
+
+  readonly handleQuery: HandleQuery = async (packet, client) => {
+    const parsed = parseQuery(packet);
+    if (parsed.kind === 'drop') return undefined;
+    if (parsed.kind === 'error')
+      return encodeAnswer(parsed, parsed, rejection(parsed.rcode), client.transport);
+    return await this.#answer(parsed, client);
+  };
+
+  async #answer(asked: ParsedQuery, client: Client): Promise<Uint8Array | undefined> {
+    const query = this.#makeQuery(asked, client, DROPPED);
+    const site = this.#mayServe(asked) ? this.#choose(query) : undefined;
+    if (site === undefined) return encodeAnswer(asked, query.repeated, { kind: 'refused' }, client.transport);
+    const own = this.#makeQuery(asked, client, site.zone);
+    try {
+      const answer = await site.chain(own);
+      if (answer.kind === 'drop') return undefined;
+      return encodeAnswer(asked, own.repeated, answer, client.transport);
+    } catch (error) {
+      const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const { name, type } = asked.question;
+      this.#options.log.error('internal error', { name, type, reason });
+      return encodeAnswer(asked, own.repeated, { kind: 'servfail' }, client.transport);
+    }
+  }
+
+  #makeQuery(asked: Asked & ParsedQuery, client: Client, zone: string): Query {
+    const site: QuerySite = { server: this.#options.server, zone, view: '' };
+    return new Query(asked.question, asked, client, undefined, site);
+  }
+
+  #mayServe({ question }: ParsedQuery): boolean {
+    return question.class === CLASS.IN || this.#options.servesOtherClasses;
+  }
+
+  #choose(query: Query): Site | undefined {
+    const isForParent = query.question.type === TYPE_DS;
+    let found: Site | undefined;
+    for (let name: NameKey | undefined = query.key; name !== undefined; name = parentOf(name)) {
+      if (name === ROOT && found !== undefined) return found;
+      const site = this.#sites.get(name)?.find((candidate) => candidate.accepts(query));
+      if (site === undefined) continue;
+      if (!isForParent || name === ROOT) return site;
+      found = site;
+    }
+    return found;
+  }
+}
+
+function rejection(rcode: number): Exclude<Answer, { kind: 'drop' }> {
+  return {
+    kind: 'message',
+    rcode,
+    authoritative: false,
+    truncated: false,
+    recursionAvailable: false,
+    authenticData: false,
+    answers: [],
+    authorities: [],
+    additionals: [],
+    ...(rcode === RCODE.BADVERS && { options: [] }),
+  };
+}

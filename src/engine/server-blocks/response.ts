@@ -1,0 +1,54 @@
+/**
+ * Answers of server blocks as packets, as CoreDNS sends them: the client's OPT record comes back with its own size, the RA bit
+ * is only what the answer says, and names are compressed only where the message would not fit otherwise.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import { replyOf } from '../../chain/response.ts';
+import { encodeMessage } from '../../wire/message.ts';
+import { type Asked, respond } from '../../wire/query.ts';
+import { MAX_UDP_SIZE, maxResponseOctets, type Transport } from '../../wire/response-size.ts';
+import type { Edns, EdnsOption, Message } from '../../wire/types.ts';
+
+type Sendable = Exclude<Answer, { kind: 'drop' }>;
+
+/** EDNS options that are sent back as they came: NSID, EXPIRE, COOKIE, TCP keepalive, padding. */
+const REPEATED_OPTIONS: ReadonlySet<number> = new Set([3, 9, 10, 11, 12]);
+
+/**
+ * @param asked as it arrived
+ * @param repeated the header and the OPT record that the response repeats
+ */
+export function encodeAnswer(
+  asked: Asked,
+  repeated: Pick<Asked, 'header' | 'edns'>,
+  answer: Sendable,
+  transport: Transport,
+): Uint8Array {
+  const reply = replyOf(answer);
+  const question = asked.question;
+  const response = respond({ question, ...repeated }, reply);
+  const options = answer.kind === 'message' ? answer.options : undefined;
+  const { authenticData = false } = reply;
+  const message: Message = {
+    ...response,
+    header: { ...response.header, authenticData },
+    edns: ednsOf(repeated.edns, options, (reply.rcode ?? 0) >> 4),
+  };
+  const limit = maxResponseOctets(transport, repeated.edns?.udpSize ?? 0, MAX_OFFERED_SIZE);
+  return encodeMessage(message, { limit });
+}
+
+/** Any size that a client offers is taken. */
+const MAX_OFFERED_SIZE = Math.max(MAX_UDP_SIZE, 65_535);
+
+function ednsOf(
+  asked: Edns | undefined,
+  own: readonly EdnsOption[] | undefined,
+  extendedRcode: number,
+): Edns | undefined {
+  if (asked === undefined) return own && { ...NO_EDNS, extendedRcode, options: own };
+  const options = own ?? asked.options.filter(({ code }) => REPEATED_OPTIONS.has(code));
+  return { version: 0, udpSize: asked.udpSize, dnssecOk: asked.dnssecOk, extendedRcode, options };
+}
+
+const NO_EDNS: Edns = { version: 0, udpSize: 0, dnssecOk: false, extendedRcode: 0, options: [] };

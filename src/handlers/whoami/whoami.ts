@@ -1,0 +1,45 @@
+/**
+ * Tells clients who they are: their address, and their port in an SRV record.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { ALL_QUESTIONS } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import { parseName, ROOT } from '../../wire/name.ts';
+import type { ResourceRecord } from '../../wire/types.ts';
+
+/** Answers every question, whatever its type. */
+export function createWhoamiHandler(): Handler {
+  return {
+    name: 'whoami',
+    role: 'other',
+    questions: ALL_QUESTIONS,
+    answers: 'unchanged',
+    handle: tellClient,
+  };
+}
+
+function tellClient({ question, client }: Query): Answer {
+  const { address, port, transport } = client;
+  const kind = address.includes(':') ? 'AAAA' : 'A';
+  const own = { name: question.name, class: question.class, ttl: 0 };
+  // Its name is made of the protocol of the transport: that of TLS is TCP.
+  const protocol = transport === 'udp' ? '_udp' : '_tcp';
+  const service: ResourceRecord = {
+    name: parseName(question.name === ROOT ? `${protocol}.` : `${protocol}.${question.name}`),
+    class: question.class,
+    ttl: 0,
+    data: { kind: 'SRV', priority: 0, weight: 0, port, target: ROOT },
+  };
+  return {
+    kind: 'records',
+    records: [],
+    additionals: [{ ...own, data: { kind, address: withoutZone(address) } }, service],
+    authoritative: true,
+  };
+}
+
+/** `fe80::1%eth0` as `fe80::1`: a record has no place for the interface. */
+function withoutZone(address: string): string {
+  return address.split('%', 1)[0] ?? address;
+}

@@ -1,0 +1,53 @@
+/**
+ * `portolan coredns` as a process: its start-up lines, its answers, and why it does not start.
+ */
+import { afterEach, expect, it } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { ask } from '../../src/chain/testing/ask.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+
+afterEach(endAllPrograms);
+
+async function runCoreDns(corefile: string, ...flags: string[]) {
+  const folder = await makeTemporaryFolder();
+  const conf = await folder.write('Corefile', corefile);
+  return { conf, program: runPortolan(['coredns', '-conf', conf, ...flags]) };
+}
+
+it('answers by the block of the longest zone, and says where it listens', async () => {
+  const port = await findFreePort();
+  const corefile = 'example.org a.test {\n  bind 127.0.0.1\n  whoami\n}\n';
+  const { program } = await runCoreDns(corefile, '-dns.port', String(port));
+  await waitUntil('the banner', () => program.output.includes('linux/'));
+  const lines = program.output.split('\n');
+  expect(lines.slice(0, 3)).toEqual([
+    `a.test.:${port} on 127.0.0.1`,
+    `example.org.:${port} on 127.0.0.1`,
+    'CoreDNS-1.14.7',
+  ]);
+  const server = { address: '127.0.0.1', port };
+  for (const transport of ['udp', 'tcp'] as const) {
+    const { header, additionals } = await ask(server, 'www.example.org.', 'A', { transport });
+    expect(header).toMatchObject({ rcode: 0, authoritative: true, recursionAvailable: false });
+    expect(additionals[0]?.data).toEqual({ kind: 'A', address: '127.0.0.1' });
+  }
+  expect((await ask(server, 'example.net.', 'A')).header.rcode).toBe(5);
+  program.signal('SIGTERM');
+  expect(await program.exit).toEqual({ code: 0, signal: null });
+});
+
+it('names what is wrong in the words of CoreDNS, and what to do', async () => {
+  const { conf, program } = await runCoreDns('. {\n  whoam\n}\n');
+  expect((await program.exit).code).toBe(1);
+  const [first, second] = program.errors.split('\n');
+  expect(first).toBe(`${conf}:2 - Error during parsing: Unknown directive 'whoam'`);
+  expect(second).toContain('whoami');
+});
+
+it('prints the version that it stands in for', async () => {
+  const program = runPortolan(['coredns', '-version']);
+  expect((await program.exit).code).toBe(0);
+  expect(program.output).toMatch(/^CoreDNS-1\.14\.7\nlinux\/\w+, portolan-/);
+});
