@@ -29,25 +29,27 @@ function startLoad({ address, port }: InProcessServer, changes: Partial<BurstPla
   return new BurstLoad(loadEntry, { address, port, questions, sockets: 16, burst: 8, every: 4, ...changes });
 }
 
-/** Keeps the main thread from doing anything else, as a long collection of garbage or a relist would. */
-function blockThread(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+/**
+ * Keeps the main thread from doing anything else, as a long collection of garbage or a relist would, until something has
+ * happened in another thread.
+ *
+ * @returns whether it has, or nothing has come of it in half a minute
+ */
+function blockThreadUntil(condition: () => boolean): boolean {
+  const word = new Int32Array(new SharedArrayBuffer(4));
+  const end = performance.now() + 30_000;
+  while (!condition() && performance.now() < end) Atomics.wait(word, 0, 0, 100);
+  return condition();
 }
 
-it('a main thread that is busy for two seconds delays no answer of the table', async () => {
+it('a main thread that does nothing else delays no answer of the table', async () => {
   const serving = await serveInProcess({ example: true }, { readerEntry });
   const load = startLoad(serving);
   await waitUntil('the load', () => load.answered > 500);
-  load.takeSlowest();
   const before = load.answered;
-  blockThread(2_000);
-  const meanwhile = load.answered - before;
-  const slowest = load.takeSlowest();
+  // More than can be unanswered at once: questions that come while the thread is blocked are answered.
+  expect(blockThreadUntil(() => load.answered > before + 1_000)).toBe(true);
   await load.stop();
-  console.log(`main thread busy for 2 s: ${meanwhile} answers, the slowest after ${slowest.toFixed(1)} ms`);
-  // A blocked server answers none; how many the load asks for depends on how busy the machine is.
-  expect(meanwhile).toBeGreaterThan(200);
-  expect(slowest).toBeLessThan(500);
   expect(load).toMatchObject({ lost: 0, wrong: 0, refused: 0, answered: load.asked });
 });
 

@@ -21,6 +21,8 @@ const TEXT = {
   unread: 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n',
 };
 let opened = 0;
+// Sockets that read nothing do not keep a thread from ending, which would close them.
+setInterval(() => {}, 60_000);
 
 for (let index = 0; index < connections; index += 1) {
   const localAddress = `127.0.0.${1 + (index % clients)}`;

@@ -10,8 +10,11 @@ import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import type { HostileConnections } from './hostile-connections-thread.ts';
 
 const PROBES = 15;
-/** Milliseconds that a probe has: kubelet's default. */
-const PROBE_TIMEOUT = 1_000;
+/**
+ * Milliseconds that a probe has. The kubelet's default is a second; a machine that runs other tests at once is slower, and where
+ * probes starve none is answered in a minute. `npm run bench -- hostile` measures them.
+ */
+const PROBE_TIMEOUT = 10_000;
 const CONNECTIONS = 2_000;
 
 let entry: URL;

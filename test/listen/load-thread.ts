@@ -1,6 +1,6 @@
 /**
  * The entry of a thread that keeps asking, from many ports so that every reader has its share, and counts what is lost:
- * a question without an answer for three seconds.
+ * a question without an answer for ten seconds.
  */
 import { createSocket } from 'node:dgram';
 import { workerData } from 'node:worker_threads';
@@ -10,7 +10,7 @@ import { queryFor } from './udp-client.ts';
 // Started by `startLoad` alone.
 const { port, address, sockets, counts: memory } = workerData as LoadPlan;
 const counts = new Int32Array(memory);
-const LOST_AFTER_MILLISECONDS = 3000;
+const LOST_AFTER_MILLISECONDS = 10_000;
 
 function keepAsking(): void {
   const socket = createSocket('udp4');

@@ -18,7 +18,7 @@ export interface BurstPlan {
   readonly questions: readonly LoadQuestion[];
   /** Each asks from a port of its own, so that every reader has its share. */
   readonly sockets: number;
-  /** Questions that are sent at a stretch, and milliseconds from one burst to the next. */
+  /** Questions that are sent at a stretch, fewer while many are unanswered, and milliseconds from one burst to the next. */
   readonly burst: number;
   readonly every: number;
 }
@@ -57,7 +57,7 @@ export class BurstLoad {
     return this.#read(COUNT.ANSWERED);
   }
 
-  /** Unanswered for three seconds. */
+  /** Unanswered for ten seconds. */
   get lost(): number {
     return this.#read(COUNT.LOST);
   }

@@ -12,6 +12,9 @@ export const FIELD = {
   REMOVALS: 2,
 } as const;
 
+/** Behind the words of all names: how many batches each reader has read. */
+export const progressWord = (names: number, reader: number): number => 1 + names * WORDS_PER_NAME + reader;
+
 export interface Verdicts {
   answers: number;
   torn: number;

@@ -7,7 +7,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { TableReader } from '../../src/table/reader.ts';
-import { FIELD, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
+import { FIELD, progressWord, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
 
 interface Order {
   readonly memory: SharedArrayBuffer;
@@ -72,11 +72,14 @@ function askOnce(): void {
   else if (version > announced) verdicts.ghosts++;
 }
 
+const progress = progressWord(order.queries.length, order.reader);
 reader.setTime(1_000_000);
 parentPort?.postMessage('ready');
 while (Atomics.load(notes, 0) === 0) {
   reader.enter();
   for (let turn = 0; turn < 64; turn++) askOnce();
   reader.leave();
+  Atomics.add(notes, progress, 1);
+  Atomics.notify(notes, progress);
 }
 parentPort?.postMessage(verdicts);

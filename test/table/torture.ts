@@ -19,12 +19,14 @@ import {
 import type { ZoneId } from '../../src/table/types.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
-import { FIELD, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
+import { FIELD, progressWord, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
 
 const READERS = 3;
 const NODES = 150;
 const CACHED = 50;
 const NOW = 1_000_000;
+/** Changes until each reader must have gone on: what waits to be reclaimed is bounded, however the kernel shares the processors. */
+const CHANGES_AT_A_STRETCH = 500;
 
 const nameOf = (index: number): string =>
   index < NODES ? `s${index}.shop.cluster.local` : `c${index}.example.com`;
@@ -33,7 +35,7 @@ const versioned = (version: number, count: number): string[] =>
 
 class Torturer {
   readonly table = new TableWriter({ readers: READERS, reservation: 128 * 2 ** 20, cacheOctets: 2 ** 18 });
-  readonly notes = new SharedArrayBuffer(4 + (NODES + CACHED) * WORDS_PER_NAME * 4);
+  readonly notes = new SharedArrayBuffer(progressWord(NODES + CACHED, READERS) * 4);
   readonly #words = new Int32Array(this.notes);
   readonly #zone: ZoneId;
   #version = 0;
@@ -83,6 +85,16 @@ class Torturer {
     }
   }
 
+  /** Blocks until each reader has ended a batch. */
+  waitForReaders(): void {
+    for (let reader = 0; reader < READERS; reader++) {
+      const word = progressWord(NODES + CACHED, reader);
+      const before = Atomics.load(this.#words, word);
+      if (Atomics.wait(this.#words, word, before, 30_000) === 'timed-out')
+        throw new Error(`a reader stands still: ${reader}`);
+    }
+  }
+
   #cache(index: number, version: number): boolean {
     const answer = cachedAddress(nameOf(index), '10.0.0.0', 1000);
     const body = { ...addressBody(versioned(version, 1 + this.pick(20)), 1000), authoritative: false };
@@ -113,6 +125,7 @@ export async function expectWholeAnswers(changes: number): Promise<void> {
     const index = torturer.pick(NODES + CACHED);
     if (index < NODES && torturer.pick(10) === 0) torturer.removeAndReturn(index);
     else torturer.change(index);
+    if (change % CHANGES_AT_A_STRETCH === 0) torturer.waitForReaders();
     if (change % 5000 === 0) {
       torturer.crowd(change / 5000);
       await turn();

@@ -16,7 +16,7 @@ export interface Server {
 
 export interface AskOptions {
   readonly transport?: 'udp' | 'tcp';
-  /** Milliseconds until it is an error that no answer came. */
+  /** Milliseconds until it is an error that no answer came. Default: 15,000, as a busy machine may be slow. */
   readonly deadline?: number;
 }
 
@@ -52,7 +52,7 @@ export async function ask(
 export function exchange(
   server: Server,
   query: Message,
-  { transport = 'udp', deadline = 5_000 }: AskOptions = {},
+  { transport = 'udp', deadline = 15_000 }: AskOptions = {},
 ): Promise<Uint8Array> {
   const [question] = query.questions;
   const what = question === undefined ? 'no question' : `${question.name} ${typeName(question.type)}`;

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, expect, it } from 'vitest';
 import { askShort } from '../../../src/chain/testing/ask.ts';
 import { bundleThread } from '../../support/bundle-thread.ts';
+import { readKernelDrops } from '../../support/kernel-drops.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../../support/portolan.ts';
 import type { HostilePlan } from './hostile-thread.ts';
 
@@ -30,7 +31,7 @@ async function attack(entry: URL, serving: Serving, packets: number): Promise<vo
   await Promise.race([failed, once(worker, 'exit')]);
 }
 
-it('survives a million hostile packets', { timeout: 300_000 }, async () => {
+it('survives a million hostile packets', { timeout: 600_000 }, async () => {
   const entry = await bundleThread('test/soak/hostile-packets/hostile-thread.ts');
   const serving = await servePortolan(['--example']);
   await serving.program.heard('cluster listed');
@@ -44,8 +45,10 @@ it('survives a million hostile packets', { timeout: 300_000 }, async () => {
     later.push(await readMetric(serving, 'process_resident_memory_bytes'));
   }
   expect(Math.min(...later.slice(1))).toBeLessThan(memory + 24 * 2 ** 20);
-  // Nearly all of them arrived: a queue that is full drops some.
-  expect(await readMetric(serving, 'portolan_udp_packets_total')).toBeGreaterThan(PACKETS * 0.8);
+  // All of them arrived but those that the kernel dropped. The attacker waits after each burst, so these are few.
+  const dropped = readKernelDrops(({ port }) => port === serving.port);
+  expect(await readMetric(serving, 'portolan_udp_packets_total')).toBeGreaterThanOrEqual(PACKETS - dropped);
+  expect(dropped).toBeLessThan(PACKETS / 2);
   expect(await readMetric(serving, 'portolan_internal_errors_total')).toBe(0);
   expect(await readMetric(serving, 'portolan_reader_restarts_total')).toBe(0);
   for (const transport of ['udp', 'tcp'] as const) {

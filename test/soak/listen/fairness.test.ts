@@ -1,8 +1,9 @@
 /**
  * One client's flood of questions that readers cannot answer takes nobody else's outside names away.
  *
- * On a machine that runs clients, server and upstream at once the kernel drops a part of all packets before the server can see
- * them. What is lost so is not the server's choice, so that share is taken off.
+ * The flood goes to one address of the server and the others ask at another, so that each has receive buffers of its own and what
+ * the kernel drops is known for each: it depends on the machine. All else is one server: its readers, its ring, its main thread.
+ * `npm run bench -- hostile` measures both at one address.
  */
 import { createSocket } from 'node:dgram';
 import { Worker } from 'node:worker_threads';
@@ -10,8 +11,11 @@ import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../../src/base/testing/wait-until.ts';
 import { makeQuery } from '../../../src/chain/testing/ask.ts';
 import { encodeMessage } from '../../../src/wire/message.ts';
+import { rcodeName } from '../../../src/wire/mnemonics.ts';
+import { RCODE } from '../../../src/wire/types.ts';
 import { bundleThread } from '../../support/bundle-thread.ts';
-import { endAllPrograms, look, type Serving, servePortolan } from '../../support/portolan.ts';
+import { readKernelDrops } from '../../support/kernel-drops.ts';
+import { endAllPrograms, servePortolan } from '../../support/portolan.ts';
 import { DenyingUpstream } from '../flood/flood.ts';
 import type { FloodPlan } from './any-flood-thread.ts';
 
@@ -26,45 +30,77 @@ const PER_SECOND = 200_000;
 /** Before the others begin. How fast it goes on depends on the machine. */
 const MIN_SENT = 20_000;
 const CLIENTS = 10;
-const SECONDS = 5;
+/** Of loopback, where the clients are from. */
+const FIRST_CLIENT = 71;
+/** The address of the server that the flood does not go to. */
+const FOR_OTHERS = '127.0.0.2';
+const ROUNDS = 250;
 const EVERY_MILLISECONDS = 20;
+const UNANSWERED = 100;
+const LAST_MILLISECONDS = 10_000;
 
-/** Clients that each ask a new outside name every 20 ms, once. @returns how many questions were asked and answered */
-async function askOutsideNames(port: number): Promise<{ asked: number; answered: number }> {
-  const counts = { asked: 0, answered: 0 };
+interface Heard {
+  asked: number;
+  /** Denials, as the upstream gives them. */
+  answered: number;
+  /** Responses that the server gave in its place, by response code. */
+  readonly others: Record<string, number>;
+}
+
+/** Clients that each ask a new outside name every 20 ms, once. */
+async function askOutsideNames(port: number): Promise<Heard> {
+  const heard = { asked: 0, answered: 0, others: {} as Record<string, number> };
+  let responses = 0;
   const sockets = Array.from({ length: CLIENTS }, (_, index) => {
     const socket = createSocket('udp4');
-    socket.bind(0, `127.0.0.${71 + index}`);
-    socket.on('message', () => counts.answered++);
+    socket.bind(0, `127.0.0.${FIRST_CLIENT + index}`);
+    socket.on('message', (message) => {
+      responses++;
+      const rcode = message.readUInt8(3) & 15;
+      if (rcode === RCODE.NXDOMAIN) heard.answered++;
+      else heard.others[rcodeName(rcode)] = (heard.others[rcodeName(rcode)] ?? 0) + 1;
+    });
     onTestFinished(() => void socket.close());
     return socket;
   });
-  const end = performance.now() + SECONDS * 1000;
-  while (performance.now() < end) {
+  for (let round = 0; round < ROUNDS; round++) {
     const next = performance.now() + EVERY_MILLISECONDS;
     for (const socket of sockets) {
-      const name = `n${counts.asked}.others.example`;
-      counts.asked++;
-      socket.send(encodeMessage(makeQuery(name, 'A')), port, '127.0.0.1');
+      const name = `n${heard.asked}.others.example`;
+      heard.asked++;
+      socket.send(encodeMessage(makeQuery(name, 'A')), port, FOR_OTHERS);
     }
-    await waitUntil('the next turn', () => performance.now() >= next);
+    // Slower where the machine is slow: never more unanswered than a receive buffer holds.
+    await waitUntil(
+      'the next turn',
+      () => performance.now() >= next && heard.asked - responses < UNANSWERED,
+      {
+        deadline: 1_000,
+      },
+    ).catch(() => {});
   }
-  const last = performance.now() + 3000;
-  await waitUntil('the last answers', () => counts.answered === counts.asked || performance.now() >= last);
-  return counts;
+  const last = performance.now() + LAST_MILLISECONDS;
+  await waitUntil('the last answers', () => responses === heard.asked || performance.now() >= last);
+  return heard;
 }
 
-async function readKernelDrops(serving: Serving): Promise<number> {
-  const { text } = await look(serving, '/metrics');
-  return Number(/^portolan_udp_receive_buffer_dropped_total (\d+)$/m.exec(text)?.[1]);
+/** What the others lost to full receive buffers: of the server's own socket for them, of the upstream, and of themselves. */
+function readDropsOfOthers(port: number, upstreamPort: number): number {
+  return readKernelDrops(
+    (socket) =>
+      (socket.address === FOR_OTHERS && socket.port === port) ||
+      socket.port === upstreamPort ||
+      /^127\.0\.0\.(7[1-9]|80)$/.test(socket.address),
+  );
 }
 
 it('up to 200,000 ANY a second from one client leave others their outside names', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const upstream = await DenyingUpstream.start();
   onTestFinished(() => upstream.stop());
-  const serving = await servePortolan(['--example', '--upstream', upstream.address]);
+  const flags = ['--example', '--upstream', upstream.address, '--dns-bind-address', FOR_OTHERS];
+  const serving = await servePortolan(flags);
   await serving.program.heard('cluster listed');
   const counts = new SharedArrayBuffer(8);
   const words = new Int32Array(counts);
@@ -77,17 +113,12 @@ it('up to 200,000 ANY a second from one client leave others their outside names'
   });
   await waitUntil('the flood', () => Atomics.load(words, 1) > MIN_SENT);
   const [before, began] = [Atomics.load(words, 1), performance.now()];
-  const droppedBefore = await readKernelDrops(serving);
-  const { asked, answered } = await askOutsideNames(serving.port);
-  const sent = Atomics.load(words, 1) - before + asked;
-  const perSecond = (sent / (performance.now() - began)) * 1000;
-  const dropped = ((await readKernelDrops(serving)) - droppedBefore) / sent;
+  const { asked, answered, others } = await askOutsideNames(serving.port);
+  const perSecond = ((Atomics.load(words, 1) - before) / (performance.now() - began)) * 1000;
+  const dropped = readDropsOfOthers(serving.port, Number(upstream.address.split(':')[1]));
   console.log(
     `ANY: ${perSecond | 0} a second beside ${answered} of ${asked} outside names answered, ` +
-      `${(dropped * 100).toFixed(1)} % of all packets dropped by the kernel`,
+      `${dropped} packets of others dropped by the kernel, other responses ${JSON.stringify(others)}`,
   );
-  const delivered = asked * (1 - dropped);
-  // Which packets the kernel drops is chance: three standard deviations.
-  const spread = 3 * Math.sqrt(asked * dropped * (1 - dropped));
-  expect(answered).toBeGreaterThanOrEqual(delivered * 0.99 - spread);
+  expect(answered).toBeGreaterThanOrEqual(asked * 0.99 - dropped);
 });

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { waitUntil } from '../../../src/base/testing/wait-until.ts';
-import { listenOnTcp, TCP_LIMITS } from '../../../src/listen/tcp.ts';
+import { listenOnTcp, TCP_LIMITS, type TcpLimits } from '../../../src/listen/tcp.ts';
 import { frame } from '../../../src/wire/frames.ts';
 import { answerAuthoritatively, ScriptedAnswers } from '../../listen/scripted-answers.ts';
 import { TcpClient } from '../../listen/tcp-client.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 /** A server, and what it held at most. */
-async function startTcp() {
+async function startTcp(limits: Partial<TcpLimits> = {}) {
   const listener = await listenOnTcp({
     addresses: [{ address: '127.0.0.1', port: 0 }],
     takeover: false,
@@ -35,6 +35,7 @@ async function startTcp() {
       return response;
     },
     udpSize: 1232,
+    limits,
     clock: systemClock,
     log: silentLog,
   });
@@ -75,7 +76,9 @@ async function askAsNewClients(port: number, count: number): Promise<readonly nu
 }
 
 describe('clients that take no answers', () => {
-  it('cannot make the server hold more than its bound, and others are served', async () => {
+  it('cannot make the server hold more than its bound, and others are served', {
+    timeout: 180_000,
+  }, async () => {
     const { listener, held, port } = await startTcp();
     const octets = Buffer.concat(Array.from({ length: 100 }, (_, id) => frame(queryFor('slow', id))));
     // All that is asked on them would be 85 times 100 answers of 60,000 octets, again and again.
@@ -90,7 +93,7 @@ describe('clients that take no answers', () => {
     );
   });
 
-  it('cannot make it hold messages that never become whole either', async () => {
+  it('cannot make it hold messages that never become whole either', { timeout: 180_000 }, async () => {
     const { listener, held, port } = await startTcp();
     const octets = Buffer.concat([Uint8Array.of(0xff, 0xff), Buffer.alloc(3000)]);
     attack({ port, addresses: 4, connectionsPerAddress: 100, octets });
@@ -102,8 +105,9 @@ describe('clients that take no answers', () => {
 });
 
 describe('clients that hold every place', () => {
-  it('keep nobody out: 11 addresses with 200 idle connections each', async () => {
-    const { listener, port } = await startTcp();
+  it('keep nobody out: 11 addresses with 200 idle connections each', { timeout: 180_000 }, async () => {
+    // So that the places are filled even by an attacker that takes its time.
+    const { listener, port } = await startTcp({ idleMilliseconds: 100_000 });
     const connected = attack({
       port,
       addresses: 11,

@@ -9,7 +9,7 @@ import type { LoadQuestion } from '../../support/burst-load.ts';
 
 type Fate = 'answered' | 'wrong' | 'refused' | 'reset' | 'closed' | 'unanswered';
 
-const DEADLINE_MILLISECONDS = 3000;
+const DEADLINE_MILLISECONDS = 15_000;
 
 export class ConnectionLoad {
   readonly fates: Record<Fate, number> = {
