@@ -11,6 +11,8 @@ export interface PendingQuery {
   readonly length: number;
   /** The client's address. */
   readonly client: string;
+  /** The listener group of the socket that it came to. */
+  readonly group: number;
   /** @param response memory that begins with the response, which fits the client's UDP size; copied before this returns */
   respond(response: Uint8Array, length: number): void;
   /** Has the one who answers slowly answer. */

@@ -15,6 +15,8 @@ export interface Client {
   /** Where the query arrived; undefined where it is not known: UDP on a wildcard address. */
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
+  /** The listener group of the socket that the query came to. Default: 0. */
+  readonly group?: number;
 }
 
 /** Parts of a query that a handler changes; others stay. */

@@ -11,7 +11,7 @@ import { familyOf, formatSocketAddress, isWildcard, type SocketAddress } from '.
 import { AF_INET6 } from '../socket/linux.ts';
 import { nodeBindError } from '../socket/socket-error.ts';
 import { MessageAnswers } from './message-answers.ts';
-import type { InstantAnswers } from './types.ts';
+import type { InstantAnswers, ListenAddress } from './types.ts';
 import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
 import { within } from './within.ts';
 
@@ -61,7 +61,7 @@ class DatagramListener implements UdpListener {
     this.#clock = options.clock;
   }
 
-  async open(addresses: readonly SocketAddress[]): Promise<void> {
+  async open(addresses: readonly ListenAddress[]): Promise<void> {
     const { log } = this.#options;
     for (const address of addresses) this.endpoints.push(await this.#bind(address));
     log.info('serving UDP on the main thread', {
@@ -72,8 +72,8 @@ class DatagramListener implements UdpListener {
     }
   }
 
-  async #bind(endpoint: SocketAddress): Promise<SocketAddress> {
-    const { address, port } = endpoint;
+  async #bind(endpoint: ListenAddress): Promise<SocketAddress> {
+    const { address, port, group = 0 } = endpoint;
     const socket =
       familyOf(address) === AF_INET6
         ? createSocket({ type: 'udp6', ipv6Only: true })
@@ -81,7 +81,7 @@ class DatagramListener implements UdpListener {
     this.#sockets.push(socket);
     const local = { localAddress: isWildcard(address) ? undefined : address, localPort: port };
     socket.on('message', (message, { address: from, port: fromPort }) =>
-      this.#answer(socket, message, { address: from, port: fromPort, transport: 'udp', ...local }),
+      this.#answer(socket, message, { address: from, port: fromPort, transport: 'udp', group, ...local }),
     );
     try {
       socket.bind({ address, port, exclusive: true });

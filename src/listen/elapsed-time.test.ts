@@ -48,6 +48,7 @@ it('a batch', async () => {
     table: new SharedArrayBuffer(0),
     reader: 0,
     sockets: [socket.fd],
+    groups: [0],
     packetSize: 512,
     udpSize: 512,
     // It ends after its first batch.

@@ -5,14 +5,14 @@
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
+import { formatSocketAddress } from '../socket/addresses.ts';
 import { batchesAvailable } from '../socket/libc.ts';
 import { type ClientRules, shareClientRules } from './client-rules.ts';
 import { listenByDatagrams } from './datagram.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 import { END_REASONS, type EndReason } from './stream-connection.ts';
 import { listenOnTcp, type TcpCounts, type TcpLimits, type TcpListener } from './tcp.ts';
-import type { HandleQuery, InstantAnswers, PacketPath } from './types.ts';
+import type { HandleQuery, InstantAnswers, ListenAddress, PacketPath } from './types.ts';
 import { listenByBatches } from './udp.ts';
 import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
 
@@ -72,7 +72,7 @@ export class Listeners {
    * @param addresses at least one
    * @throws PortInUseError, SocketError, AddressError
    */
-  async open(addresses: readonly SocketAddress[]): Promise<void> {
+  async open(addresses: readonly ListenAddress[]): Promise<void> {
     const { takeover, udpReaders, log } = this.#options;
     if (udpReaders === 0) return await this.#openBoth(addresses, () => this.#listenByDatagrams(addresses));
     const batches = batchesAvailable();
@@ -91,11 +91,11 @@ export class Listeners {
    *
    * @throws PortInUseError, SocketError, AddressError
    */
-  async openLater(address: SocketAddress): Promise<void> {
+  async openLater(address: ListenAddress): Promise<void> {
     await this.#openBoth([address], () => this.#listenByDatagrams([address]));
   }
 
-  async #openBoth(addresses: readonly SocketAddress[], listen: () => Promise<UdpListener>): Promise<void> {
+  async #openBoth(addresses: readonly ListenAddress[], listen: () => Promise<UdpListener>): Promise<void> {
     const { takeover, answers, tcpLimits: limits = {} } = this.#options;
     const native = batchesAvailable() === true;
     const tcp = await listenOnTcp({ ...this.#shared, addresses, takeover, native, answers, limits });
@@ -108,13 +108,13 @@ export class Listeners {
     }
   }
 
-  #listenByBatches(addresses: readonly SocketAddress[]): Promise<UdpListener> {
+  #listenByBatches(addresses: readonly ListenAddress[]): Promise<UdpListener> {
     const { takeover, table, packetPath, udpReaders, readerEntry, onReaderDead } = this.#options;
     const threads = { readers: udpReaders, firstReader: 0, threadEntry: readerEntry, onReaderDead };
     return listenByBatches({ ...this.#shared, ...threads, addresses, takeover, table, packetPath });
   }
 
-  #listenByDatagrams(addresses: readonly SocketAddress[]): Promise<UdpListener> {
+  #listenByDatagrams(addresses: readonly ListenAddress[]): Promise<UdpListener> {
     const { answers } = this.#options;
     return listenByDatagrams({ ...this.#shared, addresses, answers });
   }

@@ -5,7 +5,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Client } from '../chain/query.ts';
-import { MAX_MESSAGE_OCTETS, type Transport } from '../wire/response-size.ts';
+import { encodeSocketAddress, SOCKADDR_IN6_OCTETS } from '../socket/addresses.ts';
+import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
 import { ClientRuleChecker, carryOut, DECISION, type SharedClientRules } from './client-rules.ts';
 import { Faults, failQuery } from './faults.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
@@ -39,7 +40,10 @@ export class MessageAnswers {
   readonly #udpSize: number;
   readonly #events: MainThreadEvents | undefined;
   readonly #rules: ClientRuleChecker | undefined;
-  readonly #scratch = new Uint8Array(MAX_MESSAGE_OCTETS);
+  /** The message, and behind it the client's socket address. */
+  readonly #scratch = new Uint8Array(MAX_MESSAGE_OCTETS + SOCKADDR_IN6_OCTETS);
+  /** Whose address is there. */
+  #last: Client | undefined;
 
   constructor(instant: InstantAnswers, slowly: HandleQuery, dependencies: MessageAnswersDependencies) {
     this.#instant = instant;
@@ -57,7 +61,7 @@ export class MessageAnswers {
     this.#scratch.set(query);
     const decision = this.#rules?.judge(client) ?? DECISION.PASS;
     if (decision !== DECISION.PASS) return this.#deny(decision, query.length);
-    const verdict = this.#answerInstantly(query.length, client.transport);
+    const verdict = this.#answerInstantly(query.length, client);
     if (verdict === 0) return NOTHING;
     if (verdict < 0)
       return { kind: 'later', response: this.#answerLater(Uint8Array.from(query), client, received) };
@@ -71,18 +75,36 @@ export class MessageAnswers {
     return denied === 0 ? NOTHING : { kind: 'response', response: this.#scratch.slice(0, denied) };
   }
 
-  #answerInstantly(length: number, transport: Transport): number {
+  #answerInstantly(length: number, client: Client): number {
+    const { transport, group = 0 } = client;
     const came = this.#clock.monotonic();
     this.#instant.enter();
     try {
       this.#instant.setTime(came);
-      return this.#instant.answer(this.#scratch, 0, length, MAX_MESSAGE_OCTETS, transport);
+      this.#writeClient(client);
+      return this.#instant.answer(
+        this.#scratch,
+        0,
+        length,
+        MAX_MESSAGE_OCTETS,
+        transport,
+        group,
+        MAX_MESSAGE_OCTETS,
+      );
     } catch (error) {
       this.faults.note(error);
       return failQuery(this.#scratch, 0, length, this.#udpSize);
     } finally {
       this.#instant.leave(this.#clock.monotonic() - came);
     }
+  }
+
+  /** Many queries of a connection are those of one client. */
+  #writeClient(client: Client): void {
+    if (client === this.#last) return;
+    const [address = ''] = client.address.split('%');
+    this.#scratch.set(encodeSocketAddress({ address, port: client.port }), MAX_MESSAGE_OCTETS);
+    this.#last = client;
   }
 
   async #answerLater(query: Uint8Array, client: Client, received: number): Promise<Uint8Array | undefined> {

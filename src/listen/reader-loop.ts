@@ -36,6 +36,8 @@ export interface ReaderData {
   readonly reader: number;
   /** Descriptors of the sockets, one per address served. */
   readonly sockets: readonly number[];
+  /** The listener group of each socket. */
+  readonly groups: readonly number[];
   /** One 32-bit word, one of `ORDER`. */
   readonly orders: SharedArrayBuffer;
   readonly counters: SharedArrayBuffer;
@@ -67,6 +69,7 @@ export class ReaderLoop {
   readonly #batch: PacketBatch;
   readonly #readiness: Readiness;
   readonly #sockets: readonly number[];
+  readonly #groups: readonly number[];
   readonly #questions: QuestionProducer;
   readonly #events: QueryEventWriter | undefined;
   /** The memory of all packets, for events. */
@@ -76,6 +79,8 @@ export class ReaderLoop {
   readonly #udpSize: number;
   readonly #rules: ClientRuleChecker | undefined;
   #faultsReported = 0;
+  /** The listener group of the batch at hand. */
+  #group = 0;
 
   constructor(
     data: ReaderData,
@@ -89,6 +94,7 @@ export class ReaderLoop {
     this.#batch = new PacketBatch(data.packetSize);
     this.#readiness = new Readiness(data.sockets);
     this.#sockets = data.sockets;
+    this.#groups = data.groups;
     this.#questions = new QuestionProducer(data.ring);
     this.#events = data.events === undefined ? undefined : new QueryEventWriter(data.events);
     const { buffer, byteOffset, byteLength } = this.#batch.octets;
@@ -137,6 +143,7 @@ export class ReaderLoop {
     this.#answers.enter();
     const came = this.#clock.monotonic();
     this.#answers.setTime(came);
+    this.#group = this.#groups[socket] ?? 0;
     const events = this.#events?.begin() === true ? this.#events : undefined;
     this.#rules?.setTime();
     for (let index = 0; index < received; index++) this.#answerPacket(socket, index, events);
@@ -166,7 +173,7 @@ export class ReaderLoop {
   }
 
   #answerOne(index: number, start: number, length: number): number {
-    return this.#batch.isCut(index) ? this.#rejectCut(start, length) : this.#tryAnswer(start, length);
+    return this.#batch.isCut(index) ? this.#rejectCut(start, length) : this.#tryAnswer(index, start, length);
   }
 
   #answerByRules(rules: ClientRuleChecker, index: number, start: number, length: number): number {
@@ -187,10 +194,19 @@ export class ReaderLoop {
   }
 
   /** A packet that makes us fail must not end the reader: its client may send it again. */
-  #tryAnswer(start: number, length: number): number {
-    const { octets, packetSize } = this.#batch;
+  #tryAnswer(index: number, start: number, length: number): number {
+    const batch = this.#batch;
+    const { octets, packetSize } = batch;
     try {
-      return this.#answers.answer(octets, start, length, packetSize, 'udp');
+      return this.#answers.answer(
+        octets,
+        start,
+        length,
+        packetSize,
+        'udp',
+        this.#group,
+        batch.clientOf(index),
+      );
     } catch (error) {
       this.#count(COUNTER.faults, 1);
       if (this.#faultsReported++ < MAX_FAULTS_REPORTED) this.#messages.reportFault(error);

@@ -28,6 +28,7 @@ export class SlowPathQuery implements QuestionTarget, PendingQuery {
   socket = 0;
   length = 0;
   client = '';
+  group = 0;
   /** The descriptor that it came by. */
   fd = -1;
   /** When it was taken, by the clock of query events; 0 where there are none. */

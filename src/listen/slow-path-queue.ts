@@ -21,6 +21,8 @@ import type { HandleQuery, PacketPath } from './types.ts';
 export interface QuestionSource {
   readonly ring: SharedArrayBuffer;
   readonly sockets: readonly number[];
+  /** The listener group of each. */
+  readonly groups: readonly number[];
 }
 
 export interface SlowQuestionCounts {
@@ -39,6 +41,7 @@ export interface SlowQuestionCounts {
 interface Source {
   readonly consumer: QuestionConsumer;
   readonly sockets: readonly number[];
+  readonly groups: readonly number[];
   /** Whether a question that comes will wake us. */
   isWatched: boolean;
 }
@@ -86,9 +89,10 @@ export class SlowPathQueue implements SlowPathEvents {
 
   constructor(sources: readonly QuestionSource[], options: SlowQuestionOptions) {
     const { handleQuery, packetPath, maxUnanswered, udpSize, events, clientRules, log } = options;
-    this.#sources = sources.map(({ ring, sockets }) => ({
+    this.#sources = sources.map(({ ring, sockets, groups }) => ({
       consumer: new QuestionConsumer(ring),
       sockets,
+      groups,
       isWatched: false,
     }));
     this.#handleQuery = handleQuery;
@@ -211,7 +215,7 @@ export class SlowPathQueue implements SlowPathEvents {
   }
 
   /** Returns whether there may be more in this ring. */
-  #takeFrom({ consumer, sockets }: Source): boolean {
+  #takeFrom({ consumer, sockets, groups }: Source): boolean {
     for (let taken = 0; taken < TAKEN_PER_TURN; taken++) {
       if (this.#unanswered >= this.#maxUnanswered) return true;
       const question = this.#spare.pop() ?? new SlowPathQuery(this);
@@ -222,6 +226,7 @@ export class SlowPathQueue implements SlowPathEvents {
       this.#asked++;
       this.#unanswered++;
       question.fd = sockets[question.socket] ?? -1;
+      question.group = groups[question.socket] ?? 0;
       question.client = this.#clients.find(question.octets);
       question.received = this.#events?.now() ?? 0;
       if (!this.#packetPath(question)) void this.#answer(question);
@@ -230,7 +235,8 @@ export class SlowPathQueue implements SlowPathEvents {
   }
 
   async #answer(question: SlowPathQuery): Promise<void> {
-    const client = { ...clientOf(question.octets), transport: 'udp' as const };
+    const { group } = question;
+    const client = { ...clientOf(question.octets), transport: 'udp' as const, group };
     try {
       const response = await this.#handleQuery(question.query(), client);
       this.answered(question, response ?? NO_RESPONSE, response?.length ?? 0);

@@ -15,7 +15,7 @@ import { ConnectionTable, type ConnectionTableLimits } from './connection-table.
 import { MessageAnswers } from './message-answers.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 import { type ConnectionLimits, END_REASONS, type EndReason, StreamConnection } from './stream-connection.ts';
-import type { HandleQuery, InstantAnswers } from './types.ts';
+import type { HandleQuery, InstantAnswers, ListenAddress } from './types.ts';
 import { within } from './within.ts';
 
 export interface TcpLimits extends ConnectionLimits, ConnectionTableLimits {}
@@ -37,7 +37,7 @@ export const TCP_LIMITS: TcpLimits = {
 const SWEEP_MILLISECONDS = 250;
 
 export interface TcpOptions {
-  readonly addresses: readonly SocketAddress[];
+  readonly addresses: readonly ListenAddress[];
   /** Join ports that another process may serve, instead of making sure that none does. */
   readonly takeover: boolean;
   /** Whether listeners can be opened through the C library (`batchesAvailable`); else ports cannot be shared. */
@@ -131,13 +131,13 @@ export class TcpListener {
     this.#log.info('serving TCP', { addresses: endpoints.map(formatSocketAddress).join(', ') });
   }
 
-  async #openNative(address: SocketAddress): Promise<SocketAddress> {
+  async #openNative(address: ListenAddress): Promise<SocketAddress> {
     const { fd, endpoint } = openTcpListener(address);
-    await this.#listen({ fd }, endpoint, fd);
+    await this.#listen({ fd }, { ...endpoint, group: address.group ?? 0 }, fd);
     return endpoint;
   }
 
-  async #openPlain(endpoint: SocketAddress): Promise<SocketAddress> {
+  async #openPlain(endpoint: ListenAddress): Promise<SocketAddress> {
     const { address, port } = endpoint;
     const ipv6Only = familyOf(address) === AF_INET6;
     const server = await this.#listen({ host: address, port, ipv6Only }, endpoint);
@@ -147,11 +147,13 @@ export class TcpListener {
 
   async #listen(
     where: ListenOptions | { readonly fd: number },
-    endpoint: SocketAddress,
+    endpoint: ListenAddress,
     fd?: number,
   ): Promise<Server> {
     // A client that has sent its last query may close its side and still wants its answers.
-    const server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
+    const server = createServer({ allowHalfOpen: true }, (socket) =>
+      this.#accept(socket, endpoint.group ?? 0),
+    );
     this.#servers.push({ server, fd });
     server.listen(where);
     try {
@@ -165,7 +167,7 @@ export class TcpListener {
     return server;
   }
 
-  #accept(socket: Socket): void {
+  #accept(socket: Socket, group: number): void {
     const { remoteAddress: address, remotePort: port, localAddress, localPort } = socket;
     if (address === undefined || port === undefined || !this.#connections.makePlace(address)) {
       this.#rejected++;
@@ -175,7 +177,7 @@ export class TcpListener {
     this.#accepted++;
     const connection = new StreamConnection(
       socket,
-      { address, port, transport: 'tcp', localAddress, localPort },
+      { address, port, transport: 'tcp', localAddress, localPort, group },
       this.#answers,
       this.#limits,
       this.#clock,

@@ -4,7 +4,14 @@
 
 import type { PendingQuery } from '../chain/pending-query.ts';
 import type { Client } from '../chain/query.ts';
+import type { SocketAddress } from '../socket/addresses.ts';
 import type { Transport } from '../wire/response-size.ts';
+
+/** An address to serve. */
+export interface ListenAddress extends SocketAddress {
+  /** The listener group of its sockets: those of one group answer alike. Default: 0. */
+  readonly group?: number;
+}
 
 /** Answers from what is known already, without waiting: `TableReader` does. */
 export interface InstantAnswers {
@@ -19,9 +26,19 @@ export interface InstantAnswers {
    *
    * @param capacity octets from `start` on that may be written
    * @param transport how the query came, which bounds the response
+   * @param group the listener group of the socket that it came to
+   * @param client where the client's socket address begins in `packet`
    * @returns the length of the response; 0 to send nothing; -1 if `HandleQuery` must answer
    */
-  answer(packet: Uint8Array, start: number, length: number, capacity: number, transport: Transport): number;
+  answer(
+    packet: Uint8Array,
+    start: number,
+    length: number,
+    capacity: number,
+    transport: Transport,
+    group: number,
+    client: number,
+  ): number;
 }
 
 /**

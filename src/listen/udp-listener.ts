@@ -8,7 +8,7 @@ import type { SharedClientRules } from './client-rules.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 import type { ReaderCounts } from './reader-counters.ts';
 import type { SlowQuestionCounts } from './slow-path-queue.ts';
-import type { HandleQuery } from './types.ts';
+import type { HandleQuery, ListenAddress } from './types.ts';
 
 /** Slow questions that may be unanswered at once, unless an option says otherwise. */
 export const MAX_UNANSWERED = 10_000;
@@ -16,7 +16,7 @@ export const MAX_UNANSWERED = 10_000;
 /** What every UDP listener needs. */
 export interface UdpBasics {
   /** At least one. Port 0 takes a free one. */
-  readonly addresses: readonly SocketAddress[];
+  readonly addresses: readonly ListenAddress[];
   readonly handleQuery: HandleQuery;
   /** The server's own maximum for answers, in octets: 1232 unless configured. */
   readonly udpSize: number;

@@ -226,6 +226,7 @@ function readerData(options: UdpOptions, sockets: readonly BoundSocket[], index:
     table: options.table,
     reader: options.firstReader + index,
     sockets: sockets.map(({ fd }) => fd),
+    groups: options.addresses.map(({ group = 0 }) => group),
     orders: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
     counters: makeReaderCounters(),
     events: options.events?.ofReader(index),

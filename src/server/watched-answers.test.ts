@@ -77,7 +77,7 @@ describe('watched answers', () => {
     reader.enter();
     expect(reader.answer(packet, 0, octets.length, 512, 'udp')).toBe(VERDICT.ASK);
     reader.leave();
-    expect(answers.answer(packet, 0, octets.length, 512, 'udp')).toBe(VERDICT.ASK);
+    expect(answers.answer(packet, 0, octets.length, 512, 'udp', 0, 0)).toBe(VERDICT.ASK);
   });
 
   it('come from what is known, else from the handlers', async () => {

@@ -1,12 +1,11 @@
 /**
  * The ask rules of a view: which questions go to the handler chain before any node is looked up.
  *
- * They are a small hash table of names inside the view's record. A reader looks for the name of the question and its
- * suffixes there, one probe for each number of labels that rules have.
+ * They are a table of names inside the view's record (see name-table.ts).
  */
-import { countLabels, finishHash } from './hash.ts';
-import { padded, RULE_FLAG, RULES } from './layout.ts';
+import { padded, RULE_FLAG } from './layout.ts';
 import type { TableViews } from './memory.ts';
+import { encodeNameTable, findNameEntry, maxLabelsOf, minLabelsOf, type NameEntry } from './name-table.ts';
 import type { QuestionReader } from './question.ts';
 import type { AskRule } from './types.ts';
 
@@ -24,11 +23,6 @@ const MAX_TYPES = 4095;
 const MAX_OPTIONS = 4095;
 const ROOT = Uint8Array.of(0);
 
-interface Encoded {
-  readonly name: Uint8Array;
-  readonly octets: Uint8Array;
-}
-
 /**
  * @param hashOf the unsalted hash of a name
  * @returns octets of whole words; none when there are no rules
@@ -36,25 +30,7 @@ interface Encoded {
  */
 export function encodeAskRules(rules: readonly AskRule[], hashOf: (name: Uint8Array) => number): Uint8Array {
   if (rules.length === 0) return new Uint8Array(0);
-  const entries = groupByName(rules).map(encodeEntry);
-  const labels = entries.map(({ name }) => countLabels(name));
-  const log2 = Math.ceil(Math.log2(entries.length * 2));
-  const start = RULES.SLOTS + 8 * 2 ** log2;
-  const total = entries.reduce((sum, { octets }) => sum + octets.length, start);
-  const block = new Uint8Array(total);
-  const words = new Int32Array(block.buffer);
-  words[RULES.SHAPE >> 2] = log2 | (Math.min(...labels) << 8) | (Math.max(...labels) << 16);
-  let at = start;
-  for (const { name, octets } of entries) {
-    const hash = finishHash(hashOf(name));
-    let slot = hash & (2 ** log2 - 1);
-    while (words[(RULES.SLOTS >> 2) + slot * 2 + 1] !== 0) slot = (slot + 1) & (2 ** log2 - 1);
-    words[(RULES.SLOTS >> 2) + slot * 2] = hash;
-    words[(RULES.SLOTS >> 2) + slot * 2 + 1] = at;
-    block.set(octets, at);
-    at += octets.length;
-  }
-  return block;
+  return encodeNameTable(groupByName(rules).map(encodeEntry), hashOf);
 }
 
 function groupByName(rules: readonly AskRule[]): readonly (readonly AskRule[])[] {
@@ -70,20 +46,16 @@ function groupByName(rules: readonly AskRule[]): readonly (readonly AskRule[])[]
 
 const nameOf = ({ name }: AskRule): Uint8Array => (name.kind === 'any' ? ROOT : name.name);
 
-function encodeEntry(rules: readonly AskRule[]): Encoded {
+function encodeEntry(rules: readonly AskRule[]): NameEntry {
   const [first] = rules;
-  const name = first === undefined ? ROOT : nameOf(first);
   const parts = rules.map(encodeRule);
-  const head = 4 + padded(name.length);
-  const octets = new Uint8Array(parts.reduce((sum, part) => sum + part.length, head));
-  new Uint32Array(octets.buffer)[0] = name.length | (rules.length << 8);
-  octets.set(name, 4);
-  let at = head;
+  const content = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
   for (const part of parts) {
-    octets.set(part, at);
+    content.set(part, at);
     at += part.length;
   }
-  return { name, octets };
+  return { name: first === undefined ? ROOT : nameOf(first), tag: rules.length, content };
 }
 
 function encodeRule({ name, types, ednsOptions }: AskRule): Uint8Array {
@@ -103,40 +75,14 @@ function encodeRule({ name, types, ednsOptions }: AskRule): Uint8Array {
 
 /** @param rules the octet at which the rules of a view begin; @returns one of `ASKED` */
 export function matchAskRules(views: TableViews, rules: number, question: QuestionReader): number {
-  const { words } = views;
-  const shape = words[(rules + RULES.SHAPE) >> 2] ?? 0;
   const { labels } = question;
-  const last = Math.min(labels, (shape >>> 16) & 0xff);
+  const last = Math.min(labels, maxLabelsOf(views, rules));
   let found: number = ASKED.NO;
-  for (let kept = (shape >>> 8) & 0xff; kept <= last && found !== ASKED.ALWAYS; kept++) {
-    const entry = findEntry(views, rules, 1 << (shape & 31), question, labels - kept);
+  for (let kept = minLabelsOf(views, rules); kept <= last && found !== ASKED.ALWAYS; kept++) {
+    const entry = findNameEntry(views, rules, question, labels - kept);
     if (entry !== 0) found = Math.max(found, matchEntry(views, entry, question, kept === labels));
   }
   return found;
-}
-
-/** The entry of the question's name without its first labels, as an octet; or 0. */
-function findEntry(
-  { words, octets }: TableViews,
-  rules: number,
-  slots: number,
-  question: QuestionReader,
-  skipped: number,
-): number {
-  const hash = finishHash(question.hashWithout(skipped)) >>> 0;
-  const from = question.labelStarts[skipped] ?? 0;
-  const length = question.nameLength - from;
-  // At least half of the slots are empty.
-  for (let slot = hash & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
-    const word = (rules + RULES.SLOTS + slot * 8) >> 2;
-    const offset = words[word + 1] ?? 0;
-    if (offset === 0) return 0;
-    const entry = rules + offset;
-    if (words[word] !== hash || ((words[entry >> 2] ?? 0) & 0xff) !== length) continue;
-    let same = 0;
-    while (same < length && octets[entry + 4 + same] === question.name[from + same]) same++;
-    if (same === length) return entry;
-  }
 }
 
 function matchEntry(views: TableViews, entry: number, question: QuestionReader, isWhole: boolean): number {

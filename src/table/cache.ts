@@ -125,7 +125,7 @@ export class AnswerCache {
   }
 
   #keyOf({ name, type, class: dnsClass, ...question }: CachedQuestion, view: ViewId): CacheKey {
-    const { salt, cache } = this.#parts.views.cacheOf(view);
+    const { salt, number: cache } = this.#parts.views.cacheOf(view);
     const flags = cachedFlags(question.dnssecOk, question.checkingDisabled);
     const { keys } = this.#parts;
     const hash = finishQuestion(hashName(name, keys) ^ salt, keys, type, dnsClass, flags);

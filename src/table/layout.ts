@@ -14,6 +14,7 @@
  *     7   the place of the directory of publications: per publication the place of its record
  *     8   one more than the highest outcome with counters
  *     9   the epoch of the plan
+ *     10  the place of the root of the views; 0: all queries are those of the default view
  *     16  the keys of all hashes
  *     512 per reader, 16 words apart: its epoch, odd while it reads
  *
@@ -80,12 +81,26 @@
  *     20  outcomes of refused questions: of class CHAOS | of all others << 16
  *     24  the places of its publications, in the order of look-up; then the ask rules
  *
- * Ask rules (offsets are octets from their start):
+ * A table of names (offsets are octets from its start):
  *
  *     0   log2 of the slots | minimum of labels << 8 | maximum of labels << 16
  *     4   per slot: the hash of a name, the offset of its entry (0: empty)
- *     ..  entries: name length | rules << 8; the name, padded; per rule: flags | types << 8 | EDNS options << 20, then
- *         types and options (16 bits each), padded
+ *     ..  entries: name length | tag << 8; the name, padded; what else there is of it
+ *
+ * Ask rules are a table of names. The tag is the number of rules; per rule: flags | types << 8 | EDNS options << 20, then
+ * types and options (16 bits each), padded.
+ *
+ * The root of the views (offsets are octets from its start):
+ *
+ *     0   octets of the whole block
+ *     4   number of listener groups
+ *     8   per listener group: the offset of its clients
+ *
+ *     clients: number of intervals of IPv4 addresses, of IPv6 addresses; the first address of each interval, as one word or
+ *     four, those of IPv4 first; then per interval the offset of its class, likewise
+ *
+ *     a class: what is done with its queries | one more than the view of the root zone << 16; the offset of its other zones,
+ *     which are a table of names (0: none); the tag is the view
  */
 export const HEADER = {
   INDEX: 0,
@@ -96,6 +111,7 @@ export const HEADER = {
   PUBLICATIONS: 7,
   OUTCOMES: 8,
   PLAN_EPOCH: 9,
+  VIEW_ROOT: 10,
   KEYS: 16,
   EPOCHS: 512,
 } as const;
@@ -232,6 +248,12 @@ export function scopeBit(word: number, length: number): number {
   return ((Math.imul(word ^ length, 0x9e3779b1) >>> 16) * 224) >>> 16;
 }
 
+export const VIEW_ROOT = { SIZE: 0, GROUPS: 4, CLIENTS: 8 } as const;
+export const CLIENTS = { IPV4: 0, IPV6: 4, STARTS: 8 } as const;
+export const CLIENT_CLASS = { SHAPE: 0, ZONES: 4, OCTETS: 8 } as const;
+/** What is done with the queries of a class: a view answers them, REFUSED, no response. */
+export const CLASS_ACTION = { VIEW: 0, REFUSE: 1, DROP: 2 } as const;
+
 export const VIEW = {
   SALT: 0,
   CACHE: 4,
@@ -247,7 +269,7 @@ export const VIEW_FLAG = {
   REFUSES_OTHERS: 4 << 16,
   ASKS_CHAOS: 8 << 16,
 } as const;
-export const RULES = { SHAPE: 0, SLOTS: 4 } as const;
+export const NAME_TABLE = { SHAPE: 0, SLOTS: 4 } as const;
 export const RULE_FLAG = { EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8 } as const;
 
 /** Rounds up to whole words. */

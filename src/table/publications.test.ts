@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TableReader } from './reader.ts';
-import { addressNode, cachedAddress, node, query, settings, wire } from './testing/table-answers.ts';
+import { addressNode, cachedAddress, node, query, settings, showAll, wire } from './testing/table-answers.ts';
 import { type AskRule, DEFAULT_PUBLICATION, DEFAULT_VIEW, VERDICT, type ViewSettings } from './types.ts';
 import { TableWriter } from './writer.ts';
 
@@ -19,6 +19,8 @@ function makeTable() {
   /** The address that is answered, or what the table says instead. */
   const ask = (name: string, view = DEFAULT_VIEW, type = 'A'): string => {
     const { packet, length } = query(name, type);
+    // A listener group for each view.
+    table.showViews(Array.from({ length: view + 1 }, () => showAll(view)));
     const end = reader.answer(packet, 0, length, packet.length, 'udp', view);
     if (end === VERDICT.ASK) return 'ask';
     const rcode = (packet[3] ?? 0) & 15;

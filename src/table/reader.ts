@@ -38,7 +38,8 @@ import { type TableViews, viewTable } from './memory.ts';
 import { PARSED, QuestionReader } from './question.ts';
 import { ResponseWriter } from './response.ts';
 import { isInScope } from './scope.ts';
-import { DEFAULT_VIEW, VERDICT, type ViewId } from './types.ts';
+import { VERDICT } from './types.ts';
+import { NO_VIEW, ViewFinder } from './view-finder.ts';
 
 /** Header, root, type and class. */
 const MIN_QUERY = 17;
@@ -64,6 +65,7 @@ export class TableReader {
   readonly #finder: EntryFinder;
   readonly #response: ResponseWriter;
   readonly #counters: Counters;
+  readonly #viewFinder: ViewFinder;
   /** The server's own maximum for UDP, which its OPT records carry. */
   readonly #udpSize: number;
   #second = 0;
@@ -92,6 +94,7 @@ export class TableReader {
     this.#finder = new EntryFinder(this.#views, this.#question);
     this.#response = new ResponseWriter(this.#views, this.#question, udpSize);
     this.#counters = new Counters(memory, reader);
+    this.#viewFinder = new ViewFinder(this.#views, this.#question);
   }
 
   /** Call after a batch was received, before its first `answer`: memory seen from now on stays until `leave`. */
@@ -116,7 +119,8 @@ export class TableReader {
    *
    * @param capacity octets of `packet` from `start` on that may be written
    * @param transport how the query came, which bounds the response
-   * @param view what the client sees
+   * @param group the listener group that it came to
+   * @param client where its client's socket address begins in `packet`; read only where clients see different views
    * @returns the response's length, or a `VERDICT`
    */
   answer(
@@ -125,14 +129,18 @@ export class TableReader {
     length: number,
     capacity: number,
     transport: Transport,
-    view: ViewId = DEFAULT_VIEW,
+    group = 0,
+    client = start,
   ): number {
     if (packet !== this.#packet) this.#bind(packet);
+    if (!this.#viewFinder.admits(group, packet, client)) return VERDICT.DROP;
     if (!this.#isPlain(start, length)) return this.#reject(packet, start, length);
     const question = this.#question;
     const parsed = question.parse(packet, this.#view, start, length);
     if (parsed !== PARSED.QUESTION) return this.#refuse(packet, start, length, parsed);
     const { type, dnsClass } = question;
+    const view = this.#viewFinder.find();
+    if (view === NO_VIEW) return this.#refuseAll(start, type);
     this.#useView(view);
     this.#response.isLongest = transport !== 'udp';
     const max = Math.min(capacity, maxResponseOctets(transport, question.udpSize, this.#udpSize));
@@ -144,7 +152,14 @@ export class TableReader {
     return answered;
   }
 
-  #useView(view: ViewId): void {
+  /** No block answers the client for this name. */
+  #refuseAll(start: number, type: number): number {
+    const answered = this.#response.writeCode(start, RCODE.REFUSED, false);
+    this.#counters.count(type, RCODE.REFUSED, 0, answered);
+    return answered;
+  }
+
+  #useView(view: number): void {
     const atoms = this.#atoms;
     const directory = (atoms[HEADER.VIEWS] ?? 0) << (UNIT_SHIFT - 2);
     this.#record = (atoms[directory + view] ?? 0) << (UNIT_SHIFT - 2);

@@ -4,6 +4,7 @@
  * The table knows names in wire form, numbers and bytes. It knows nothing of Kubernetes, sockets or record sets.
  */
 import type { Brand } from '../base/brand.ts';
+import type { AddressRange } from '../wire/address-range.ts';
 import type { WireName } from '../wire/types.ts';
 
 /** The number of what one source publishes: the cluster's zone, hosts files, a zone file. 16 bits. */
@@ -136,6 +137,29 @@ export const DEFAULT_VIEW_SETTINGS: ViewSettings = {
   recursionAvailable: false,
   rotatesAddresses: true,
 };
+
+/** What is done with the queries of some clients. */
+export type ClientViews =
+  /**
+   * The view of the longest zone that the name of the question is in answers, and for DS that of the shortest one but the
+   * root. REFUSED where it is in none.
+   */
+  | { readonly kind: 'views'; readonly zones: readonly ZoneView[] }
+  /** REFUSED; no response. */
+  | { readonly kind: 'refused' | 'dropped' };
+
+export interface ZoneView {
+  /** Lower case, uncompressed. No two zones of a client are the same. */
+  readonly zone: WireName;
+  readonly view: ViewId;
+}
+
+/** What the clients of one listener group see. Clients with the same value share its memory. */
+export interface ListenerGroupViews {
+  /** Of several ranges that hold an address the longest counts, of equal ones the last. */
+  readonly prefixes: readonly { readonly range: AddressRange; readonly views: ClientViews }[];
+  readonly others: ClientViews;
+}
 
 /** What a cached answer is found by. */
 export interface CachedQuestion {

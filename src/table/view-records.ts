@@ -7,15 +7,22 @@ import { HEADER, UNIT_SHIFT, VIEW, VIEW_FLAG } from './layout.ts';
 import type { WriterMemory } from './memory.ts';
 import type { PublicationId, ViewId, ViewSettings } from './types.ts';
 
-interface View {
-  settings: ViewSettings;
-  salt: number;
-  /** The number that its cached answers carry. */
-  cache: number;
+/** What the keys of cached answers are made with. */
+export interface ViewCache {
+  readonly salt: number;
+  /** The number that the answers carry. */
+  readonly number: number;
 }
 
-/** What of a view the key of a cached answer is made with. */
-export type ViewCache = Pick<View, 'salt' | 'cache'>;
+interface SharedCache extends ViewCache {
+  /** Whose answers they are. */
+  readonly views: Set<ViewId>;
+}
+
+interface View {
+  readonly settings: ViewSettings;
+  readonly cache: SharedCache;
+}
 
 export class ViewRecords {
   readonly #memory: WriterMemory;
@@ -24,7 +31,7 @@ export class ViewRecords {
   readonly #hashOf: (name: Uint8Array) => number;
   readonly #recordOf: (publication: PublicationId) => number;
   readonly #views = new Map<ViewId, View>();
-  readonly #byCache = new Map<number, ViewId>();
+  readonly #caches = new Map<number, SharedCache>();
   #nextCache = 0;
 
   /**
@@ -45,34 +52,43 @@ export class ViewRecords {
     this.#directory = new Directory(memory, HEADER.VIEWS, 'views', 0);
   }
 
-  define(settings: ViewSettings): ViewId {
-    const view = { settings, salt: this.#drawSalt(), cache: this.#claimCache() };
+  /** @param sharing a view whose cached answers are also those of this one */
+  define(settings: ViewSettings, sharing?: ViewId): ViewId {
+    const cache = sharing === undefined ? this.#drawCache() : this.#get(sharing).cache;
+    const view = { settings, cache };
     // The only maker of view ids.
     const id = this.#directory.add(this.#write(view)) as ViewId;
-    this.#views.set(id, view);
-    this.#byCache.set(view.cache, id);
+    this.#keep(id, view);
     return id;
   }
 
   change(id: ViewId, settings: ViewSettings, keepsCache: boolean): void {
     const before = this.#get(id);
-    const fresh = keepsCache ? before : { salt: this.#drawSalt(), cache: this.#claimCache() };
-    const view = { settings, salt: fresh.salt, cache: fresh.cache };
+    const view = { settings, cache: keepsCache ? before.cache : this.#drawCache() };
     const block = this.#write(view);
     const old = this.#directory.get(id);
     this.#directory.set(id, block);
-    this.#views.set(id, view);
-    this.#byCache.delete(before.cache);
-    this.#byCache.set(view.cache, id);
+    this.#forget(id, before);
+    this.#keep(id, view);
     this.#retire(old);
   }
 
   remove(id: ViewId): void {
-    const view = this.#get(id);
-    this.#views.delete(id);
-    this.#byCache.delete(view.cache);
+    this.#forget(id, this.#get(id));
     this.#retire(this.#directory.get(id));
     this.#memory.reclaimer.retire(() => this.#directory.release(id));
+  }
+
+  #keep(id: ViewId, view: View): void {
+    this.#views.set(id, view);
+    view.cache.views.add(id);
+    this.#caches.set(view.cache.number, view.cache);
+  }
+
+  #forget(id: ViewId, { cache }: View): void {
+    this.#views.delete(id);
+    cache.views.delete(id);
+    if (cache.views.size === 0) this.#caches.delete(cache.number);
   }
 
   settingsOf(id: ViewId): ViewSettings {
@@ -80,12 +96,13 @@ export class ViewRecords {
   }
 
   cacheOf(id: ViewId): ViewCache {
-    return this.#get(id);
+    return this.#get(id).cache;
   }
 
-  /** The view whose cached answers carry this number; undefined once it has drawn another salt, or is removed. */
-  withCache(cache: number): ViewId | undefined {
-    return this.#byCache.get(cache);
+  /** A view whose cached answers carry this number; undefined once all have drawn another salt, or are removed. */
+  withCache(number: number): ViewId | undefined {
+    const [view] = this.#caches.get(number)?.views ?? [];
+    return view;
   }
 
   /** A view that shows a publication. */
@@ -101,13 +118,13 @@ export class ViewRecords {
   }
 
   /** Old answers may carry a number for long, so each is used again as late as can be. */
-  #claimCache(): number {
+  #drawCache(): SharedCache {
     do this.#nextCache = (this.#nextCache + 1) & 0xffff;
-    while (this.#byCache.has(this.#nextCache));
-    return this.#nextCache;
+    while (this.#caches.has(this.#nextCache));
+    return { salt: this.#drawSalt(), number: this.#nextCache, views: new Set() };
   }
 
-  #write({ settings, salt, cache }: View): number {
+  #write({ settings, cache }: View): number {
     const { publications } = settings;
     const { arena, views } = this.#memory;
     const places = publications.map((publication) => this.#recordOf(publication) >> UNIT_SHIFT);
@@ -116,9 +133,9 @@ export class ViewRecords {
     const size = rulesAt + rules.length;
     const block = arena.take(size);
     const word = block >> 2;
-    views.atoms[word] = salt;
+    views.atoms[word] = cache.salt;
     views.words[word + (VIEW.CACHE >> 2)] =
-      cache |
+      cache.number |
       (settings.recursionAvailable ? VIEW_FLAG.RECURSION_AVAILABLE : 0) |
       (settings.rotatesAddresses ? VIEW_FLAG.ROTATES : 0) |
       ((settings.otherQuestions ?? 'ask') === 'ask' ? 0 : VIEW_FLAG.REFUSES_OTHERS) |

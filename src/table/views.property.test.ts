@@ -4,7 +4,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { TableReader } from './reader.ts';
-import { addressNode, cachedAddress, query, settings, wire } from './testing/table-answers.ts';
+import { addressNode, cachedAddress, query, settings, showAll, wire } from './testing/table-answers.ts';
 import {
   type AskRule,
   DEFAULT_VIEW,
@@ -158,7 +158,6 @@ class Subject {
   readonly #table = new TableWriter({ readers: 1, reservation: 2 ** 21, cacheOctets: 2 ** 16, seed: 4711 });
   readonly #reader = new TableReader(this.#table.memory, 0);
   readonly #publications;
-  readonly #views: readonly ViewId[];
 
   constructor(model: readonly ModelPublication[], views: readonly ModelView[]) {
     this.#reader.setTime(NOW);
@@ -168,7 +167,9 @@ class Subject {
       for (const each of held.nodes) this.#table.put(nodeFor(each, index, zones));
       return id;
     });
-    this.#views = views.map((seen, index) => this.#define(seen, index));
+    const ids = views.map((seen, index) => this.#define(seen, index));
+    // A listener group for each view.
+    this.#table.showViews(ids.map(showAll));
   }
 
   #define(seen: ModelView, index: number): ViewId {
@@ -187,8 +188,7 @@ class Subject {
 
   ask(index: number, text: string, asked: TypeName): string {
     const { packet, length } = query(text === '' ? '.' : text, asked);
-    const id = this.#views[index] ?? DEFAULT_VIEW;
-    const end = this.#reader.answer(packet, 0, length, packet.length, 'udp', id);
+    const end = this.#reader.answer(packet, 0, length, packet.length, 'udp', index);
     if (end === VERDICT.ASK) return 'ask';
     const rcode = (packet[3] ?? 0) & 15;
     if (rcode !== 0) return `rcode ${rcode}`;

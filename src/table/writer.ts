@@ -1,15 +1,15 @@
 /**
  * The one writer of the table. It lives on the main thread; everything it publishes is whole and visible at once.
  */
-import type { Brand } from '../base/brand.ts';
 import type { WireName } from '../wire/types.ts';
-import { Arena, TableFullError } from './arena.ts';
-import { BlockBuffer, encodeNode } from './block.ts';
+import { Arena } from './arena.ts';
+import { BlockBuffer } from './block.ts';
 import { AnswerCache } from './cache.ts';
 import { CounterPages } from './counter-pages.ts';
-import { countLabels, finishHash, HASH_KEYS, hashName } from './hash.ts';
-import { HEADER, KIND, MAX_READERS, MAX_TTL, NODE, shapeOf, UNIT_SHIFT } from './layout.ts';
+import { HASH_KEYS, hashName } from './hash.ts';
+import { HEADER, MAX_READERS, MAX_TTL } from './layout.ts';
 import { reserveTable, type TableViews, viewTable, WriterMemory } from './memory.ts';
+import { NameNodes, type NodeRef } from './name-nodes.ts';
 import { Publications } from './publications.ts';
 import { Reclaimer } from './reclaim.ts';
 import { createSequence, drawRandom } from './salts.ts';
@@ -23,6 +23,7 @@ import {
   DEFAULT_PUBLICATION,
   DEFAULT_VIEW,
   DEFAULT_VIEW_SETTINGS,
+  type ListenerGroupViews,
   type NameNode,
   type PublicationId,
   type ViewId,
@@ -31,11 +32,10 @@ import {
   type ZoneSettings,
 } from './types.ts';
 import { ViewRecords } from './view-records.ts';
+import { ViewRoot } from './view-root.ts';
 
+export type { NodeRef };
 export { MAX_READERS };
-
-/** Names a published node: its place in memory. It stands until the node is replaced or removed. */
-export type NodeRef = Brand<number, 'NodeRef'>;
 
 export interface TableOptions {
   /** Octets of address space, at most 2 GiB. Default: 1 GiB. Untouched pages cost nothing. */
@@ -69,7 +69,7 @@ export interface TableStatistics {
 const DEFAULT_RESERVATION = 2 ** 30;
 const DEFAULT_CACHE_OCTETS = 16 * 2 ** 20;
 
-/** Slots that are looked through at a stretch for the nodes of a publication: a fraction of a millisecond. */
+/** Slots of an index that moves which are moved at a stretch: a fraction of a millisecond. */
 const STRETCH = 4096;
 
 export class TableWriter {
@@ -79,13 +79,13 @@ export class TableWriter {
   readonly #slots: Slots;
   readonly #publications: Publications;
   readonly #viewRecords: ViewRecords;
+  readonly #root: ViewRoot;
   readonly #counters: CounterPages;
   readonly #cache: AnswerCache;
+  readonly #nodes: NameNodes;
   readonly #buffer = new BlockBuffer();
   /** The keys of the hash. */
   readonly #keys: Int32Array;
-  #nodes = 0;
-  #nodeOctets = 0;
 
   /** A table with one publication and one view that shows it: `DEFAULT_PUBLICATION`, `DEFAULT_VIEW`. */
   constructor(options: TableOptions) {
@@ -106,10 +106,20 @@ export class TableWriter {
     this.#viewRecords = new ViewRecords(this.#memory, drawSalt, hashOf, (id) =>
       this.#publications.recordOf(id),
     );
+    this.#root = new ViewRoot(this.#memory, hashOf);
     const parts = { memory: this.#memory, slots: this.#slots, views: this.#viewRecords, keys: this.#keys };
     this.#cache = new AnswerCache(parts, {
       octets: options.cacheOctets ?? DEFAULT_CACHE_OCTETS,
       entries: options.cacheEntries ?? Number.POSITIVE_INFINITY,
+    });
+    const publications = this.#publications;
+    const { keys } = parts;
+    this.#nodes = new NameNodes({
+      memory: this.#memory,
+      slots: this.#slots,
+      publications,
+      cache: this.#cache,
+      keys,
     });
     this.definePublication();
     this.defineView(DEFAULT_VIEW_SETTINGS);
@@ -134,12 +144,7 @@ export class TableWriter {
     const view = this.#viewRecords.withPublication(id);
     if (view !== undefined) throw new RangeError(`publication ${id} is still shown by view ${view}`);
     this.#publications.hide(id);
-    for (const slots of this.#slots.stretches(STRETCH)) {
-      for (const slot of slots) {
-        const block = this.#slots.blockAt(slot);
-        const owner = this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0;
-        if (owner >>> 8 === (KIND.NODE | (id << 8))) this.#removeAt(slot);
-      }
+    for (const _ of this.#nodes.removeAll(id)) {
       this.collect();
       yield;
     }
@@ -161,9 +166,24 @@ export class TableWriter {
     this.#publications.removeZone(id);
   }
 
-  /** Adds a view. @throws RangeError when there are 65,536, or for a publication that there is not */
-  defineView(settings: ViewSettings): ViewId {
-    return this.#viewRecords.define(settings);
+  /**
+   * Adds a view.
+   *
+   * @param sharing a view whose cached answers are right for this one too: both have one cache
+   * @throws RangeError when there are 65,536, or for a publication that there is not
+   */
+  defineView(settings: ViewSettings, sharing?: ViewId): ViewId {
+    return this.#viewRecords.define(settings, sharing);
+  }
+
+  /**
+   * Says which view answers a query, by its listener group, its client and its name, with one store.
+   *
+   * @param groups by the number of a listener group; undefined: all queries are for `DEFAULT_VIEW`, as at first
+   * @throws TableFullError and leaves all as it was
+   */
+  showViews(groups: readonly ListenerGroupViews[] | undefined): void {
+    this.#root.replace(groups);
   }
 
   /**
@@ -176,7 +196,7 @@ export class TableWriter {
     this.#viewRecords.change(id, settings, keepsCache);
   }
 
-  /** Removes a view that no reader is asked about any more. Its cached answers go as space is needed. */
+  /** Removes a view that is no longer shown. Its cached answers go as space is needed. */
   removeView(id: ViewId): void {
     this.#viewRecords.remove(id);
   }
@@ -192,44 +212,23 @@ export class TableWriter {
    * @throws TableFullError and leaves the table as it was
    */
   put(node: NameNode): NodeRef {
-    const publication = this.#publications.ofZone(node.zone);
-    const hash = this.#hashIn(publication, node.name);
-    encodeNode(this.#buffer, node, publication, hash);
-    const slot = this.#findNode(node.name, publication, hash);
-    const standing = slot < 0 ? 0 : this.#slots.blockAt(slot);
-    if (slot >= 0 && this.#memory.holds(standing, this.#buffer)) return refOf(standing);
     this.#counters.claim(node.outcome);
-    this.#publications.beforeNode(publication, countLabels(node.name), node.below);
-    const block = this.#memory.copy(this.#buffer);
-    this.#nodeOctets += this.#buffer.length;
-    if (slot < 0) this.#insertNode(block, hash);
-    else {
-      this.#slots.replace(slot, block);
-      this.#forget(standing);
-    }
-    return refOf(block);
+    return this.#nodes.put(node);
   }
 
   /** Removes the node of this name in the publication of a zone. @returns whether there was one */
   remove(name: WireName, zone?: ZoneId): boolean {
-    const slot = this.#slotOf(name, zone);
-    if (slot >= 0) this.#removeAt(slot);
-    return slot >= 0;
+    return this.#nodes.remove(name, zone);
   }
 
   /** The reference of the node of this name in the publication of a zone. */
   find(name: WireName, zone?: ZoneId): NodeRef | undefined {
-    const slot = this.#slotOf(name, zone);
-    return slot < 0 ? undefined : refOf(this.#slots.blockAt(slot));
+    return this.#nodes.find(name, zone);
   }
 
   /** The lower-case name of a node that stands. */
   nameOf(ref: NodeRef): WireName {
-    const block = ref << UNIT_SHIFT;
-    const start = block + this.#nameOffset(block);
-    const length = (this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0) & 0xff;
-    // A copy of what was a WireName when it was put.
-    return this.#views.octets.slice(start, start + length) as WireName;
+    return this.#nodes.nameOf(ref);
   }
 
   /**
@@ -324,76 +323,12 @@ export class TableWriter {
 
   statistics(): TableStatistics {
     return {
-      nodes: this.#nodes,
-      nodeOctets: this.#nodeOctets,
+      nodes: this.#nodes.count,
+      nodeOctets: this.#nodes.octets,
       ...this.#cache.statistics(),
       indexSlots: this.#slots.capacity,
       touchedOctets: this.#memory.arena.touched,
       awaitingReaders: this.#memory.reclaimer.pending,
     };
   }
-
-  #hashIn(publication: PublicationId, name: Uint8Array): number {
-    return finishHash(hashName(name, this.#keys) ^ this.#publications.saltOf(publication));
-  }
-
-  #slotOf(name: WireName, zone: ZoneId | undefined): number {
-    const publication = zone === undefined ? DEFAULT_PUBLICATION : this.#publications.ofZone(zone);
-    return this.#findNode(name, publication, this.#hashIn(publication, name));
-  }
-
-  #removeAt(slot: number): void {
-    const block = this.#slots.blockAt(slot);
-    this.#slots.remove(slot);
-    this.#countNodes(block, -1);
-    this.#forget(block);
-  }
-
-  /** A node takes the slot of a cached answer where it finds no other. */
-  #insertNode(block: number, hash: number): void {
-    // Readers pass over a publication without nodes, so it is counted first.
-    this.#countNodes(block, 1);
-    while (!this.#slots.insert(hash, block)) {
-      if (this.#cache.evictNear(hash)) continue;
-      this.#countNodes(block, -1);
-      this.#forget(block);
-      throw new TableFullError(this.#buffer.length);
-    }
-  }
-
-  #countNodes(block: number, more: number): void {
-    this.#nodes += more;
-    const owner = (this.#views.words[(block + NODE.SHAPE) >> 2] ?? 0) >>> 16;
-    this.#publications.countNodes(owner as PublicationId, more);
-  }
-
-  #findNode(name: WireName, publication: PublicationId, hash: number): number {
-    const shape = shapeOf(name.length, KIND.NODE, publication);
-    return this.#slots.find(
-      hash,
-      (block) => this.#views.atoms[(block + NODE.SHAPE) >> 2] === shape && this.#hasName(block, name),
-    );
-  }
-
-  #nameOffset(block: number): number {
-    return NODE.TYPES + ((this.#views.words[(block + NODE.ZONE) >> 2] ?? 0) >>> 16) * 8;
-  }
-
-  #hasName(block: number, name: Uint8Array): boolean {
-    const start = block + this.#nameOffset(block);
-    const { octets } = this.#views;
-    for (let at = 0; at < name.length; at++) if (octets[start + at] !== name[at]) return false;
-    return true;
-  }
-
-  #forget(block: number): void {
-    const size = this.#views.words[(block + NODE.SIZE) >> 2] ?? 0;
-    this.#nodeOctets -= size;
-    this.#memory.reclaimer.retire(() => this.#memory.arena.give(block, size));
-  }
-}
-
-function refOf(block: number): NodeRef {
-  // The only maker of references.
-  return (block >> UNIT_SHIFT) as NodeRef;
 }

@@ -26,6 +26,7 @@ export const TYPE = {
   NAPTR: 35,
   DNAME: 39,
   OPT: 41,
+  DS: 43,
   SVCB: 64,
   HTTPS: 65,
   TKEY: 249,

@@ -8,11 +8,19 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import type { Client } from '../../src/chain/query.ts';
 import { listenByDatagrams } from '../../src/listen/datagram.ts';
 import { listenOnTcp } from '../../src/listen/tcp.ts';
 import type { HandleQuery } from '../../src/listen/types.ts';
 import { TableReader } from '../../src/table/reader.ts';
-import { addressNode, cachedAddress, node, settings } from '../../src/table/testing/table-answers.ts';
+import {
+  addressNode,
+  cachedAddress,
+  node,
+  settings,
+  showAll,
+} from '../../src/table/testing/table-answers.ts';
+import { type ClientViews, DEFAULT_VIEW_SETTINGS } from '../../src/table/types.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { frame } from '../../src/wire/frames.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
@@ -23,6 +31,7 @@ import { TcpClient } from './tcp-client.ts';
 import { queryFor } from './udp-client.ts';
 
 const READERS = 2;
+const DROPPED: ClientViews = { kind: 'dropped' };
 
 let threadEntry: URL;
 let loadEntry: URL;
@@ -79,6 +88,62 @@ describe('every listener', () => {
       tcpClient.send(frame(queryFor(name, 1)));
       const [message] = await tcpClient.waitForMessages(1);
       expect(summary(message ?? Buffer.alloc(0))).toBe(answer);
+    }
+  });
+
+  it('asks the view of its listener group and of the client, at once or by the handlers', async () => {
+    const { table, answers } = makeTable();
+    const views = ['10.0.1.0', '10.0.2.0', '10.0.3.0'].map((address) => {
+      const id = table.definePublication();
+      const zone = table.defineZone(settings('.', { missing: 'ask' }), id);
+      table.put(addressNode('one.cluster.local', zone, [address]));
+      return table.defineView({ ...DEFAULT_VIEW_SETTINGS, publications: [id] });
+    });
+    const [first, second, near] = views.map((view) => showAll(view).others);
+    const prefixes = [{ range: { address: '127.0.7.0', prefix: 24 }, views: near ?? DROPPED }];
+    table.showViews([
+      { prefixes: [], others: first ?? DROPPED },
+      { prefixes, others: second ?? DROPPED },
+    ]);
+    const asked: string[] = [];
+    const dependencies = {
+      clock: systemClock,
+      log: silentLog,
+      handleQuery: async (query: Uint8Array, { address, group, transport }: Client) => {
+        asked.push(`${transport} ${group} ${address}`);
+        return answerAuthoritatively(query);
+      },
+      udpSize: 1232,
+    };
+    const addresses = [0, 1].map((group) => ({ address: '127.0.0.1', port: 0, group }));
+    const { handleQuery: handle } = dependencies;
+    const byBatches = { threadEntry, table: table.memory, readers: READERS, addresses, handleQuery: handle };
+    const batches = await startUdp(byBatches);
+    const datagrams = await listenByDatagrams({ ...dependencies, addresses, answers });
+    onTestFinished(() => datagrams.stop(0));
+    const tcp = await listenOnTcp({ ...dependencies, addresses, answers, takeover: false, native: true });
+    onTestFinished(() => tcp.stop(0));
+    for (const [client, group, address] of [
+      ['127.0.0.9', 0, '10.0.1.0'],
+      ['127.0.7.9', 0, '10.0.1.0'],
+      ['127.0.0.9', 1, '10.0.2.0'],
+      ['127.0.7.9', 1, '10.0.3.0'],
+    ] as const) {
+      const udpClient = await startClient('udp4', client);
+      for (const listener of [batches, datagrams]) {
+        const port = listener.endpoints[group]?.port ?? 0;
+        const { message } = await udpClient.ask('one.cluster.local', port, '127.0.0.1');
+        expect(summary(message)).toBe(`NOERROR aa ${address} 0`);
+        await udpClient.ask('asked.example', port, '127.0.0.1');
+      }
+      const tcpClient = new TcpClient(tcp.endpoints[group]?.port ?? 0, '127.0.0.1', client);
+      tcpClient.send(frame(queryFor('one.cluster.local', 1)));
+      const [message] = await tcpClient.waitForMessages(1);
+      expect(summary(message ?? Buffer.alloc(0))).toBe(`NOERROR aa ${address} 0`);
+      tcpClient.send(frame(queryFor('asked.example', 1)));
+      await tcpClient.waitForMessages(2);
+      const where = `${group} ${client}`;
+      expect(asked.splice(0)).toEqual([`udp ${where}`, `udp ${where}`, `tcp ${where}`]);
     }
   });
 

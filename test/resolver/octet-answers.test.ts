@@ -74,6 +74,7 @@ class Side {
       start: 2,
       length: packet.length,
       client: CLIENT.address,
+      group: 0,
       respond: (response, length) => {
         this.responses[index] = response.slice(0, length);
       },

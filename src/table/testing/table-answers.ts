@@ -3,7 +3,15 @@
  */
 import { encode, type Packet, type StringAnswer } from 'dns-packet';
 import type { WireName } from '../../wire/types.ts';
-import type { AnswerBody, CachedAnswer, NameNode, ZoneId, ZoneSettings } from '../types.ts';
+import type {
+  AnswerBody,
+  CachedAnswer,
+  ListenerGroupViews,
+  NameNode,
+  ViewId,
+  ZoneId,
+  ZoneSettings,
+} from '../types.ts';
 
 /** A name in wire form, as given (lower case it yourself). */
 export function wire(name: string): WireName {
@@ -79,6 +87,11 @@ export function settings(apex: string, changes: Partial<ZoneSettings> = {}): Zon
     askWildcards: false,
     ...changes,
   };
+}
+
+/** What a listener group shows all clients for all names. */
+export function showAll(view: ViewId): ListenerGroupViews {
+  return { prefixes: [], others: { kind: 'views', zones: [{ zone: wire('.'), view }] } };
 }
 
 /** A query in a packet with room for the response. */

@@ -1,0 +1,90 @@
+/**
+ * The root of the views, read: first the class of the client, then, once the question is known, the view.
+ */
+import { findInterval } from '../wire/address-intervals.ts';
+import { TYPE } from '../wire/types.ts';
+import { CLASS_ACTION, CLIENT_CLASS, CLIENTS, HEADER, UNIT_SHIFT, VIEW_ROOT } from './layout.ts';
+import type { TableViews } from './memory.ts';
+import { findNameEntry, maxLabelsOf, minLabelsOf } from './name-table.ts';
+import type { QuestionReader } from './question.ts';
+import { DEFAULT_VIEW } from './types.ts';
+
+/** Instead of the number of a view. */
+export const NO_VIEW = -1;
+
+/** The address in a socket address of the kernel (see `socket/addresses.ts`). */
+const AF_INET = 2;
+const IPV4_AT = 4;
+const IPV6_AT = 8;
+
+export class ViewFinder {
+  readonly #views: TableViews;
+  readonly #words: Uint32Array;
+  readonly #question: QuestionReader;
+  /** The root of the views, as an octet, for the packet at hand; 0 where there is only the default view. */
+  #root = 0;
+  /** The class of the client, as an octet. */
+  #class = 0;
+
+  constructor(views: TableViews, question: QuestionReader) {
+    this.#views = views;
+    this.#words = views.words;
+    this.#question = question;
+  }
+
+  /**
+   * Finds the class of a client.
+   *
+   * @param at where its socket address begins in `octets`
+   * @returns whether it gets an answer
+   */
+  admits(group: number, octets: Uint8Array, at: number): boolean {
+    const root = (this.#words[HEADER.VIEW_ROOT] ?? 0) << UNIT_SHIFT;
+    this.#root = root;
+    if (root === 0) return true;
+    // A group that is not known any more, or not yet.
+    if (group >= (this.#words[(root + VIEW_ROOT.GROUPS) >> 2] ?? 0)) return false;
+    this.#class = root + this.#classOf(root, group, octets, at);
+    return ((this.#words[(this.#class + CLIENT_CLASS.SHAPE) >> 2] ?? 0) & 0xff) !== CLASS_ACTION.DROP;
+  }
+
+  #classOf(root: number, group: number, octets: Uint8Array, at: number): number {
+    const words = this.#words;
+    const clients = root + (words[((root + VIEW_ROOT.CLIENTS) >> 2) + group] ?? 0);
+    const ipv4 = words[(clients + CLIENTS.IPV4) >> 2] ?? 0;
+    const ipv6 = words[(clients + CLIENTS.IPV6) >> 2] ?? 0;
+    const starts = (clients + CLIENTS.STARTS) >> 2;
+    const classes = starts + ipv4 + ipv6 * 4;
+    if (octets[at] === AF_INET)
+      return words[classes + findInterval(words, starts, ipv4, 1, octets, at + IPV4_AT)] ?? 0;
+    return words[classes + ipv4 + findInterval(words, starts + ipv4, ipv6, 4, octets, at + IPV6_AT)] ?? 0;
+  }
+
+  /** The view that the question at hand is for, of the client that was admitted last. @returns its number, or `NO_VIEW` */
+  find(): number {
+    if (this.#root === 0) return DEFAULT_VIEW;
+    const shape = this.#words[(this.#class + CLIENT_CLASS.SHAPE) >> 2] ?? 0;
+    const zones = this.#words[(this.#class + CLIENT_CLASS.ZONES) >> 2] ?? 0;
+    const found = zones === 0 ? NO_VIEW : this.#findByZone(this.#root + zones);
+    return found === NO_VIEW ? (shape >>> 8) - 1 : found;
+  }
+
+  /**
+   * The longest zone that the name is in, but for DS: that is data of the parent (RFC 4035 section 3.1.4.1), so the shortest.
+   *
+   * @param zones the octet of a table of names
+   */
+  #findByZone(zones: number): number {
+    const question = this.#question;
+    const { labels } = question;
+    const first = minLabelsOf(this.#views, zones);
+    const last = Math.min(labels, maxLabelsOf(this.#views, zones));
+    const isOfParent = question.type === TYPE.DS;
+    for (let turn = first; turn <= last; turn++) {
+      const kept = isOfParent ? turn : first + last - turn;
+      const entry = findNameEntry(this.#views, zones, question, labels - kept);
+      if (entry !== 0) return (this.#words[entry >> 2] ?? 0) >>> 8;
+    }
+    return NO_VIEW;
+  }
+}

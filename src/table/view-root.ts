@@ -1,0 +1,110 @@
+/**
+ * The root of the views, written: which view a query is answered by, from its listener group, its client and the name that
+ * it asks about.
+ */
+import { divideAddresses } from '../wire/address-intervals.ts';
+import { CLASS_ACTION, CLIENT_CLASS, HEADER, UNIT_SHIFT, VIEW_ROOT } from './layout.ts';
+import type { WriterMemory } from './memory.ts';
+import { encodeNameTable } from './name-table.ts';
+import type { ClientViews, ListenerGroupViews } from './types.ts';
+
+const NO_CONTENT = new Uint8Array(0);
+const NO_VIEW = 0;
+
+export class ViewRoot {
+  readonly #memory: WriterMemory;
+  readonly #hashOf: (name: Uint8Array) => number;
+
+  /** @param hashOf the unsalted hash of a name */
+  constructor(memory: WriterMemory, hashOf: (name: Uint8Array) => number) {
+    this.#memory = memory;
+    this.#hashOf = hashOf;
+  }
+
+  /** @param groups undefined: all queries are those of the default view */
+  replace(groups: readonly ListenerGroupViews[] | undefined): void {
+    const { arena, reclaimer, views } = this.#memory;
+    const old = (views.atoms[HEADER.VIEW_ROOT] ?? 0) << UNIT_SHIFT;
+    let block = 0;
+    if (groups !== undefined) {
+      const octets = encodeRoot(groups, this.#hashOf);
+      block = arena.take(octets.length);
+      views.octets.set(octets, block);
+    }
+    Atomics.store(views.atoms, HEADER.VIEW_ROOT, block >> UNIT_SHIFT);
+    if (old === 0) return;
+    const size = views.words[(old + VIEW_ROOT.SIZE) >> 2] ?? 0;
+    reclaimer.retire(() => arena.give(old, size));
+  }
+}
+
+/** Parts of the block, one behind the other. */
+class Parts {
+  readonly #parts: Uint8Array[] = [];
+  length: number;
+
+  constructor(start: number) {
+    this.length = start;
+  }
+
+  /** @returns where it lies */
+  add(part: Uint8Array): number {
+    const at = this.length;
+    this.#parts.push(part);
+    this.length += part.length;
+    return at;
+  }
+
+  join(head: Uint8Array): Uint8Array {
+    return Buffer.concat([head, ...this.#parts]);
+  }
+}
+
+function encodeRoot(groups: readonly ListenerGroupViews[], hashOf: (name: Uint8Array) => number): Uint8Array {
+  const head = new Uint32Array((VIEW_ROOT.CLIENTS >> 2) + groups.length);
+  const parts = new Parts(head.byteLength);
+  const classes = new Map<ClientViews, number>();
+  const addClass = (views: ClientViews): number => {
+    const at = classes.get(views) ?? addClientClass(parts, views, hashOf);
+    classes.set(views, at);
+    return at;
+  };
+  for (const [index, group] of groups.entries())
+    head[(VIEW_ROOT.CLIENTS >> 2) + index] = addClients(parts, group, addClass);
+  head[VIEW_ROOT.SIZE >> 2] = parts.length;
+  head[VIEW_ROOT.GROUPS >> 2] = groups.length;
+  return parts.join(octetsOf(head));
+}
+
+function addClients(
+  parts: Parts,
+  { prefixes, others }: ListenerGroupViews,
+  addClass: (views: ClientViews) => number,
+): number {
+  const otherwise = addClass(others);
+  const classes = prefixes.map(({ range, views }) => [range, addClass(views)] as const);
+  const ipv4 = divideAddresses(classes, 'ipv4', otherwise);
+  const ipv6 = divideAddresses(classes, 'ipv6', otherwise);
+  const counts = [ipv4.values.length, ipv6.values.length];
+  const at = parts.add(octetsOf(Uint32Array.from(counts)));
+  for (const words of [ipv4.starts, ipv6.starts, ipv4.values, ipv6.values])
+    parts.add(octetsOf(Uint32Array.from(words)));
+  return at;
+}
+
+function addClientClass(parts: Parts, views: ClientViews, hashOf: (name: Uint8Array) => number): number {
+  const words = new Uint32Array(CLIENT_CLASS.OCTETS >> 2);
+  if (views.kind !== 'views')
+    words[CLIENT_CLASS.SHAPE >> 2] = views.kind === 'refused' ? CLASS_ACTION.REFUSE : CLASS_ACTION.DROP;
+  else {
+    const root = views.zones.find(({ zone }) => zone.length === 1);
+    const others = views.zones.filter(({ zone }) => zone.length > 1);
+    const shown = root === undefined ? NO_VIEW : root.view + 1;
+    words[CLIENT_CLASS.SHAPE >> 2] = CLASS_ACTION.VIEW | (shown << 8);
+    const entries = others.map(({ zone, view }) => ({ name: zone, tag: view, content: NO_CONTENT }));
+    if (entries.length > 0) words[CLIENT_CLASS.ZONES >> 2] = parts.add(encodeNameTable(entries, hashOf));
+  }
+  return parts.add(octetsOf(words));
+}
+
+const octetsOf = (words: Uint32Array): Uint8Array => new Uint8Array(words.buffer);
