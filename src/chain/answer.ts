@@ -87,6 +87,8 @@ export interface WholeAnswer {
   readonly additionals: readonly ResourceRecord[];
   /** Of an OPT record of its own, sent even to a client that sent none. Undefined: the OPT of the query is repeated. */
   readonly options?: readonly EdnsOption[];
+  /** What went wrong though there is a response, for the handler that logs errors. */
+  readonly reason?: string;
 }
 
 /**

@@ -26,7 +26,7 @@ export interface QueryChanges {
   readonly edns?: Edns | undefined;
 }
 
-/** Which zone of which listeners a query came to, under the names that CoreDNS has for them in its metrics. */
+/** What metrics and logs say of where a query arrived, under CoreDNS's names. */
 export interface QuerySite {
   /** `dns://:53`, `dns://192.0.2.1:53`. */
   readonly server: string;
@@ -34,6 +34,8 @@ export interface QuerySite {
   readonly zone: string;
   /** The view that was chosen; empty: none. */
   readonly view: string;
+  /** Its size as it arrived, in octets. */
+  readonly octets: number;
 }
 
 /** What a query and those that it leads to have in common. */
@@ -44,7 +46,7 @@ interface SharedState {
   repeated: Pick<Asked, 'header' | 'edns'>;
 }
 
-const NO_SITE: QuerySite = { server: '', zone: '', view: '' };
+const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
 export class Query {
   readonly question: Question;
@@ -89,6 +91,11 @@ export class Query {
   /** Whom the work for this query counts for. What the answer is must not depend on it. */
   get account(): string {
     return this.#client.address;
+  }
+
+  /** The client for logs and metrics: what the answer is must not depend on it. */
+  get sender(): Client {
+    return this.#client;
   }
 
   /** Whether a handler has looked at the client, for this question or one that it led to. */

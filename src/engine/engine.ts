@@ -10,6 +10,7 @@ import type { Log } from '../base/log.ts';
 import { createHandleQuery } from '../chain/handle-query.ts';
 import { type Chain, type Handler, reachesForwarder } from '../chain/handler.ts';
 import { namesWithin } from '../chain/match.ts';
+import { PluginMetrics } from '../chain/plugin-metrics.ts';
 import type { EnginePlan, IdentityPlan } from '../config/server/engine-plan.ts';
 import type { Connect } from '../forward/connect.ts';
 import { createChaosHandler } from '../handlers/chaos/chaos.ts';
@@ -66,6 +67,8 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   readonly resolver: Resolver;
   readonly handleQuery: HandleQuery;
   readonly packetPath: PacketPath;
+  /** Those of plugins. */
+  readonly metrics = new PluginMetrics();
   readonly #dependencies: EngineDependencies;
   readonly #sums: CounterSums;
   #plan: EnginePlan;
@@ -227,7 +230,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
 
   #makeServerBlocks({ serverBlocks }: EnginePlan): ServerBlocks {
     const { version, clock, log } = this.#dependencies;
-    return new ServerBlocks(serverBlocks, { table: this.table, version, clock, log });
+    return new ServerBlocks(serverBlocks, { table: this.table, version, metrics: this.metrics, clock, log });
   }
 
   #makeCluster(): Cluster | undefined {

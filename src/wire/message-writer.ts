@@ -41,9 +41,15 @@ export class MessageWriter {
     return this.#ttlOffset;
   }
 
-  /** Begins a new message and forgets the one before. @param limit The octets it may have. */
-  start(limit: number = MAX_MESSAGE_OCTETS): void {
+  /**
+   * Begins a new message and forgets the one before.
+   *
+   * @param limit The octets it may have.
+   * @param compresses Whether names end in pointers where they can.
+   */
+  start(limit: number = MAX_MESSAGE_OCTETS, compresses = true): void {
     this.limit(limit);
+    this.#out.compresses = compresses;
     this.#out.rewind(HEADER_OCTETS, 0);
     this.#count = { questions: 0, answers: 0, authorities: 0, additionals: 0 };
   }

@@ -80,19 +80,25 @@ function readRecord(from: OctetReader): ResourceRecord {
   return { name, class: recordClass, ttl: ttl > 0x7fff_ffff ? 0 : ttl, data };
 }
 
+export interface EncodeOptions {
+  /** Octets the message may have, from 512 up to the default of 65,535. */
+  readonly limit?: number;
+  /** Whether names end in pointers where they can. Default: yes. */
+  readonly compresses?: boolean;
+}
+
 const writer = new MessageWriter();
 
 /**
  * Writes a message, cut at a record where it would exceed `limit`: additional record sets go first, then authorities,
  * both without a trace; TC is set when an answer has to go (RFC 2181 section 9). OPT always stays.
  *
- * @param options.limit Octets the message may have, from 512 up to the default of 65,535.
  * @throws RecordDataError if the data of a record has no wire form.
  */
-export function encodeMessage(message: Message, options: { readonly limit?: number } = {}): Uint8Array {
+export function encodeMessage(message: Message, options: EncodeOptions = {}): Uint8Array {
   const limit = Math.min(Math.max(options.limit ?? MAX_MESSAGE_OCTETS, MIN_UDP_SIZE), MAX_MESSAGE_OCTETS);
   const { edns } = message;
-  writer.start(edns === undefined ? limit : limit - ednsLength(edns));
+  writer.start(edns === undefined ? limit : limit - ednsLength(edns), options.compresses);
   const whole = message.questions.every((question) => writer.question(question)) && writeAnswers(message);
   if (whole && writeRecordSets('authorities', message.authorities))
     writeRecordSets('additionals', message.additionals);

@@ -13,6 +13,8 @@ export class OctetWriter {
   readonly octets = new Uint8Array(MAX_MESSAGE_OCTETS);
   /** Where the next octet goes. */
   position = 0;
+  /** Whether names end in pointers where they can. */
+  compresses = true;
   readonly #names = new NameCompression(this.octets);
   /** The name written last and where it stands as a whole, since records of a set follow each other; or none. */
   #lastName: AbsoluteName | undefined;
@@ -70,6 +72,10 @@ export class OctetWriter {
   }
 
   #writeName(name: AbsoluteName, mayShorten: boolean): void {
+    if (!this.compresses) {
+      this.position = writeName(name, this.octets, this.position);
+      return;
+    }
     if (mayShorten && name === this.#lastName) {
       this.uint16(0xc000 | this.#lastNameAt);
       return;

@@ -11,7 +11,7 @@ import type { Chain } from '../../chain/handler.ts';
 import { type Client, Query, type QuerySite } from '../../chain/query.ts';
 import type { HandleQuery } from '../../listen/types.ts';
 import { parentOf, ROOT } from '../../wire/name.ts';
-import { type Asked, type Query as ParsedQuery, parseQuery } from '../../wire/query.ts';
+import { type Query as ParsedQuery, parseQuery } from '../../wire/query.ts';
 import { CLASS, type NameKey, RCODE } from '../../wire/types.ts';
 import { encodeAnswer } from './response.ts';
 
@@ -33,10 +33,13 @@ export interface ListenerGroupOptions {
   readonly sites: readonly Site[];
   /** Whether classes other than IN reach the blocks; otherwise they are refused. */
   readonly servesOtherClasses: boolean;
+  /** Told of queries that no block is for. @param octets of the refusal */
+  readonly onDropped?: ((query: Query, octets: number) => void) | undefined;
+  /** Told of internal errors, which clients get SERVFAIL for. */
+  readonly onPanic?: () => void;
   readonly log: Log;
 }
 
-/** An internal error has the message that CoreDNS logs for one. */
 export class ListenerGroup {
   readonly #options: ListenerGroupOptions;
   readonly #sites: ReadonlyMap<NameKey, readonly Site[]>;
@@ -51,30 +54,30 @@ export class ListenerGroup {
   readonly handleQuery: HandleQuery = async (packet, client) => {
     const parsed = parseQuery(packet);
     if (parsed.kind === 'drop') return undefined;
-    if (parsed.kind === 'error')
-      return encodeAnswer(parsed, parsed, rejection(parsed.rcode), client.transport);
-    return await this.#answer(parsed, client);
+    if (parsed.kind === 'error') return encodeAnswer(parsed, parsed, rejection(parsed.rcode), client);
+    return await this.#answer(parsed, client, packet.length);
   };
 
-  async #answer(asked: ParsedQuery, client: Client): Promise<Uint8Array | undefined> {
-    const query = this.#makeQuery(asked, client, DROPPED);
+  async #answer(asked: ParsedQuery, client: Client, octets: number): Promise<Uint8Array | undefined> {
+    const query = this.#makeQuery(asked, client, DROPPED, octets);
     const site = this.#mayServe(asked) ? this.#choose(query) : undefined;
-    if (site === undefined) return encodeAnswer(asked, query.repeated, { kind: 'refused' }, client.transport);
-    const own = this.#makeQuery(asked, client, site.zone);
+    if (site === undefined) return encodeAnswer(asked, query.repeated, { kind: 'refused' }, client);
+    const own = this.#makeQuery(asked, client, site.zone, octets);
     try {
       const answer = await site.chain(own);
       if (answer.kind === 'drop') return undefined;
-      return encodeAnswer(asked, own.repeated, answer, client.transport);
+      return encodeAnswer(asked, own.repeated, answer, client);
     } catch (error) {
       const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
       const { name, type } = asked.question;
+      this.#options.onPanic?.();
       this.#options.log.error('internal error', { name, type, reason });
-      return encodeAnswer(asked, own.repeated, { kind: 'servfail' }, client.transport);
+      return encodeAnswer(asked, own.repeated, { kind: 'servfail' }, client);
     }
   }
 
-  #makeQuery(asked: Asked & ParsedQuery, client: Client, zone: string): Query {
-    const site: QuerySite = { server: this.#options.server, zone, view: '' };
+  #makeQuery(asked: ParsedQuery, client: Client, zone: string, octets: number): Query {
+    const site: QuerySite = { server: this.#options.server, zone, view: '', octets };
     return new Query(asked.question, asked, client, undefined, site);
   }
 

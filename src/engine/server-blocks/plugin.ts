@@ -4,6 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 
@@ -39,4 +40,8 @@ export interface PluginContext {
   /** The whole chain of the block, from its first handler: for handlers that ask for further names. */
   readonly chain: Chain;
   readonly version: string;
+  /** Families that stay when plans change: `metrics.counter('coredns_template_matches_total', …)`. Labels: `query.site`. */
+  readonly metrics: PluginMetrics;
+  /** The names of the block's handlers, in order; whole once the block is. */
+  readonly handlerNames: () => readonly string[];
 }

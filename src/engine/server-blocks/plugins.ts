@@ -3,6 +3,9 @@
  */
 import type { Handler } from '../../chain/handler.ts';
 import type { PluginName, PluginOptions, PluginPlan } from '../../config/server/plugin-plan.ts';
+import { ErrorsHandler } from '../../handlers/errors/errors.ts';
+import { createLogHandler } from '../../handlers/log/log.ts';
+import { createPrometheusHandler } from '../../handlers/prometheus/prometheus.ts';
 import { createWhoamiHandler } from '../../handlers/whoami/whoami.ts';
 import type { Plugin, PluginContext } from './plugin.ts';
 
@@ -26,24 +29,30 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   cancel: undefined,
   chaos: undefined,
   debug: setting,
-  errors: undefined,
+  errors(options, context) {
+    const errors = new ErrorsHandler(options, context);
+    return { handler: errors.handler, stop: () => errors.stop() };
+  },
   file: undefined,
   forward: undefined,
   header: undefined,
-  health: undefined,
+  health: setting,
   hosts: undefined,
   kubernetes: undefined,
   loadbalance: undefined,
   local: undefined,
-  log: undefined,
+  log: plainly(createLogHandler),
   loop: undefined,
   minimal: undefined,
   multisocket: setting,
   nsid: undefined,
-  pprof: undefined,
-  prometheus: undefined,
-  ready: undefined,
-  reload: undefined,
+  pprof: setting,
+  prometheus: plainly((_, { handlerNames, ...context }) => {
+    const pluginBehind = () => handlerNames()[handlerNames().indexOf('prometheus') + 1] ?? '';
+    return createPrometheusHandler({ ...context, pluginBehind });
+  }),
+  ready: setting,
+  reload: setting,
   rewrite: undefined,
   root: setting,
   template: undefined,

@@ -3,10 +3,11 @@
  * is only what the answer says, and names are compressed only where the message would not fit otherwise.
  */
 import type { Answer } from '../../chain/answer.ts';
+import type { Client } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import { encodeMessage } from '../../wire/message.ts';
 import { type Asked, respond } from '../../wire/query.ts';
-import { MAX_UDP_SIZE, maxResponseOctets, type Transport } from '../../wire/response-size.ts';
+import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
 import type { Edns, EdnsOption, Message } from '../../wire/types.ts';
 
 type Sendable = Exclude<Answer, { kind: 'drop' }>;
@@ -22,7 +23,7 @@ export function encodeAnswer(
   asked: Asked,
   repeated: Pick<Asked, 'header' | 'edns'>,
   answer: Sendable,
-  transport: Transport,
+  client: Client,
 ): Uint8Array {
   const reply = replyOf(answer);
   const question = asked.question;
@@ -34,12 +35,22 @@ export function encodeAnswer(
     header: { ...response.header, authenticData },
     edns: ednsOf(repeated.edns, options, (reply.rcode ?? 0) >> 4),
   };
-  const limit = maxResponseOctets(transport, repeated.edns?.udpSize ?? 0, MAX_OFFERED_SIZE);
-  return encodeMessage(message, { limit });
+  const limit = maxResponseOctets(client.transport, repeated.edns?.udpSize ?? 0, MAX_OFFERED_SIZE);
+  const plain = encodeMessage(message, { compresses: false });
+  return plain.length <= Math.min(limit, maxPlainOctets(client)) ? plain : encodeMessage(message, { limit });
 }
 
+/** What is sent without compression: over UDP what needs no fragments. */
+function maxPlainOctets({ transport, address }: Client): number {
+  if (transport !== 'udp') return MAX_MESSAGE_OCTETS;
+  return address.includes(':') ? MAX_PLAIN_IPV6 : MAX_PLAIN_IPV4;
+}
+
+const MAX_PLAIN_IPV4 = 1480;
+const MAX_PLAIN_IPV6 = 1220;
+
 /** Any size that a client offers is taken. */
-const MAX_OFFERED_SIZE = Math.max(MAX_UDP_SIZE, 65_535);
+const MAX_OFFERED_SIZE = MAX_MESSAGE_OCTETS;
 
 function ednsOf(
   asked: Edns | undefined,

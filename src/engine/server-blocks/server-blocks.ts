@@ -6,17 +6,21 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { type Chain, composeChain } from '../../chain/handler.ts';
+import type { Answer } from '../../chain/answer.ts';
+import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { ServerBlockPlan, ServerBlocksPlan } from '../../config/server/server-blocks-plan.ts';
 import type { HandleQuery } from '../../listen/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
+import { BlockCounts } from './block-counts.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
-import type { Plugin } from './plugin.ts';
+import type { Plugin, PluginContext } from './plugin.ts';
 import { makePlugin } from './plugins.ts';
 
 export interface ServerBlocksDependencies {
   readonly table: TableWriter;
   readonly version: string;
+  readonly metrics: PluginMetrics;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -29,15 +33,14 @@ interface RunningPlugin {
 interface RunningBlock {
   readonly plan: ServerBlockPlan;
   readonly plugins: readonly RunningPlugin[];
+  readonly handlerNames: readonly string[];
   readonly chain: Chain;
 }
-
-/** What the end of a chain says: no plugin has answered. */
-const NO_PLUGIN = 'no next plugin found';
 
 export class ServerBlocks {
   readonly #dependencies: ServerBlocksDependencies;
   readonly #blocks: readonly RunningBlock[];
+  readonly #counts: BlockCounts;
   readonly #groups: ReadonlyMap<string, ListenerGroup>;
 
   /** @throws PluginError, and what plugins say that cannot be made */
@@ -45,8 +48,10 @@ export class ServerBlocks {
     this.#dependencies = dependencies;
     const serverOf = (index: number) =>
       plan.groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
+    this.#counts = new BlockCounts(plan, dependencies.metrics);
     this.#blocks = plan.blocks.map((block, index) => this.#makeBlock(block, serverOf(index)));
     this.#groups = new Map(plan.groups.map((group) => [group.server, this.#makeGroup(group)]));
+    this.#counts.enabled(plan, (block) => this.#blocks[block]?.handlerNames ?? []);
   }
 
   /** Ends when queries may be answered. @throws what the first plugin says that cannot start */
@@ -79,25 +84,26 @@ export class ServerBlocks {
   }
 
   #makeBlock(plan: ServerBlockPlan, server: string): RunningBlock {
-    const { table, version, clock, log } = this.#dependencies;
+    let handlers: readonly Handler[] = [];
     let chain: Chain = () => ({ kind: 'servfail' });
-    const context = {
+    const context: PluginContext = {
       zones: plan.zones,
       server,
       // The chain is whole only when the last plugin is made.
-      chain: ((query) => chain(query)) satisfies Chain,
-      table,
-      version,
-      clock,
-      log,
+      chain: (query) => chain(query),
+      handlerNames: () => handlers.map(({ name }) => name),
+      ...this.#dependencies,
     };
     const plugins = plan.plugins.map((each) => ({ name: each.name, plugin: makePlugin(each, context) }));
-    const handlers = plugins.flatMap(({ plugin: { handler } }) => handler ?? []);
+    handlers = plugins.flatMap(({ plugin: { handler } }) => handler ?? []);
+    const last = handlers.at(-1)?.name;
     // A block without a handler refuses.
-    const end: Chain = () =>
-      handlers.length === 0 ? { kind: 'refused' } : { kind: 'servfail', reason: NO_PLUGIN };
-    chain = composeChain(handlers, end);
-    return { plan, plugins, chain };
+    const end: Answer =
+      last === undefined
+        ? { kind: 'refused' }
+        : { kind: 'servfail', reason: `plugin/${last}: no next plugin found` };
+    chain = composeChain(handlers, () => end);
+    return { plan, plugins, handlerNames: handlers.map(({ name }) => name), chain };
   }
 
   #makeGroup({ server, sites }: ServerBlocksPlan['groups'][number]): ListenerGroup {
@@ -109,6 +115,8 @@ export class ServerBlocks {
         return running === undefined ? [] : [{ zone, chain: running.chain, accepts: () => true }];
       }),
       servesOtherClasses: blocks.some(({ plan }) => plan.plugins.some(({ name }) => OTHER_CLASSES.has(name))),
+      onDropped: this.#counts.isCounting ? (query, octets) => this.#counts.dropped(query, octets) : undefined,
+      onPanic: () => this.#counts.panicked(),
       log: this.#dependencies.log,
     });
   }

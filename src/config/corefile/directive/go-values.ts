@@ -69,21 +69,6 @@ export function parseGoDuration(text: string): GoValue<number> {
   return good(text.startsWith('-') ? -total : total);
 }
 
-/** A duration as Go prints it: `25h0m0s`, `1.5s`, `200ms`. */
-export function formatGoDuration(milliseconds: number): string {
-  const sign = milliseconds < 0 ? '-' : '';
-  const rest = Math.abs(milliseconds);
-  if (rest === 0) return '0s';
-  if (rest < 1e-3) return `${sign}${Math.round(rest * 1e6)}ns`;
-  if (rest < 1) return `${sign}${rest * 1e3}µs`;
-  if (rest < 1000) return `${sign}${rest}ms`;
-  const hours = Math.floor(rest / 3_600_000);
-  const minutes = Math.floor((rest % 3_600_000) / 60_000);
-  const seconds = `${(rest % 60_000) / 1000}s`;
-  if (hours > 0) return `${sign}${hours}h${minutes}m${seconds}`;
-  return minutes > 0 ? `${sign}${minutes}m${seconds}` : `${sign}${seconds}`;
-}
-
 export interface HostAndPort {
   readonly host: string;
   readonly port: string;

@@ -1,11 +1,12 @@
 /**
  * `file`: zones from master files.
  */
+import { formatGoDuration } from '../../../base/duration.ts';
 import type { FileOptions, FileZone } from '../../../handlers/file/options.ts';
 import type { NameKey } from '../../../wire/types.ts';
 import { type Directive, fallthroughZones, resolvePath, zonesOrBlock } from '../directive/directive.ts';
 import type { DirectiveCursor } from '../directive/directive-cursor.ts';
-import { formatGoDuration, parseGoDuration } from '../directive/go-values.ts';
+import { parseGoDuration } from '../directive/go-values.ts';
 import { checkZoneFile } from '../directive/zone-file-check.ts';
 
 const DEFAULT_RELOAD = 60_000;

@@ -1,12 +1,12 @@
 /**
  * The properties in the block of a `forward`.
  */
+import { formatGoDuration } from '../../../base/duration.ts';
 import type { ForwardRule } from '../../../handlers/forward/options.ts';
 import { ROOT } from '../../../wire/name.ts';
 import { type DirectiveContext, resolvePath } from '../directive/directive.ts';
 import type { DirectiveCursor } from '../directive/directive-cursor.ts';
 import {
-  formatGoDuration,
   isAddress,
   parseGoDuration,
   parseInteger,

@@ -1,6 +1,7 @@
 /**
  * `forward`: questions that go to other servers.
  */
+import { formatGoDuration } from '../../../base/duration.ts';
 import type {
   ForwardOptions,
   ForwardRule,
@@ -10,7 +11,6 @@ import type {
 import { ROOT } from '../../../wire/name.ts';
 import type { Directive, DirectiveContext } from '../directive/directive.ts';
 import type { DirectiveCursor } from '../directive/directive-cursor.ts';
-import { formatGoDuration } from '../directive/go-values.ts';
 import { parseZones } from '../keys/zone-name.ts';
 import { readForwardProperties } from './forward-properties.ts';
 import { readUpstreams } from './forward-upstreams.ts';

@@ -1,10 +1,11 @@
 /**
  * `timeouts`: how long connections of clients may take, and how much they may ask.
  */
+import { formatGoDuration } from '../../../base/duration.ts';
 import type { TimeoutsOptions } from '../../../handlers/timeouts/options.ts';
 import type { Directive } from '../directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../directive/directive-cursor.ts';
-import { formatGoDuration, parseGoDuration, parseInteger } from '../directive/go-values.ts';
+import { parseGoDuration, parseInteger } from '../directive/go-values.ts';
 
 const MIN_TIMEOUT = 1000;
 const MAX_TIMEOUT = 24 * 3_600_000;

@@ -1,0 +1,72 @@
+/**
+ * What an answer of a server block says, for handlers that log or count: as CoreDNS has it before the OPT record of the client is
+ * added.
+ */
+import { encodeMessage } from '../wire/message.ts';
+import { respond } from '../wire/query.ts';
+import { type Edns, type EdnsOption, type Message, OPCODE, RCODE, TYPE } from '../wire/types.ts';
+import type { Answer } from './answer.ts';
+import type { Query } from './query.ts';
+import { replyOf } from './response.ts';
+
+/** A response that a handler has made. */
+export interface DescribedResponse {
+  /** The whole response code. */
+  readonly rcode: number;
+  readonly message: Message;
+  /** Octets, without compression of names. */
+  readonly size: number;
+}
+
+/** Answers that are a response code alone: the server makes the response, not a handler. */
+const CODES: ReadonlySet<Answer['kind']> = new Set([
+  'refused',
+  'servfail',
+  'notimp',
+  'formerr',
+  'overloaded',
+]);
+
+/** Undefined: no handler has made a response. There is none, or the server sends one with nothing but a response code. */
+export function describeResponse(query: Query, answer: Answer): DescribedResponse | undefined {
+  if (answer.kind === 'drop' || CODES.has(answer.kind)) return undefined;
+  const reply = replyOf(answer);
+  const rcode = reply.rcode ?? 0;
+  const edns = answer.kind === 'message' && answer.options ? ednsWith(answer.options) : undefined;
+  const asked = { header: query.repeated.header, question: query.question, edns: undefined };
+  const response = respond(asked, reply);
+  const { authenticData = false } = reply;
+  const message = { ...response, header: { ...response.header, authenticData }, edns };
+  return { rcode, message, size: lengthOf(message) };
+}
+
+/** The response code that the client gets; undefined: no response. */
+export function rcodeOf(answer: Answer): number | undefined {
+  return answer.kind === 'drop' ? undefined : (replyOf(answer).rcode ?? 0);
+}
+
+function ednsWith(options: readonly EdnsOption[]): Edns {
+  return { version: 0, udpSize: 0, dnssecOk: false, extendedRcode: 0, options };
+}
+
+function lengthOf(message: Message): number {
+  return encodeMessage(message, { compresses: false }).length;
+}
+
+/** As CoreDNS's log classifies responses. */
+export type ResponseClass = 'success' | 'denial' | 'error';
+
+export function classifyResponse(response: DescribedResponse | undefined): ResponseClass {
+  if (response === undefined) return 'error';
+  const { rcode, message } = response;
+  const { answers, authorities, header, questions } = message;
+  const type = questions[0]?.type;
+  if (isTransfer(header.opcode, type)) return 'error';
+  const hasSoa = authorities.some(({ data }) => data.kind === 'SOA');
+  if (rcode === RCODE.NOERROR) return answers.length === 0 && hasSoa ? 'denial' : 'success';
+  return rcode === RCODE.NXDOMAIN && hasSoa && answers.length === 0 ? 'denial' : 'error';
+}
+
+function isTransfer(opcode: number, type: number | undefined): boolean {
+  return opcode === OPCODE.NOTIFY || opcode === OPCODE.UPDATE || type === TYPE.IXFR || type === TYPE.AXFR;
+}

@@ -1,0 +1,57 @@
+/**
+ * What is counted of server blocks as a whole, where one of them counts its queries: queries of no zone, internal errors, and
+ * which plugins there are.
+ */
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { Query } from '../../chain/query.ts';
+import type { ServerBlocksPlan } from '../../config/server/server-blocks-plan.ts';
+import { QueryMetrics } from '../../handlers/prometheus/query-metrics.ts';
+import { RCODE } from '../../wire/types.ts';
+
+const COUNTER_OF_PLUGINS = 'prometheus';
+
+export class BlockCounts {
+  readonly isCounting: boolean;
+  readonly #metrics: PluginMetrics;
+
+  constructor({ blocks }: ServerBlocksPlan, metrics: PluginMetrics) {
+    this.#metrics = metrics;
+    this.isCounting = blocks.some(({ plugins }) => plugins.some(({ name }) => name === COUNTER_OF_PLUGINS));
+    if (this.isCounting) this.#panics();
+  }
+
+  /** Shows the handlers of the blocks that count, and no others from now on. */
+  enabled({ groups }: ServerBlocksPlan, namesOf: (block: number) => readonly string[]): void {
+    if (!this.isCounting) return;
+    const labels = ['server', 'zone', 'view', 'name'];
+    const help = 'A metric that indicates whether a plugin is enabled on per server and zone basis.';
+    const gauge = this.#metrics.gauge('coredns_plugin_enabled', help, labels);
+    gauge.reset();
+    for (const { server, sites } of groups) {
+      const shown = new Set<number>();
+      for (const { zone, block } of sites) {
+        const names = namesOf(block);
+        // Of several zones of a block the first stands for all.
+        if (shown.has(block) || !names.includes(COUNTER_OF_PLUGINS)) continue;
+        shown.add(block);
+        for (const name of names) gauge.set({ server, zone, view: '', name }, 1);
+      }
+    }
+  }
+
+  /** A query that no block is for. */
+  dropped({ site, sender: client, question, edns }: Query, responseSize: number): void {
+    const { type } = question;
+    const counted = { site, client, type, edns, rcode: RCODE.REFUSED, responseSize, plugin: '', seconds: 0 };
+    new QueryMetrics(this.#metrics).count(counted);
+  }
+
+  /** An internal error. */
+  panicked(): void {
+    if (this.isCounting) this.#panics().inc();
+  }
+
+  #panics() {
+    return this.#metrics.counter('coredns_panics_total', 'A metrics that counts the number of panics.');
+  }
+}

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { Pattern } from '../../base/pattern.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import type { Answer } from '../../chain/answer.ts';
+import { makeQuery } from '../../chain/testing/queries.ts';
+import { ErrorsHandler } from './errors.ts';
+import type { ErrorConsolidation } from './options.ts';
+
+function makeErrors(...consolidations: ErrorConsolidation[]) {
+  const [clock, log] = [new ManualClock(), new RecordingLog()];
+  const errors = new ErrorsHandler({ stacktrace: false, consolidations }, { clock, log });
+  const note = (answer: Answer) => errors.handler.handle(makeQuery('Web.example.'), () => answer);
+  const lines = () => log.records.map(({ level, message }) => `${level} ${message}`);
+  return { errors, clock, note, lines };
+}
+
+const refused: Answer = { kind: 'servfail', reason: 'connection refused' };
+
+it('logs what handlers say went wrong, and nothing else', async () => {
+  const { note, lines } = makeErrors();
+  expect(await note(refused)).toBe(refused);
+  await note({ kind: 'servfail' });
+  await note({ kind: 'refused', reason: 'too many' });
+  expect(lines()).toEqual([
+    'error plugin/errors: 2 web.example. A: connection refused',
+    'error plugin/errors: 5 web.example. A: too many',
+  ]);
+});
+
+it('counts errors that fit a pattern, and tells them after the period or at the end', async () => {
+  const pattern = new Pattern('refused$');
+  const { errors, clock, note, lines } = makeErrors({
+    period: 1000,
+    pattern,
+    level: 'warning',
+    showFirst: true,
+  });
+  for (let count = 0; count < 3; count += 1) await note(refused);
+  await note({ kind: 'servfail', reason: 'timeout' });
+  clock.advance(1000);
+  await note(refused);
+  errors.stop();
+  expect(lines()).toEqual([
+    'error plugin/errors: 2 web.example. A: connection refused',
+    'error plugin/errors: 2 web.example. A: timeout',
+    "warn plugin/errors: 3 errors like 'refused$' occurred in last 1s",
+    'error plugin/errors: 2 web.example. A: connection refused',
+    "warn plugin/errors: 1 errors like 'refused$' occurred in last 1s",
+  ]);
+});

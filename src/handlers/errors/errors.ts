@@ -1,0 +1,101 @@
+/**
+ * Logs what went wrong in the handlers behind: `plugin/errors: 2 example.org. A: read udp …: i/o timeout`.
+ *
+ * Errors that fit a pattern are counted for a time, and told in one line.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import { formatGoDuration } from '../../base/duration.ts';
+import type { Log } from '../../base/log.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import { replyOf } from '../../chain/response.ts';
+import { typeName } from '../../wire/mnemonics.ts';
+import type { ErrorConsolidation, ErrorsOptions } from './options.ts';
+
+export interface ErrorsDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const LEVELS = { debug: 'debug', info: 'info', warning: 'warn', error: 'error' } as const;
+
+export class ErrorsHandler {
+  readonly handler: Handler;
+  readonly #counts: readonly ConsolidatedCount[];
+  readonly #log: Log;
+
+  constructor({ consolidations }: ErrorsOptions, { clock, log }: ErrorsDependencies) {
+    this.#log = log;
+    this.#counts = consolidations.map((settings) => new ConsolidatedCount(settings, { clock, log }));
+    this.handler = {
+      name: 'errors',
+      role: 'other',
+      questions: NO_QUESTIONS,
+      answers: 'unchanged',
+      handle: async (query, next) => {
+        const answer = await next(query);
+        const reason = 'reason' in answer ? answer.reason : undefined;
+        if (reason !== undefined) this.#note(query, answer, reason);
+        return answer;
+      },
+    };
+  }
+
+  /** Tells what was counted and not told yet. */
+  stop(): void {
+    for (const count of this.#counts) count.stop();
+  }
+
+  #note({ key, question }: Query, answer: Answer, reason: string): void {
+    const count = this.#counts.find((each) => each.isFor(reason));
+    const line = () =>
+      this.#log.error(`plugin/errors: ${codeOf(answer)} ${key} ${typeName(question.type)}: ${reason}`);
+    if (count === undefined) line();
+    else if (count.add()) line();
+  }
+}
+
+/** The code that the handler behind has left to the server; 0 where it has made a response. */
+function codeOf(answer: Answer): number {
+  return answer.kind === 'drop' || answer.kind === 'message' ? 0 : (replyOf(answer).rcode ?? 0);
+}
+
+class ConsolidatedCount {
+  readonly #settings: ErrorConsolidation;
+  readonly #dependencies: ErrorsDependencies;
+  #count = 0;
+  #timer: Timer | undefined;
+
+  constructor(settings: ErrorConsolidation, dependencies: ErrorsDependencies) {
+    this.#settings = settings;
+    this.#dependencies = dependencies;
+  }
+
+  isFor(reason: string): boolean {
+    return this.#settings.pattern.test(reason);
+  }
+
+  /** @returns whether the error is logged by itself as well */
+  add(): boolean {
+    const { period, showFirst } = this.#settings;
+    this.#count += 1;
+    if (this.#count > 1) return false;
+    this.#timer = this.#dependencies.clock.after(Math.max(0, period), () => this.#tell());
+    return showFirst;
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#tell();
+  }
+
+  #tell(): void {
+    const { pattern, period, level } = this.#settings;
+    if (this.#count === 0) return;
+    const line = `plugin/errors: ${this.#count} errors like '${pattern.source}' occurred in last ${formatGoDuration(period)}`;
+    this.#count = 0;
+    this.#dependencies.log[LEVELS[level]](line);
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The format of a line of the log: text with words in braces.
+ */
+import type { DescribedResponse } from '../../chain/described-response.ts';
+import type { Query } from '../../chain/query.ts';
+import { className, rcodeName, typeName } from '../../wire/mnemonics.ts';
+import { maxResponseOctets } from '../../wire/response-size.ts';
+import type { Header } from '../../wire/types.ts';
+
+/** What a line can say. */
+export interface LoggedQuery {
+  readonly query: Query;
+  /** Undefined: no handler has made one. */
+  readonly response: DescribedResponse | undefined;
+  readonly milliseconds: number;
+}
+
+type WriteWord = (logged: LoggedQuery) => string;
+
+/** What stands for something that is not known. */
+const NOTHING = '-';
+
+const WORDS: ReadonlyMap<string, WriteWord> = new Map([
+  ['type', ({ query }: LoggedQuery) => typeName(query.question.type)],
+  ['name', ({ query }: LoggedQuery) => query.key],
+  ['class', ({ query }: LoggedQuery) => nameOfClass(query.question.class)],
+  ['proto', ({ query }: LoggedQuery) => query.sender.transport],
+  ['size', ({ query }: LoggedQuery) => String(query.site.octets)],
+  ['remote', ({ query }: LoggedQuery) => bracket(query.sender.address)],
+  ['port', ({ query }: LoggedQuery) => String(query.sender.port)],
+  ['local', ({ query }: LoggedQuery) => bracket(query.sender.localAddress ?? '::')],
+  ['>id', ({ query }: LoggedQuery) => String(query.header.id)],
+  ['>opcode', ({ query }: LoggedQuery) => String(query.header.opcode)],
+  ['>do', ({ query }: LoggedQuery) => String(query.edns?.dnssecOk ?? false)],
+  ['>bufsize', ({ query }: LoggedQuery) => String(sizeFor(query))],
+  ['rcode', ({ response }: LoggedQuery) => (response === undefined ? NOTHING : rcodeName(response.rcode))],
+  ['rsize', ({ response }: LoggedQuery) => String(response?.size ?? 0)],
+  ['>rflags', ({ response }: LoggedQuery) => flagsOf(response?.message.header) || NOTHING],
+  ['duration', ({ milliseconds }: LoggedQuery) => `${Number((milliseconds / 1000).toFixed(9))}s`],
+]);
+
+/** Words that are not known stay as they are; those of metadata, `{/label}`, are empty. */
+export function compileLogFormat(format: string): WriteWord {
+  const parts = format.split(/(\{[^{}]*\})/).map((part): string | WriteWord => {
+    if (!part.startsWith('{') || !part.endsWith('}')) return part;
+    const word = part.slice(1, -1);
+    return word.startsWith('/') ? NOTHING : (WORDS.get(word) ?? part);
+  });
+  return (logged) => parts.map((part) => (typeof part === 'string' ? part : part(logged))).join('');
+}
+
+/** Classes of questions alone, which CoreDNS writes by number. */
+const UNNAMED_CLASSES: ReadonlySet<string> = new Set(['ANY', 'NONE']);
+
+function nameOfClass(dnsClass: number): string {
+  const name = className(dnsClass);
+  return UNNAMED_CLASSES.has(name) ? `CLASS${dnsClass}` : name;
+}
+
+function bracket(address: string): string {
+  return address.includes(':') ? `[${address}]` : address;
+}
+
+/** The octets that a response may have. */
+function sizeFor(query: Query): number {
+  return maxResponseOctets(query.sender.transport, query.edns?.udpSize ?? 0, 65_535);
+}
+
+const FLAGS = [
+  ['response', 'qr'],
+  ['authoritative', 'aa'],
+  ['truncated', 'tc'],
+  ['recursionDesired', 'rd'],
+  ['recursionAvailable', 'ra'],
+  ['authenticData', 'ad'],
+  ['checkingDisabled', 'cd'],
+] as const satisfies readonly (readonly [keyof Header, string])[];
+
+function flagsOf(header: Header | undefined): string {
+  if (header === undefined) return '';
+  return FLAGS.flatMap(([flag, name]) => (header[flag] ? [name] : [])).join(',');
+}

@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import type { Answer } from '../../chain/answer.ts';
+import { addresses, denial, makeQuery } from '../../chain/testing/queries.ts';
+import { ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { createLogHandler } from './log.ts';
+import type { LogRule } from './options.ts';
+
+async function linesOf(rules: readonly LogRule[], answers: readonly (readonly [string, Answer])[]) {
+  const log = new RecordingLog();
+  const clock = new ManualClock();
+  const { handle } = createLogHandler({ rules }, { clock, log });
+  for (const [name, answer] of answers)
+    await handle(makeQuery(name), () => {
+      clock.advance(2);
+      return answer;
+    });
+  return log.records.map(({ message }) => message);
+}
+
+it('writes what the format names, and leaves what it does not know', async () => {
+  const format =
+    '{remote}:{port} {>id} "{type} {class} {name} {proto} {>do} {>bufsize}" {rcode} {>rflags} {rsize} {duration}';
+  const rule = { zone: ROOT as NameKey, format: `${format} {nosuch} {/label} {`, classes: ['all'] } as const;
+  const lines = await linesOf(
+    [rule],
+    [
+      ['Web.example.', addresses('Web.example.', '10.0.0.1')],
+      ['web.example.', { kind: 'servfail' }],
+      ['web.example.', { kind: 'drop' }],
+    ],
+  );
+  const start = '192.0.2.53:5353 4711 "A IN web.example. udp false 512"';
+  expect(lines).toEqual([
+    `${start} NOERROR qr,aa,rd 56 0.002s {nosuch} - {`,
+    // The server makes the response, behind the log's back.
+    `${start} - - 0 0.002s {nosuch} - {`,
+    `${start} - - 0 0.002s {nosuch} - {`,
+  ]);
+});
+
+it('takes the first rule whose zone holds the name, and its classes', async () => {
+  const rules: readonly LogRule[] = [
+    { zone: 'a.' as NameKey, format: 'a {name}', classes: ['denial'] },
+    { zone: ROOT as NameKey, format: '. {name}', classes: ['success', 'error'] },
+  ];
+  const lines = await linesOf(rules, [
+    ['x.a.', denial('nxdomain')],
+    ['y.a.', addresses('y.a.', '10.0.0.1')],
+    ['z.b.', denial('nodata')],
+    ['b.', addresses('b.', '10.0.0.1')],
+    ['c.', { kind: 'refused' }],
+  ]);
+  expect(lines).toEqual(['a x.a.', '. b.', '. c.']);
+});

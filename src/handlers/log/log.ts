@@ -1,0 +1,41 @@
+/**
+ * A line for each query, in the formats of CoreDNS: `{remote}:{port} - {>id} "{type} {class} {name} …" {rcode} …`.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { classifyResponse, describeResponse } from '../../chain/described-response.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
+import { isWithin } from '../../wire/name.ts';
+import { compileLogFormat } from './log-format.ts';
+import type { LogOptions } from './options.ts';
+
+export interface LogDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The first rule whose zone holds the name decides, whether its class fits or not. */
+export function createLogHandler({ rules }: LogOptions, { clock, log }: LogDependencies): Handler {
+  const compiled = rules.map(({ zone, format, classes }) => ({
+    zone,
+    write: compileLogFormat(format),
+    classes: new Set(classes),
+  }));
+  return {
+    name: 'log',
+    role: 'other',
+    questions: NO_QUESTIONS,
+    answers: 'unchanged',
+    handle: async (query, next) => {
+      const rule = compiled.find(({ zone }) => isWithin(query.key, zone));
+      if (rule === undefined) return await next(query);
+      const began = clock.monotonic();
+      const answer = await next(query);
+      const response = describeResponse(query, answer);
+      if (rule.classes.has('all') || rule.classes.has(classifyResponse(response)))
+        log.info(rule.write({ query, response, milliseconds: clock.monotonic() - began }));
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { addresses, makeQuery } from '../../chain/testing/queries.ts';
+import { createPrometheusHandler } from './prometheus.ts';
+
+it('counts requests, responses, sizes and times, and goes on counting in another block', async () => {
+  const [clock, metrics] = [new ManualClock(), new PluginMetrics()];
+  for (const answer of [addresses('a.', '10.0.0.1'), { kind: 'servfail' } as const]) {
+    const { handle } = createPrometheusHandler({ metrics, clock, pluginBehind: () => 'errors' });
+    await handle(makeQuery('a.', 'HINFO'), () => {
+      clock.advance(3);
+      return answer;
+    });
+  }
+  const lines = (await metrics.render()).split('\n');
+  const site = 'server="",zone="",view=""';
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      `coredns_dns_requests_total{${site},proto="udp",family="1",type="other"} 2`,
+      `coredns_dns_responses_total{${site},rcode="NOERROR",plugin="errors"} 1`,
+      `coredns_dns_responses_total{${site},rcode="SERVFAIL",plugin=""} 1`,
+      `coredns_dns_request_duration_seconds_bucket{le="0.002",${site}} 0`,
+      `coredns_dns_request_duration_seconds_bucket{le="0.004",${site}} 2`,
+      `coredns_dns_response_size_bytes_sum{${site},proto="udp"} 36`,
+    ]),
+  );
+});

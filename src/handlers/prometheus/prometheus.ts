@@ -1,0 +1,44 @@
+/**
+ * Counts the queries of a server block.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { describeResponse, rcodeOf } from '../../chain/described-response.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { QueryMetrics } from './query-metrics.ts';
+
+export interface PrometheusDependencies {
+  readonly metrics: PluginMetrics;
+  readonly clock: Clock;
+  /** The name of the handler behind, once the block is whole. */
+  readonly pluginBehind: () => string;
+}
+
+export function createPrometheusHandler({ metrics, clock, pluginBehind }: PrometheusDependencies): Handler {
+  const queries = new QueryMetrics(metrics);
+  return {
+    name: 'prometheus',
+    role: 'other',
+    questions: NO_QUESTIONS,
+    answers: 'unchanged',
+    handle: async (query, next) => {
+      const began = clock.monotonic();
+      const { site, question, edns } = query;
+      const answer = await next(query);
+      const response = describeResponse(query, answer);
+      queries.count({
+        site,
+        client: query.sender,
+        type: question.type,
+        edns,
+        rcode: rcodeOf(answer) ?? 0,
+        responseSize: response?.size ?? 0,
+        // CoreDNS counts all responses for the first plugin that could have changed them.
+        plugin: response === undefined ? '' : pluginBehind(),
+        seconds: (clock.monotonic() - began) / 1000,
+      });
+      return answer;
+    },
+  };
+}

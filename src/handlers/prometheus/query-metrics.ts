@@ -1,0 +1,91 @@
+/**
+ * What is counted of each query, under CoreDNS's names: requests, responses, sizes and times.
+ */
+import type { Counter, Histogram } from 'prom-client';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { Client, QuerySite } from '../../chain/query.ts';
+import { rcodeName, typeName } from '../../wire/mnemonics.ts';
+import type { Edns } from '../../wire/types.ts';
+
+/** A query with its response. */
+export interface CountedQuery {
+  readonly site: QuerySite;
+  readonly client: Client;
+  readonly type: number;
+  readonly edns: Edns | undefined;
+  /** The whole response code; NOERROR where no response was sent. */
+  readonly rcode: number;
+  /** Octets of the response, without compression of names. */
+  readonly responseSize: number;
+  /** The plugin that the response is counted for; empty: the server made it. */
+  readonly plugin: string;
+  readonly seconds: number;
+}
+
+const DURATIONS = Array.from({ length: 16 }, (_, step) => 0.00025 * 2 ** step);
+const SIZES = [0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3];
+
+/** Types that have a value of their own; all others are `other`. */
+const NAMED_TYPES: ReadonlySet<string> = new Set(
+  `A AAAA MX SOA CNAME PTR TXT NS SRV DS DNSKEY RRSIG NSEC NSEC3 HTTPS SVCB IXFR AXFR ANY`.split(' '),
+);
+
+export class QueryMetrics {
+  readonly #requests: Counter;
+  readonly #dnssecOk: Counter;
+  readonly #responses: Counter;
+  readonly #durations: Histogram;
+  readonly #requestSizes: Histogram;
+  readonly #responseSizes: Histogram;
+
+  constructor(metrics: PluginMetrics) {
+    const site = ['server', 'zone', 'view'];
+    this.#requests = metrics.counter(
+      'coredns_dns_requests_total',
+      'Counter of DNS requests made per zone, protocol and family.',
+      [...site, 'proto', 'family', 'type'],
+    );
+    this.#dnssecOk = metrics.counter(
+      'coredns_dns_do_requests_total',
+      'Counter of DNS requests with DO bit set per zone.',
+      site,
+    );
+    this.#responses = metrics.counter('coredns_dns_responses_total', 'Counter of response status codes.', [
+      ...site,
+      'rcode',
+      'plugin',
+    ]);
+    this.#durations = metrics.histogram(
+      'coredns_dns_request_duration_seconds',
+      'Histogram of the time (in seconds) each request took per zone.',
+      site,
+      DURATIONS,
+    );
+    this.#requestSizes = metrics.histogram(
+      'coredns_dns_request_size_bytes',
+      'Size of the EDNS0 UDP buffer in bytes (64K for TCP) per zone and protocol.',
+      [...site, 'proto'],
+      SIZES,
+    );
+    this.#responseSizes = metrics.histogram(
+      'coredns_dns_response_size_bytes',
+      'Size of the returned response in bytes.',
+      [...site, 'proto'],
+      SIZES,
+    );
+  }
+
+  count({ site, client, type, edns, rcode, responseSize, plugin, seconds }: CountedQuery): void {
+    const { server, zone, view, octets } = site;
+    const labels = { server, zone, view };
+    const proto = client.transport === 'udp' ? 'udp' : 'tcp';
+    const family = client.address.includes(':') ? '2' : '1';
+    const name = typeName(type);
+    this.#requests.inc({ ...labels, proto, family, type: NAMED_TYPES.has(name) ? name : 'other' });
+    if (edns?.dnssecOk === true) this.#dnssecOk.inc(labels);
+    this.#durations.observe(labels, seconds);
+    this.#requestSizes.observe({ ...labels, proto }, octets);
+    this.#responseSizes.observe({ ...labels, proto }, responseSize);
+    this.#responses.inc({ ...labels, rcode: rcodeName(rcode), plugin });
+  }
+}
