@@ -8,7 +8,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { type DropCounts, sumDrops } from './http-connections.ts';
-import { type HttpReply, type HttpRoute, HttpServer, PLAIN_TEXT } from './http-server.ts';
+import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
+import { HttpServer } from './http-server.ts';
 import { inSlices } from './slices.ts';
 
 /** Whether queries should be sent here; if not, the reason. */

@@ -8,16 +8,19 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { readFirstRequest } from './http-first-request.ts';
 
 export interface ConnectionLimits {
   /** Open connections of one client address. */
   readonly perClient: number;
   /** Open connections in all. */
   readonly total: number;
+  /** Milliseconds in which the header of the first request must be complete. */
+  readonly firstRequestTimeout: number;
 }
 
 /** Why a connection was closed before its request was answered. */
-export const DROP_REASONS = ['client-limit', 'total-limit', 'timeout', 'pipelined'] as const;
+export const DROP_REASONS = ['client-limit', 'total-limit', 'timeout', 'pipelined', 'too-large'] as const;
 
 export type DropReason = (typeof DROP_REASONS)[number];
 
@@ -39,7 +42,13 @@ interface Client extends Phases {
   readonly address: string;
 }
 
-export const NO_DROPS: DropCounts = { 'client-limit': 0, 'total-limit': 0, timeout: 0, pipelined: 0 };
+export const NO_DROPS: DropCounts = {
+  'client-limit': 0,
+  'total-limit': 0,
+  timeout: 0,
+  pipelined: 0,
+  'too-large': 0,
+};
 
 /** The drops of several ports together. */
 export function sumDrops(counts: readonly DropCounts[]): DropCounts {
@@ -76,9 +85,21 @@ export class HttpConnections {
     return this.#connections.size;
   }
 
+  /** Closes all connections at once. */
+  closeAll(): void {
+    for (const socket of this.#connections.keys()) socket.destroy();
+  }
+
   /** Bounds the connections of a server from now on. */
   watch(server: Server): void {
-    server.on('connection', (socket) => this.#add(socket));
+    const listeners = server.listeners('connection') as ((socket: Socket) => void)[]; // Node's own, which parse requests.
+    server.removeAllListeners('connection');
+    server.on('connection', (socket) => {
+      if (!this.#add(socket)) return;
+      this.#expectFirstRequest(socket, () => {
+        for (const parse of listeners) parse.call(server, socket);
+      });
+    });
     server.prependListener('request', (request, response) => this.#onRequest(request, response));
     server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
       const socket = stream as Socket; // A plain HTTP server has no other streams.
@@ -93,6 +114,20 @@ export class HttpConnections {
     });
   }
 
+  /** Closes a connection whose first octets are no single request; calls `parse` where they are one. */
+  #expectFirstRequest(socket: Socket, parse: () => void): void {
+    const onTimeout = () => this.drop(socket, 'timeout');
+    const ignore = () => {}; // A reset: `close` follows.
+    socket.setTimeout(this.#limits.firstRequestTimeout, onTimeout).on('error', ignore);
+    readFirstRequest(socket, (found) => {
+      if (found === 'pipelined') return this.drop(socket, 'pipelined');
+      if (found === 'too large') return this.drop(socket, 'too-large');
+      socket.off('timeout', onTimeout).off('error', ignore);
+      parse();
+      socket.resume();
+    });
+  }
+
   /** Closes a connection, and counts why. */
   drop(socket: Socket, reason: DropReason): void {
     const connection = this.#connections.get(socket);
@@ -103,10 +138,14 @@ export class HttpConnections {
     this.#onDrop(reason, connection.client.address);
   }
 
-  #add(socket: Socket): void {
+  /** @returns whether it is still there */
+  #add(socket: Socket): boolean {
     const address = socket.remoteAddress;
     // Gone before it was accepted.
-    if (address === undefined) return void socket.destroy();
+    if (address === undefined) {
+      socket.destroy();
+      return false;
+    }
     let client = this.#clients.get(address);
     if (client === undefined) {
       client = { address, waiting: new Set(), answering: new Set() };
@@ -119,6 +158,7 @@ export class HttpConnections {
     socket.once('close', () => this.#remove(connection));
     this.#grown.add(client);
     this.#planTrim();
+    return true;
   }
 
   /**

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock } from '../base/testing/manual-clock.ts';
 import { RecordingLog } from '../base/testing/recording-log.ts';
-import { type HttpRoute, HttpServer, HttpServerError, PLAIN_TEXT } from './http-server.ts';
+import { type HttpRoute, PLAIN_TEXT } from './http-route.ts';
+import { HttpServer, HttpServerError } from './http-server.ts';
 
 const clock = new ManualClock();
 const log = new RecordingLog();
@@ -128,10 +130,70 @@ describe('a port that another has', () => {
 
 it('stops although a client keeps its connection open', async () => {
   const server = await start();
-  const open = await fetch(`http://127.0.0.1:${server.port}/word`, {
-    headers: { connection: 'keep-alive' },
-  });
-  await open.text();
+  const socket = connect(server.port ?? 0, '127.0.0.1');
+  socket.write('GET /word HTTP/1.1\r\n');
+  await once(socket, 'connect');
+  const closed = once(
+    socket.on('error', () => {}),
+    'close',
+  );
+  await get(server, '/word');
   await server.stop();
+  await closed;
   expect(server.port).toBeUndefined();
+});
+
+describe('the first octets of a connection', () => {
+  /** @returns all that the server sends until it closes the connection */
+  async function exchange(server: HttpServer, ...chunks: readonly string[]): Promise<string> {
+    const socket = connect(server.port ?? 0, '127.0.0.1').setNoDelay();
+    let received = '';
+    socket
+      .on('error', () => {})
+      .on('data', (chunk) => {
+        received += String(chunk);
+      });
+    for (const chunk of chunks) {
+      socket.write(chunk);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await new Promise((resolve) => socket.once('close', resolve));
+    return received;
+  }
+
+  const GET = 'GET /word HTTP/1.1\r\nhost: x\r\n\r\n';
+
+  it('are one request, in one piece or in several', async () => {
+    const server = await start();
+    expect(await exchange(server, GET)).toMatch(/^HTTP\/1\.1 200 OK\r\n.*grüße\n$/s);
+    expect(await exchange(server, GET.slice(0, 20), GET.slice(20, 36), GET.slice(36))).toMatch(
+      / 200 OK.*grüße/s,
+    );
+    expect(server.drops.pipelined).toBe(0);
+  });
+
+  it('that are several requests close the connection', async () => {
+    const server = await start();
+    expect(await exchange(server, GET.repeat(50))).toBe('');
+    expect(await exchange(server, GET.slice(0, 10), GET.slice(10) + GET)).toBe('');
+    expect(server.drops.pipelined).toBe(2);
+    expect(log.text).toContain('pipelined');
+  });
+
+  it('that never end close the connection', async () => {
+    const server = await start();
+    expect(await exchange(server, `GET /word HTTP/1.1\r\nx: ${'x'.repeat(20_000)}`)).toBe('');
+    expect(server.drops['too-large']).toBe(1);
+  });
+
+  it('may be a request with a body, which is refused as one', async () => {
+    const server = await start();
+    const post = 'POST /word HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\nbody';
+    expect(await exchange(server, post)).toMatch(/^HTTP\/1\.1 405 /);
+  });
+
+  it('that are no HTTP are told so', async () => {
+    const server = await start();
+    expect(await exchange(server, '\x16\x03\x01 hello\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+  });
 });

@@ -8,17 +8,8 @@ import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
 import { type DropCounts, HttpConnections } from './http-connections.ts';
-
-export interface HttpReply {
-  readonly status: number;
-  /** The media type, with its character set. */
-  readonly type: string;
-  /** An iterable is sent piece by piece, each after the client has read the one before. */
-  readonly body: string | AsyncIterable<string>;
-}
-
-/** Answers one path. What it throws is logged; the client gets 500 without the reason. */
-export type HttpRoute = () => HttpReply | Promise<HttpReply>;
+import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
+import { SharedReplies } from './http-shared-replies.ts';
 
 export interface HttpServerOptions {
   /** Undefined: all addresses, of both families where there are two. */
@@ -47,13 +38,12 @@ const MAX_CONNECTIONS = 256;
 const MAX_CONNECTIONS_PER_CLIENT = 64;
 /** Connections that the kernel holds until they are accepted; it takes the smaller of this and `net.core.somaxconn`. */
 const BACKLOG = 4_096;
-/** Milliseconds from the beginning of a request to its end, and for how long a connection is kept alive without one. */
+/** Milliseconds from the beginning of a request to its end. */
 const REQUEST_TIMEOUT = 5_000;
 /** Milliseconds in which a client must read a part of its response. */
 const WRITE_TIMEOUT = 10_000;
 /** Milliseconds between two checks for time-outs. */
 const TIMEOUT_CHECK_INTERVAL = 1_000;
-export const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
 export class HttpServer {
   readonly #options: HttpServerOptions;
@@ -62,6 +52,7 @@ export class HttpServer {
   readonly #log: Log;
   readonly #server: Server;
   readonly #connections: HttpConnections;
+  readonly #replies: SharedReplies;
   #retry: Timer | undefined;
 
   /** @param routes by path, `/healthz`; looked up at each request, so they may change while the server runs */
@@ -69,14 +60,18 @@ export class HttpServer {
     this.#options = options;
     this.#routes = routes;
     this.#clock = clock;
+    this.#replies = new SharedReplies(clock);
     this.#log = log;
     const settings = { connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL };
     this.#server = createServer(settings, (request, response) => void this.#answer(request, response));
     this.#server.headersTimeout = REQUEST_TIMEOUT;
     this.#server.requestTimeout = REQUEST_TIMEOUT;
-    this.#server.keepAliveTimeout = REQUEST_TIMEOUT;
     this.#server.timeout = WRITE_TIMEOUT;
-    const limits = { perClient: MAX_CONNECTIONS_PER_CLIENT, total: MAX_CONNECTIONS };
+    const limits = {
+      perClient: MAX_CONNECTIONS_PER_CLIENT,
+      total: MAX_CONNECTIONS,
+      firstRequestTimeout: REQUEST_TIMEOUT,
+    };
     const warnings = new RateLimitedWarnings(log, clock);
     this.#connections = new HttpConnections(limits, (reason, client) =>
       warnings.warn('HTTP connections closed', { port: this.port, reason, client }),
@@ -117,7 +112,7 @@ export class HttpServer {
     this.#retry?.cancel();
     if (!this.#server.listening) return;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    this.#server.closeAllConnections();
+    this.#connections.closeAll();
     await closed;
   }
 
@@ -146,6 +141,8 @@ export class HttpServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     request.resume();
+    // One request a connection: what else it has sent is not looked at.
+    response.shouldKeepAlive = false;
     if (request.socket.destroyed) return;
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD');
@@ -158,7 +155,7 @@ export class HttpServer {
       return sendText(response, 404, PLAIN_TEXT, `not found: the paths are ${paths}\n`);
     }
     try {
-      await send(response, await route(), request.method === 'HEAD');
+      await send(response, await this.#replies.reply(route), request.method === 'HEAD');
     } catch (error) {
       this.#log.error('HTTP request failed', { path, reason: String(error) });
       if (response.headersSent) response.destroy();

@@ -1,6 +1,6 @@
 /**
- * The entry of a thread that holds many connections to an HTTP port open: with half a request, with nothing, or with
- * answers that it never reads.
+ * The entry of a thread that holds many connections to an HTTP port open: with half a request, with nothing, with
+ * answers that it never reads; or that opens them anew as soon as they are closed, each with many requests at once.
  */
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -10,21 +10,25 @@ export interface HostileConnections {
   readonly connections: number;
   /** Addresses of loopback that they come from. */
   readonly clients: number;
-  readonly kind: 'half' | 'silent' | 'unread';
+  readonly kind: 'half' | 'silent' | 'unread' | 'pipelined' | 'reopened';
 }
 
 // Started by one test alone.
 const { port, connections, clients, kind } = workerData as HostileConnections;
+const PIPELINED = 50;
+const GET = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
 const TEXT = {
   half: 'GET /healthz HTTP/1.1\r\nhost: x\r\n',
   silent: '',
-  unread: 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n',
+  unread: GET,
+  pipelined: GET.repeat(PIPELINED),
+  reopened: GET,
 };
 let opened = 0;
 // Sockets that read nothing do not keep a thread from ending, which would close them.
 setInterval(() => {}, 60_000);
 
-for (let index = 0; index < connections; index += 1) {
+function open(index: number): void {
   const localAddress = `127.0.0.${1 + (index % clients)}`;
   const socket = connect({ host: '127.0.0.1', port, localAddress });
   if (kind === 'unread') socket.pause();
@@ -36,4 +40,7 @@ for (let index = 0; index < connections; index += 1) {
   });
   // It is closed by the server, as it should be.
   socket.on('error', () => {});
+  if (kind === 'pipelined' || kind === 'reopened') socket.once('close', () => open(index));
 }
+
+for (let index = 0; index < connections; index += 1) open(index);

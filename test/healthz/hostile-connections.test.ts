@@ -43,27 +43,58 @@ function probe(port: number, timeout = PROBE_TIMEOUT): Promise<number | string |
   });
 }
 
+/** The program among hostile connections, each of which has been open, and the statuses of the probes. */
+async function probeAmong(hostile: Omit<HostileConnections, 'port' | 'connections'>) {
+  const program = runPortolan(['healthz', '-port=0', '-cmd=true', '-period=100ms']);
+  const port = Number((await program.heard('started'))['port']);
+  await expect.poll(() => probe(port), { timeout: 30_000 }).toBe(200);
+  const workerData: HostileConnections = { port, connections: CONNECTIONS, ...hostile };
+  const thread = new Worker(entry, { workerData });
+  threads.push(thread);
+  await once(thread, 'message');
+  // Connections are accepted in order: when this one is answered, all that were there before it have been accepted.
+  expect(await probe(port, START_TIMEOUT)).toBe(200);
+  const results: (number | string | undefined)[] = [];
+  for (let turn = 0; turn < PROBES; turn += 1) results.push(await probe(port));
+  return { program, results };
+}
+
+const ALL_ANSWERED = Array.from({ length: PROBES }, () => 200);
+
 it.each([
-  ['half a request', 'of the same address', 1, 'half'],
-  ['half a request', 'of 40 addresses', 40, 'half'],
-  ['no octet', 'of 40 addresses', 40, 'silent'],
-  ['a request whose answer is not read', 'of 40 addresses', 40, 'unread'],
+  ['half a request', 'of the same address', 1, 'half', 'client-limit'],
+  ['half a request', 'of 40 addresses', 40, 'half', 'total-limit'],
+  ['no octet', 'of 40 addresses', 40, 'silent', 'total-limit'],
 ] as const)(
   'all are answered while 2,000 connections with %s %s are open',
-  async (_what, _where, clients, kind) => {
-    const program = runPortolan(['healthz', '-port=0', '-cmd=true', '-period=100ms']);
-    const port = Number((await program.heard('started'))['port']);
-    await expect.poll(() => probe(port), { timeout: 10_000 }).toBe(200);
-    const workerData: HostileConnections = { port, connections: CONNECTIONS, clients, kind };
-    const thread = new Worker(entry, { workerData });
-    threads.push(thread);
-    await once(thread, 'message');
-    // Connections are accepted in order: when this one is answered, all others were accepted.
-    expect(await probe(port, START_TIMEOUT)).toBe(200);
-    const results: (number | string | undefined)[] = [];
-    for (let turn = 0; turn < PROBES; turn += 1) results.push(await probe(port));
-    expect(results).toEqual(Array.from({ length: PROBES }, () => 200));
+  async (_what, _where, clients, kind, expected) => {
+    const { program, results } = await probeAmong({ clients, kind });
+    expect(results).toEqual(ALL_ANSWERED);
     const { reason } = await program.heard('HTTP connections closed');
-    expect(reason).toBe(clients === 1 ? 'client-limit' : 'total-limit');
+    expect(reason).toBe(expected);
+  },
+);
+
+it('all are answered while 2,000 clients do not read their answers', async () => {
+  const { results } = await probeAmong({ clients: 40, kind: 'unread' });
+  expect(results).toEqual(ALL_ANSWERED);
+});
+
+it.each([
+  ['of the same address', 1],
+  ['of 40 addresses', 40],
+])('all are answered while 2,000 connections %s are opened again and again', async (_where, clients) => {
+  const { results } = await probeAmong({ clients, kind: 'reopened' });
+  expect(results).toEqual(ALL_ANSWERED);
+});
+
+it.each([
+  ['of the same address', 1],
+  ['of 40 addresses', 40],
+])(
+  'all are answered while 2,000 connections %s are opened again and again with 50 requests each',
+  async (_where, clients) => {
+    const { results } = await probeAmong({ clients, kind: 'pipelined' });
+    expect(results).toEqual(ALL_ANSWERED);
   },
 );

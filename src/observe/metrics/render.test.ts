@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { RESOLVER_OUTCOME } from '../../handlers/resolver/outcomes.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { TYPE } from '../../wire/types.ts';
+import { NO_DROPS } from '../http-connections.ts';
 import type { Stats } from '../stats.ts';
 import { METRICS } from './all.ts';
 import { Metrics } from './render.ts';
@@ -67,7 +68,7 @@ const bare: Stats = {
   watches: [],
   udp: undefined,
   tcp: undefined,
-  httpDrops: { 'client-limit': 0, 'total-limit': 0, timeout: 0, pipelined: 0 },
+  httpDrops: NO_DROPS,
   queryLog: { dropped: 0, failures: 0 },
   snapshot: undefined,
   manifests: undefined,

@@ -6,7 +6,8 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { HealthzPlan } from '../../config/healthz/healthz-plan.ts';
-import { type HttpReply, HttpServer, PLAIN_TEXT } from '../../observe/http-server.ts';
+import { type HttpReply, PLAIN_TEXT } from '../../observe/http-route.ts';
+import { HttpServer } from '../../observe/http-server.ts';
 import { Check, type Verdict } from './check.ts';
 import { runShellCommand } from './shell-command.ts';
 

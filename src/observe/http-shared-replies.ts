@@ -1,0 +1,60 @@
+/**
+ * Replies that several requests share while there are too many of them, so that a flood of requests for a page that is costly to
+ * write, such as `/metrics`, takes a tenth of the main thread at most.
+ */
+import type { Clock } from '../base/clock.ts';
+import type { HttpReply, HttpRoute } from './http-route.ts';
+
+/** Requests in a second of which each has a reply of its own: more than probes, scrapers and people send. */
+const MAX_OWN_REPLIES = 50;
+const SECOND = 1_000;
+/** How much longer a reply is shared than it took to write. */
+const SHARED_PART = 9;
+
+interface SharedReply {
+  readonly reply: Promise<HttpReply>;
+  /** Of the monotonic clock; infinite until it is written. */
+  until: number;
+}
+
+export class SharedReplies {
+  readonly #clock: Clock;
+  readonly #shared = new Map<HttpRoute, SharedReply>();
+  #secondBegan = 0;
+  #requests = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The reply of a route: its own, or one just given while there are many requests. */
+  reply(route: HttpRoute): Promise<HttpReply> {
+    const now = this.#clock.monotonic();
+    if (now - this.#secondBegan >= SECOND) {
+      this.#secondBegan = now;
+      this.#requests = 0;
+      this.#shared.clear();
+    }
+    this.#requests += 1;
+    if (this.#requests <= MAX_OWN_REPLIES) return answer(route);
+    const shared = this.#shared.get(route);
+    if (shared === undefined || now >= shared.until) return this.#share(route, now);
+    // What is sent in pieces can be sent once.
+    return shared.reply.then((reply) => (typeof reply.body === 'string' ? reply : answer(route)));
+  }
+
+  #share(route: HttpRoute, began: number): Promise<HttpReply> {
+    const shared: SharedReply = { reply: answer(route), until: Number.POSITIVE_INFINITY };
+    this.#shared.set(route, shared);
+    const end = () => {
+      const written = this.#clock.monotonic();
+      shared.until = written + SHARED_PART * (written - began);
+    };
+    shared.reply.then(end, end);
+    return shared.reply;
+  }
+}
+
+async function answer(route: HttpRoute): Promise<HttpReply> {
+  return await route();
+}
