@@ -85,6 +85,8 @@ export interface WholeAnswer {
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
   readonly additionals: readonly ResourceRecord[];
+  /** Whether a server that was asked says that it has looked at the DO bit. */
+  readonly dnssecOk?: boolean;
   /** Of an OPT record of its own, sent even to a client that sent none. Undefined: the OPT of the query is repeated. */
   readonly options?: readonly EdnsOption[];
   /** What went wrong though there is a response, for the handler that logs errors. */

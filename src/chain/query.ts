@@ -46,6 +46,7 @@ interface SharedState {
   repeated: Pick<Asked, 'header' | 'edns'>;
 }
 
+const OURSELVES: Client = { address: '', port: 0, transport: 'tcp' };
 const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
 export class Query {
@@ -59,6 +60,8 @@ export class Query {
   readonly #client: Client;
   readonly #site: QuerySite;
   readonly #mark: SharedState;
+  /** How many other questions led to this one: aliases may lead in a circle. */
+  readonly #depth: number;
 
   /** @param origin the query that led to this one */
   constructor(question: Question, asked: Asked, client: Client, origin?: Query, site: QuerySite = NO_SITE) {
@@ -72,6 +75,7 @@ export class Query {
     this.#mark =
       origin === undefined ? { clientWasRead: false, isDerived: true, repeated: asked } : origin.#mark;
     this.#asked = asked;
+    this.#depth = origin === undefined ? 0 : origin.#depth + (origin.question === question ? 0 : 1);
   }
 
   /** What makes it equal to another. */
@@ -128,9 +132,19 @@ export class Query {
     return this.with({ question });
   }
 
+  /** How many other questions led to this one. */
+  get depth(): number {
+    return this.#depth;
+  }
+
   /** The same query with other parts, for the handlers behind. Its response repeats the parts of the first one. */
   with({ question = this.question, ...changes }: QueryChanges): Query {
     return new Query(question, { ...this.#asked, question, ...changes }, this.#client, this);
+  }
+
+  /** The same query as we ask it ourselves: by TCP, so that nothing of the answer is left away. */
+  forOurselves(): Query {
+    return new Query(this.question, this.#asked, OURSELVES, undefined, this.#site);
   }
 
   /** Has the response repeat other parts: flags of the header, and the OPT record with its UDP size and options. */

@@ -3,7 +3,10 @@
  */
 import type { Handler } from '../../chain/handler.ts';
 import type { PluginName, PluginOptions, PluginPlan } from '../../config/server/plugin-plan.ts';
+import { Cache } from '../../handlers/cache/cache.ts';
 import { ErrorsHandler } from '../../handlers/errors/errors.ts';
+import { File } from '../../handlers/file/file.ts';
+import { Forward } from '../../handlers/forward/forward.ts';
 import { createLogHandler } from '../../handlers/log/log.ts';
 import { createPrometheusHandler } from '../../handlers/prometheus/prometheus.ts';
 import { createWhoamiHandler } from '../../handlers/whoami/whoami.ts';
@@ -25,7 +28,7 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   any: undefined,
   bind: setting,
   bufsize: undefined,
-  cache: undefined,
+  cache: (options, context) => new Cache(options, context),
   cancel: undefined,
   chaos: undefined,
   debug: setting,
@@ -33,8 +36,8 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
     const errors = new ErrorsHandler(options, context);
     return { handler: errors.handler, stop: () => errors.stop() };
   },
-  file: undefined,
-  forward: undefined,
+  file: (options, context) => new File(options, context),
+  forward: (options, context) => new Forward(options, context),
   header: undefined,
   health: setting,
   hosts: undefined,

@@ -131,7 +131,7 @@ export class Outstanding<Entry extends Asked> {
     }
     this.remove(entry);
     if (reply === undefined) entry.events.failed('malformed');
-    else entry.events.replied(reply);
+    else entry.events.replied(reply, length);
     return entry;
   }
 }

@@ -17,6 +17,8 @@ export interface StreamTransportOptions {
   readonly peer: SocketAddress;
   readonly sourceAddress: string | undefined;
   readonly tls: TlsPeer | undefined;
+  /** Milliseconds that a quiet connection is kept. Default: 10 s, 30 s with TLS. */
+  readonly idle?: number;
   readonly clock: Clock;
 }
 
@@ -25,6 +27,8 @@ export interface TlsPeer {
   readonly serverName: string | undefined;
   /** Certificates to trust in PEM form; undefined: those that Node brings. */
   readonly authorities: readonly string[] | undefined;
+  /** What we show of ourselves, in PEM form. Default: nothing. */
+  readonly own?: { readonly certificate: string; readonly key: string } | undefined;
 }
 
 /** Loaded when first used: most servers are asked in the clear, and TLS takes a megabyte. */
@@ -102,14 +106,14 @@ export class StreamTransport implements Transport {
   }
 
   #open(): StreamConnection<Entry> {
-    const { tls, clock } = this.#options;
+    const { tls, clock, idle = IDLE_MILLISECONDS[tls === undefined ? 'tcp' : 'tls'] } = this.#options;
     const socket = tls === undefined ? connect(this.#place()) : this.#openTls(tls);
     const connection: StreamConnection<Entry> = new StreamConnection(
       socket,
       tls === undefined ? 'connect' : 'secureConnect',
       this.dropped,
       clock,
-      tls === undefined ? IDLE_MILLISECONDS.tcp : IDLE_MILLISECONDS.tls,
+      idle,
       { closed: (code, entries, wasReady) => this.#closed(connection, code, entries, wasReady) },
     );
     return connection;
@@ -121,7 +125,7 @@ export class StreamTransport implements Transport {
     return { host: peer.address, port: peer.port, ...source };
   }
 
-  #openTls({ serverName, authorities }: TlsPeer): Socket {
+  #openTls({ serverName, authorities, own }: TlsPeer): Socket {
     const expected = serverName ?? this.#options.peer.address.replace(/%.*/, '');
     const { checkServerIdentity, connect: connectTls } = loadTls();
     const socket = connectTls({
@@ -131,6 +135,7 @@ export class StreamTransport implements Transport {
       servername: isIP(expected) === 0 ? expected : '',
       checkServerIdentity: (_, certificate) => checkServerIdentity(expected, certificate),
       ...(authorities === undefined ? {} : { ca: [...authorities] }),
+      ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
       ...(this.#session === undefined ? {} : { session: this.#session }),
     });
     socket.on('session', (session) => {

@@ -17,8 +17,9 @@ export interface ExchangeEvents {
    * Called once, unless `failed` was or the exchange was cancelled.
    *
    * @param reply a raw one is lent until this returns
+   * @param octets those of the packet; undefined where a transport does not say
    */
-  replied(reply: UpstreamReply): void;
+  replied(reply: UpstreamReply, octets?: number): void;
   /** The server has sent something that is not yet the reply: it is alive, and the reply takes another round trip or two. */
   heard(): void;
   /** The query will not be answered. @param code what the network said, `ECONNREFUSED`, or `malformed` */

@@ -1,0 +1,56 @@
+/**
+ * What the network has said, in the words that people search logs of CoreDNS for.
+ */
+import { createSocket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import type { SocketAddress } from '../../socket/addresses.ts';
+
+const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', 'connection refused'],
+  ['ECONNRESET', 'connection reset by peer'],
+  ['EHOSTUNREACH', 'no route to host'],
+  ['ENETUNREACH', 'network is unreachable'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'operation not permitted'],
+  ['EPIPE', 'broken pipe'],
+]);
+
+export interface FailedExchange {
+  readonly protocol: 'udp' | 'tcp';
+  readonly peer: SocketAddress;
+  /** Where we sent from, as `address:port`. */
+  readonly local: string;
+  /** What the system said, `ECONNREFUSED`; `timeout` where it said nothing in time. */
+  readonly code: string;
+}
+
+/** Says why there was no reply: `read udp 10.0.0.1:4000->10.0.0.2:53: i/o timeout`. */
+export function describeFailure({ protocol, peer, local, code }: FailedExchange): string {
+  const server = formatSocketAddress(peer);
+  const read = `read ${protocol} ${local}->${server}`;
+  if (code === 'timeout') return `${read}: i/o timeout`;
+  if (code === 'connection closed') return 'EOF';
+  const meaning = MEANINGS.get(code);
+  if (meaning === undefined) return code;
+  return protocol === 'tcp' ? `dial tcp ${server}: connect: ${meaning}` : `${read}: read: ${meaning}`;
+}
+
+export function formatSocketAddress({ address, port }: SocketAddress): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+/** The address that the system sends from to a peer, with a port that it may choose. */
+export function findLocalAddress({ address, port }: SocketAddress): Promise<string> {
+  const isVersion6 = isIPv6(address);
+  const unknown = isVersion6 ? '[::]:0' : '0.0.0.0:0';
+  return new Promise((resolve) => {
+    const socket = createSocket(isVersion6 ? 'udp6' : 'udp4');
+    const end = (found: string) => {
+      socket.removeAllListeners();
+      socket.close();
+      resolve(found);
+    };
+    socket.once('error', () => end(unknown));
+    socket.connect(port, address, () => end(formatSocketAddress(socket.address())));
+  });
+}

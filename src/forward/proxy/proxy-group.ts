@@ -1,0 +1,183 @@
+/**
+ * The servers of one rule of a proxy: which is asked, in which order, and when the next one is.
+ *
+ * Nothing is shared between queries, neither replies nor retries: each is sent on for itself, and its reply comes back as it is.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Message } from '../../wire/types.ts';
+import { type ProxyQuestion, udpReplyOctets, writeProxyQuery } from './proxy-query.ts';
+import type { ProxyProtocol, ProxyReply, ProxyUpstream } from './proxy-upstream.ts';
+
+export type ProxyPolicy = 'random' | 'round_robin' | 'sequential';
+
+export interface ProxyRule {
+  readonly policy: ProxyPolicy;
+  /** More failed checks in a row than this take a server out; 0: it is never checked. */
+  readonly maxFails: number;
+  /** Queries under way at once; 0: any number. */
+  readonly maxConcurrent: number;
+  /** Servers tried for one query; 0: any number. Undefined: twice as many as there are. */
+  readonly maxConnectAttempts: number | undefined;
+  /** Response codes with which the next server is asked. */
+  readonly failoverRcodes: readonly number[];
+  /** Whether a query fails at once while no server is well, rather than asking one all the same. */
+  readonly failsFast: boolean;
+  readonly forceTcp: boolean;
+  readonly preferUdp: boolean;
+}
+
+export interface ProxyGroupOptions {
+  readonly rule: ProxyRule;
+  /** At least one. */
+  readonly upstreams: readonly ProxyUpstream[];
+  readonly clock: Clock;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+}
+
+export type ProxyOutcome =
+  | { readonly kind: 'reply'; readonly message: Message; readonly upstream: ProxyUpstream }
+  /** `reason`: of the last server that failed. */
+  | { readonly kind: 'failed' | 'overloaded'; readonly reason: string };
+
+export interface ProxyStatistics {
+  /** Queries that found no server well, and were sent to any. */
+  readonly brokenChecks: number;
+  /** Queries refused for being too many at once. */
+  readonly rejected: number;
+}
+
+/** Milliseconds after which no further server is tried. */
+const DEADLINE = 5000;
+const ATTEMPTS_PER_UPSTREAM = 2;
+const NO_HEALTHY: ProxyOutcome = { kind: 'failed', reason: 'no healthy proxies' };
+
+export class ProxyGroup {
+  readonly #options: ProxyGroupOptions;
+  readonly #failoverRcodes: ReadonlySet<number>;
+  #running = 0;
+  #turn = 0;
+  #brokenChecks = 0;
+  #rejected = 0;
+
+  constructor(options: ProxyGroupOptions) {
+    this.#options = options;
+    this.#failoverRcodes = new Set(options.rule.failoverRcodes);
+  }
+
+  statistics(): ProxyStatistics {
+    return { brokenChecks: this.#brokenChecks, rejected: this.#rejected };
+  }
+
+  /** @param protocol that of the client */
+  async ask(question: ProxyQuestion, protocol: ProxyProtocol): Promise<ProxyOutcome> {
+    const { maxConcurrent } = this.#options.rule;
+    if (maxConcurrent > 0 && this.#running >= maxConcurrent) {
+      this.#rejected += 1;
+      return { kind: 'overloaded', reason: `concurrent queries exceeded maximum ${maxConcurrent}` };
+    }
+    this.#running += 1;
+    try {
+      return await this.#ask(question, protocol);
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  close(): void {
+    for (const upstream of this.#options.upstreams) upstream.close();
+  }
+
+  async #ask(question: ProxyQuestion, client: ProxyProtocol): Promise<ProxyOutcome> {
+    const { rule, clock } = this.#options;
+    const search = this.#search();
+    const deadline = clock.monotonic() + DEADLINE;
+    const maxAttempts = rule.maxConnectAttempts ?? ATTEMPTS_PER_UPSTREAM * this.#options.upstreams.length;
+    let [attempts, failovers] = [0, 0];
+    let failed = NO_HEALTHY;
+    while (clock.monotonic() < deadline) {
+      const upstream = search.next();
+      if (upstream === undefined) return failed;
+      const reply = await this.#askOne(upstream, question, client);
+      if (reply.kind === 'failed') {
+        failed = reply;
+        if (rule.maxFails > 0) upstream.checkHealth();
+        attempts += 1;
+        if (attempts === maxAttempts || search.isExhausted) return failed;
+        continue;
+      }
+      if (this.#failoverRcodes.has(rcodeOf(reply.message))) {
+        failovers += 1;
+        if (failovers < this.#options.upstreams.length) continue;
+      }
+      return { kind: 'reply', message: reply.message, upstream };
+    }
+    return failed;
+  }
+
+  /** Which server to ask next, again and again in one order. */
+  #search(): { next(): ProxyUpstream | undefined; readonly isExhausted: boolean } {
+    const { rule, upstreams, random } = this.#options;
+    const list = this.#order();
+    let [place, down] = [0, 0];
+    const next = (): ProxyUpstream | undefined => {
+      for (;;) {
+        if (place >= list.length) [place, down] = [0, 0];
+        const upstream = list[place];
+        place += 1;
+        if (upstream?.isDown(rule.maxFails) !== true) return upstream;
+        down += 1;
+        if (down < upstreams.length) continue;
+        this.#brokenChecks += 1;
+        // Perhaps it is the checks that fail.
+        return rule.failsFast ? undefined : upstreams[Math.floor(random() * upstreams.length)];
+      }
+    };
+    return {
+      next,
+      get isExhausted() {
+        return down >= upstreams.length;
+      },
+    };
+  }
+
+  #order(): readonly ProxyUpstream[] {
+    const { rule, upstreams, random } = this.#options;
+    if (rule.policy === 'sequential' || upstreams.length === 1) return upstreams;
+    if (rule.policy === 'random') return shuffle(upstreams, random);
+    this.#turn = (this.#turn + 1) % upstreams.length;
+    const first = upstreams[this.#turn];
+    return [...(first === undefined ? [] : [first]), ...upstreams.filter((other) => other !== first)];
+  }
+
+  async #askOne(
+    upstream: ProxyUpstream,
+    question: ProxyQuestion,
+    client: ProxyProtocol,
+  ): Promise<ProxyReply> {
+    const { forceTcp, preferUdp } = this.#options.rule;
+    const query = writeProxyQuery(question);
+    const protocol = forceTcp ? 'tcp' : preferUdp ? 'udp' : client;
+    const octets = udpReplyOctets(question);
+    const reply = await upstream.ask(query, protocol, octets);
+    const isCut = reply.kind === 'reply' && reply.message.header.truncated;
+    return isCut && preferUdp && !forceTcp ? upstream.ask(query, 'tcp', octets) : reply;
+  }
+}
+
+function rcodeOf({ header, edns }: Message): number {
+  return header.rcode | ((edns?.extendedRcode ?? 0) << 4);
+}
+
+/** In any order (Fisher and Yates). */
+function shuffle<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  const shuffled = [...items];
+  for (let last = shuffled.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(random() * (last + 1));
+    const [one, two] = [shuffled[last], shuffled[other]];
+    if (one === undefined || two === undefined) continue;
+    shuffled[last] = two;
+    shuffled[other] = one;
+  }
+  return shuffled;
+}

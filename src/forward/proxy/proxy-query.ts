@@ -1,0 +1,35 @@
+/**
+ * A client's query as a proxy sends it on: flags, question with its capitals, and EDNS as they came.
+ */
+import { HEADER_OCTETS } from '../../wire/header.ts';
+import { encodeMessage } from '../../wire/message.ts';
+import { encodeName } from '../../wire/name.ts';
+import type { Edns, Header, Question } from '../../wire/types.ts';
+import type { QueryMessage } from '../transport/query-message.ts';
+
+/** What of a query is sent on. */
+export interface ProxyQuestion {
+  readonly question: Question;
+  readonly header: Header;
+  readonly edns: Edns | undefined;
+}
+
+const MIN_UDP_SIZE = 512;
+
+export function writeProxyQuery({ question, header, edns }: ProxyQuestion): QueryMessage {
+  const octets = encodeMessage({
+    header: { ...header, id: 0 },
+    questions: [question],
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns,
+  });
+  const questionEnd = HEADER_OCTETS + encodeName(question.name).length + 4;
+  return { octets, questionEnd, hasEdns: edns !== undefined };
+}
+
+/** Octets of a reply over UDP that the client has room for. */
+export function udpReplyOctets({ edns }: ProxyQuestion): number {
+  return Math.max(edns?.udpSize ?? 0, MIN_UDP_SIZE);
+}

@@ -1,0 +1,151 @@
+/**
+ * One server of a proxy: sends queries on as they are, and checks the server's health once a query has failed.
+ *
+ * A failure starts a round of checks that ends with the first reply. Only failed checks count: so a server is down after more of
+ * them than the rule allows, and well again with one reply.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { SocketAddress } from '../../socket/addresses.ts';
+import { CLASS, type Message, type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
+import type { QueryMessage } from '../transport/query-message.ts';
+import type { Transport } from '../transport/transport.ts';
+import { messageOf } from '../transport/upstream-reply.ts';
+import { describeFailure, findLocalAddress } from './network-errors.ts';
+import { writeProxyQuery } from './proxy-query.ts';
+
+export type ProxyProtocol = 'udp' | 'tcp';
+
+export interface HealthCheck {
+  /** Milliseconds between two checks of a round. */
+  readonly interval: number;
+  readonly recursionDesired: boolean;
+  /** The name asked for, with the type NS. */
+  readonly domain: NameKey;
+}
+
+export interface ProxyUpstreamOptions {
+  /** For messages and metrics. */
+  readonly peer: SocketAddress;
+  /** An encrypted one is the same for both protocols. */
+  readonly transports: Readonly<Record<ProxyProtocol, Transport>>;
+  /** Milliseconds that a reply may take. */
+  readonly readTimeout: number;
+  readonly healthCheck: HealthCheck;
+  /** By which protocol health is checked. */
+  readonly healthProtocol: ProxyProtocol;
+  readonly clock: Clock;
+}
+
+export type ProxyReply =
+  | { readonly kind: 'reply'; readonly message: Message }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** Milliseconds that a check waits for its reply. */
+const CHECK_TIMEOUT = 1000;
+/** Octets of a query over UDP; a larger one goes by TCP. */
+const MAX_UDP_QUERY = 512;
+
+export class ProxyUpstream {
+  readonly peer: SocketAddress;
+  readonly #options: ProxyUpstreamOptions;
+  readonly #check: QueryMessage;
+  #fails = 0;
+  #isChecking = false;
+  #isClosed = false;
+  #timer: Timer | undefined;
+
+  constructor(options: ProxyUpstreamOptions) {
+    this.#options = options;
+    this.peer = options.peer;
+    this.#check = writeCheck(options.healthCheck);
+  }
+
+  /** @param maxFails 0: it is never down */
+  isDown(maxFails: number): boolean {
+    return maxFails > 0 && this.#fails > maxFails;
+  }
+
+  /** @param udpOctets what a reply over UDP may have; a larger one counts as truncated, with nothing in it */
+  async ask(query: QueryMessage, wanted: ProxyProtocol, udpOctets: number): Promise<ProxyReply> {
+    const { readTimeout, peer } = this.#options;
+    const protocol = query.octets.length > MAX_UDP_QUERY ? 'tcp' : wanted;
+    const outcome = await this.#exchange(query, protocol, readTimeout, udpOctets);
+    if (outcome.kind === 'reply') return outcome;
+    const local = await findLocalAddress(peer);
+    return { kind: 'failed', reason: describeFailure({ protocol, peer, local, code: outcome.reason }) };
+  }
+
+  /** Begins a round of checks unless one is under way. */
+  checkHealth(): void {
+    if (this.#isChecking || this.#isClosed) return;
+    this.#isChecking = true;
+    void this.#runCheck();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    for (const transport of new Set(Object.values(this.#options.transports))) transport.close();
+  }
+
+  async #runCheck(): Promise<void> {
+    const { healthProtocol, healthCheck, clock } = this.#options;
+    const { kind } = await this.#exchange(this.#check, healthProtocol, CHECK_TIMEOUT, undefined);
+    if (this.#isClosed) return;
+    if (kind === 'reply') {
+      this.#fails = 0;
+      this.#isChecking = false;
+      return;
+    }
+    this.#fails += 1;
+    this.#timer = clock.after(healthCheck.interval, () => void this.#runCheck());
+  }
+
+  #exchange(
+    query: QueryMessage,
+    protocol: ProxyProtocol,
+    timeout: number,
+    udpOctets: number | undefined,
+  ): Promise<ProxyReply> {
+    const { transports, clock } = this.#options;
+    return new Promise((resolve) => {
+      const end = (reply: ProxyReply) => {
+        timer.cancel();
+        resolve(reply);
+      };
+      const timer = clock.after(timeout, () => {
+        exchange.overdue();
+        exchange.cancel();
+        resolve({ kind: 'failed', reason: 'timeout' });
+      });
+      const exchange = transports[protocol].ask(query, {
+        replied: (reply, octets = 0) => {
+          const message = messageOf(reply);
+          const isCut = protocol === 'udp' && udpOctets !== undefined && octets > udpOctets;
+          end({ kind: 'reply', message: isCut ? headOf(message) : message });
+        },
+        heard() {},
+        failed: (reason) => end({ kind: 'failed', reason }),
+      });
+    });
+  }
+}
+
+/** The message without its records, marked as truncated. */
+function headOf({ header, questions, edns }: Message): Message {
+  const truncated = { ...header, truncated: true };
+  return { header: truncated, questions, answers: [], authorities: [], additionals: [], edns };
+}
+
+function writeCheck({ recursionDesired, domain }: HealthCheck): QueryMessage {
+  return writeProxyQuery({
+    question: { name: domain, type: TYPE.NS, class: CLASS.IN },
+    header: {
+      ...{ id: 0, response: false, opcode: OPCODE.QUERY, rcode: 0 },
+      ...{ authoritative: false, truncated: false, recursionAvailable: false },
+      ...{ authenticData: false, checkingDisabled: false },
+      recursionDesired,
+    },
+    edns: undefined,
+  });
+}

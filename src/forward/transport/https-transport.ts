@@ -1,0 +1,130 @@
+/**
+ * Queries over HTTPS (RFC 8484), on connections that Node's agent keeps open. The path is `/dns-query`.
+ *
+ * HTTP carries each reply to its own query, so the message id is always 0, as section 4.1 recommends for caches on the way.
+ */
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Agent } from 'node:https';
+import { isIP } from 'node:net';
+import type { SocketAddress } from '../../socket/addresses.ts';
+import { decodeMessage } from '../../wire/message.ts';
+import { MAX_MESSAGE_OCTETS } from '../../wire/response-size.ts';
+import { WireError } from '../../wire/wire-error.ts';
+import type { QueryMessage } from './query-message.ts';
+import type { TlsPeer } from './stream-transport.ts';
+import {
+  codeOf,
+  type DroppedPackets,
+  type Exchange,
+  type ExchangeEvents,
+  type Transport,
+} from './transport.ts';
+
+export interface HttpsTransportOptions {
+  readonly peer: SocketAddress;
+  readonly tls: TlsPeer;
+  readonly method: 'POST' | 'GET';
+}
+
+const PATH = '/dns-query';
+const MEDIA_TYPE = 'application/dns-message';
+
+/** Loaded when first used: most servers are asked in other ways. */
+const loadHttps = () => process.getBuiltinModule('node:https');
+
+export class HttpsTransport implements Transport {
+  readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0 };
+  readonly #options: HttpsTransportOptions;
+  #agent: Agent | undefined;
+
+  constructor(options: HttpsTransportOptions) {
+    this.#options = options;
+  }
+
+  ask({ octets }: QueryMessage, events: ExchangeEvents): Exchange {
+    const exchange = new HttpsExchange(this.#request(octets), events);
+    return { overdue() {}, cancel: () => exchange.cancel() };
+  }
+
+  close(): void {
+    this.#agent?.destroy();
+    this.#agent = undefined;
+  }
+
+  #request(octets: Uint8Array): ClientRequest {
+    const { peer, tls, method } = this.#options;
+    const { Agent: HttpsAgent, request } = loadHttps();
+    this.#agent ??= new HttpsAgent({ keepAlive: true, maxCachedSessions: 4 });
+    const { serverName = peer.address, authorities, own } = tls;
+    const sent = request({
+      host: peer.address,
+      port: peer.port,
+      method,
+      path: method === 'GET' ? `${PATH}?dns=${Buffer.from(octets).toString('base64url')}` : PATH,
+      agent: this.#agent,
+      headers: {
+        host: serverName.includes(':') ? `[${serverName}]` : serverName,
+        accept: MEDIA_TYPE,
+        ...(method === 'POST' && { 'content-type': MEDIA_TYPE, 'content-length': octets.length }),
+      },
+      servername: isIP(serverName) === 0 ? serverName : '',
+      ...(authorities !== undefined && { ca: [...authorities] }),
+      ...(own !== undefined && { cert: own.certificate, key: own.key }),
+    });
+    sent.end(method === 'POST' ? octets : undefined);
+    return sent;
+  }
+}
+
+class HttpsExchange {
+  readonly #request: ClientRequest;
+  readonly #events: ExchangeEvents;
+  #isDone = false;
+
+  constructor(request: ClientRequest, events: ExchangeEvents) {
+    this.#request = request;
+    this.#events = events;
+    request.on('response', (response) => this.#read(response));
+    request.on('error', (error) => this.#fail(codeOf(error)));
+  }
+
+  cancel(): void {
+    this.#isDone = true;
+    this.#request.destroy();
+  }
+
+  #read(response: IncomingMessage): void {
+    if (response.statusCode !== 200) {
+      response.resume();
+      this.#fail(`HTTP status ${response.statusCode}`);
+      return;
+    }
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    response.on('data', (chunk: Uint8Array) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > MAX_MESSAGE_OCTETS) this.#request.destroy(new Error('response larger than a DNS message'));
+    });
+    response.on('error', (error) => this.#fail(codeOf(error)));
+    response.on('end', () => this.#decode(Buffer.concat(chunks)));
+  }
+
+  #decode(octets: Uint8Array): void {
+    if (this.#isDone) return;
+    try {
+      const message = decodeMessage(octets);
+      this.#isDone = true;
+      this.#events.replied({ kind: 'message', message }, octets.length);
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      this.#fail('malformed');
+    }
+  }
+
+  #fail(code: string): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#events.failed(code);
+  }
+}

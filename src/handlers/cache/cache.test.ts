@@ -1,0 +1,158 @@
+import { expect, it } from 'vitest';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import type { Answer, WholeAnswer } from '../../chain/answer.ts';
+import { makeQuery, record, SOA } from '../../chain/testing/queries.ts';
+import { TableWriter } from '../../table/writer.ts';
+import { parseName, ROOT, toKey } from '../../wire/name.ts';
+import { RCODE, type ResourceRecord } from '../../wire/types.ts';
+import { Cache } from './cache.ts';
+import type { CacheOptions, CacheServeStale } from './options.ts';
+
+const OPTIONS: CacheOptions = {
+  zones: [ROOT],
+  success: { capacity: 9984, maxTtl: 3600, minTtl: 5 },
+  denial: { capacity: 9984, maxTtl: 1800, minTtl: 5 },
+  prefetch: undefined,
+  serveStale: undefined,
+  servfailTtl: 5000,
+  uncachedSuccess: [],
+  uncachedDenial: [],
+  keepTtl: false,
+};
+
+const STALE: CacheServeStale = {
+  duration: 3_600_000,
+  refresh: 'immediate',
+  verifyTimeout: undefined,
+  ttl: 0,
+  recheck: 0,
+  prefersPositive: false,
+};
+
+function whole(answers: readonly ResourceRecord[], parts: Partial<WholeAnswer> = {}): WholeAnswer {
+  return {
+    kind: 'message',
+    ...{ rcode: 0, authoritative: false, truncated: false, recursionAvailable: true, authenticData: false },
+    ...{ answers, authorities: [], additionals: [] },
+    ...parts,
+  };
+}
+
+const a = (name: string, ttl: number) => record(name, { kind: 'A', address: '192.0.2.1' }, ttl);
+
+function cacheOf(options: Partial<CacheOptions> = {}) {
+  const clock = new ManualClock();
+  const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
+  const cache = new Cache({ ...OPTIONS, ...options }, { clock, table });
+  let asked = 0;
+  let says: Answer = whole([a('www.example.', 60)]);
+  const ask = async (name: string, type = 'A') => {
+    const answer = await cache.handler.handle(makeQuery(name, type), () => {
+      asked += 1;
+      return says;
+    });
+    return answer.kind === 'message' ? answer : undefined;
+  };
+  return {
+    ...{ clock, cache, ask },
+    asked: () => asked,
+    says: (answer: Answer) => {
+      says = answer;
+    },
+  };
+}
+
+const ttls = (answer: WholeAnswer | undefined) =>
+  [...(answer?.answers ?? []), ...(answer?.authorities ?? [])].map(({ ttl }) => ttl);
+
+it('keeps an answer, counts its TTL down, and marks it as authoritative', async () => {
+  const { ask, asked, clock, cache } = cacheOf();
+  expect(await ask('www.example.')).toMatchObject({ authoritative: false });
+  clock.advance(20_000);
+  const again = await ask('WWW.example.');
+  expect(again).toMatchObject({ authoritative: true, recursionAvailable: true });
+  expect(ttls(again)).toEqual([40]);
+  expect(asked()).toBe(1);
+  clock.advance(40_000);
+  await ask('www.example.');
+  expect(asked()).toBe(2);
+  expect(cache.statistics()).toMatchObject({ requests: 3, misses: 2, hits: { success: 1, denial: 0 } });
+});
+
+it('gives all records the least TTL, within its bounds, the first time too', async () => {
+  const { ask, says } = cacheOf({ success: { capacity: 1, maxTtl: 30, minTtl: 5 } });
+  says(whole([a('www.example.', 86_400)], { authorities: [SOA] }));
+  expect(ttls(await ask('www.example.'))).toEqual([30, 30]);
+  says(whole([a('zero.example.', 0)]));
+  expect(ttls(await ask('zero.example.'))).toEqual([5]);
+});
+
+it.each([
+  ['a denial with SOA', whole([], { rcode: RCODE.NXDOMAIN, authorities: [SOA] }), 1],
+  ['NXDOMAIN without SOA', whole([], { rcode: RCODE.NXDOMAIN }), 2],
+  [
+    'NXDOMAIN behind an alias',
+    whole([a('www.example.', 60)], { rcode: RCODE.NXDOMAIN, authorities: [SOA] }),
+    2,
+  ],
+  ['an empty answer without SOA', whole([]), 1],
+  ['half a chain of aliases', whole([record('www.example.', { kind: 'CNAME', target: parseName('x.') })]), 2],
+  ['SERVFAIL of a server', whole([], { rcode: RCODE.SERVFAIL }), 1],
+  ['REFUSED', whole([], { rcode: RCODE.REFUSED }), 2],
+  ['a truncated answer', whole([a('www.example.', 60)], { truncated: true }), 2],
+  ['a failure of ours', { kind: 'servfail' } as const, 2],
+])('keeps or leaves %s', async (_, answer: Answer, asks) => {
+  const { ask, asked, says } = cacheOf();
+  says(answer);
+  await ask('www.example.');
+  await ask('www.example.');
+  expect(asked()).toBe(asks);
+});
+
+it('keeps nothing of the zones that are disabled', async () => {
+  const { ask, asked } = cacheOf({ uncachedSuccess: [toKey(parseName('example.'))] });
+  await ask('www.example.');
+  await ask('www.example.');
+  expect(asked()).toBe(2);
+});
+
+it('gives a stale answer at once, and fetches a fresh one behind it', async () => {
+  const { ask, says, clock } = cacheOf({ serveStale: STALE });
+  await ask('www.example.');
+  clock.advance(61_000);
+  says(whole([a('www.example.', 300)]));
+  expect(ttls(await ask('www.example.'))).toEqual([0]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(ttls(await ask('www.example.'))).toEqual([300]);
+});
+
+it('verifies before it gives a stale answer, where it is told to', async () => {
+  const { ask, says, clock } = cacheOf({ serveStale: { ...STALE, refresh: 'verify' } });
+  await ask('www.example.');
+  clock.advance(61_000);
+  says({ kind: 'servfail', reason: 'no healthy proxies' });
+  expect(ttls(await ask('www.example.'))).toEqual([0]);
+  says(whole([a('www.example.', 300)]));
+  expect(ttls(await ask('www.example.'))).toEqual([300]);
+});
+
+it('fetches popular names before they expire', async () => {
+  const { ask, asked, clock } = cacheOf({ prefetch: { amount: 2, duration: 60_000, percentage: 50 } });
+  for (let turn = 0; turn < 3; turn += 1) await ask('www.example.');
+  expect(asked()).toBe(1);
+  clock.advance(31_000);
+  await ask('www.example.');
+  expect(asked()).toBe(2);
+});
+
+it('keeps to its capacity, and counts what it lets go', async () => {
+  const { ask, says, cache } = cacheOf({ success: { capacity: 1, maxTtl: 3600, minTtl: 5 } });
+  for (let number = 0; number < 1030; number += 1) {
+    says(whole([a(`n${number}.example.`, 60)]));
+    await ask(`n${number}.example.`);
+  }
+  expect(cache.statistics()).toMatchObject({
+    entries: { success: 1024 },
+    evictions: { success: 6, denial: 0 },
+  });
+});

@@ -1,0 +1,104 @@
+/**
+ * What kind of answer the cache has before it, and for how long it may be kept: the rules of plugin/cache of CoreDNS 1.14.7.
+ */
+import type { WholeAnswer } from '../../chain/answer.ts';
+import type { Query } from '../../chain/query.ts';
+import { toKey } from '../../wire/name.ts';
+import { typeOfData } from '../../wire/record-data.ts';
+import { CLASS, type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import type { CacheOptions } from './options.ts';
+
+/**
+ * `success` and `denial` are kept apart; `failure` is a denial that is kept for its own time. What is none of these is never kept.
+ */
+export type AnswerClass = 'success' | 'delegation' | 'denial' | 'failure' | 'none';
+
+const TYPE_RRSIG = 46;
+/** Seconds: for what says nothing itself. */
+const SHORT_TTL = 5;
+
+/** @param now seconds since the epoch */
+export function classify(query: Query, answer: WholeAnswer, now: number): AnswerClass {
+  const { rcode, answers, authorities } = answer;
+  const { type } = query.question;
+  if (type === TYPE.AXFR || type === TYPE.IXFR || holdsExpiredSignature(answer, now)) return 'none';
+  const hasSoa = authorities.some(({ data }) => data.kind === 'SOA');
+  if (answers.length > 0) {
+    if (rcode !== RCODE.NOERROR) return 'none';
+    return hasSoa && !answersQuestion(query.question, answers) ? 'denial' : 'success';
+  }
+  if (rcode === RCODE.NXDOMAIN) return 'denial';
+  if (rcode === RCODE.SERVFAIL || rcode === RCODE.NOTIMP) return 'failure';
+  if (rcode !== RCODE.NOERROR) return 'none';
+  if (hasSoa) return 'denial';
+  return authorities.some(({ data }) => data.kind === 'NS') ? 'delegation' : 'success';
+}
+
+/** Whether an answer of a class that is kept may be kept. */
+export function mayKeep({ question }: Query, answer: WholeAnswer, answerClass: AnswerClass): boolean {
+  if (answer.truncated || answerClass === 'none') return false;
+  const { rcode, answers, authorities } = answer;
+  if (authorities.some(({ data }) => data.kind === 'SOA')) return true;
+  if (rcode === RCODE.NXDOMAIN) return false;
+  // Half a chain of aliases would be taken for the whole.
+  return answerClass !== 'success' || answers.length === 0 || answersQuestion(question, answers);
+}
+
+/** Seconds, 0 or more: for so long it is kept, and so many are told of each record. */
+export function lifetimeOf(answer: WholeAnswer, answerClass: AnswerClass, options: CacheOptions): number {
+  if (answerClass === 'failure') return Math.floor(options.servfailTtl / 1000);
+  const { minTtl, maxTtl } = answerClass === 'denial' ? options.denial : options.success;
+  const ttl = answerClass === 'success' || answerClass === 'denial' ? minTtlOf(answer, maxTtl) : SHORT_TTL;
+  return Math.min(Math.max(ttl, minTtl), maxTtl);
+}
+
+function minTtlOf({ answers, authorities, additionals }: WholeAnswer, max: number): number {
+  const records = [...answers, ...authorities, ...additionals];
+  if (records.length === 0) return SHORT_TTL;
+  return records.reduce((min, { ttl }) => Math.min(min, ttl), max);
+}
+
+/** Whether there is a record of the type asked for at the end of the aliases that start at the name asked for. */
+export function answersQuestion(
+  { name, type, class: dnsClass }: Question,
+  answers: readonly ResourceRecord[],
+): boolean {
+  const ofClass = answers.filter((record) => dnsClass === CLASS.ANY || record.class === dnsClass);
+  const has = (owner: NameKey, wanted: number) =>
+    ofClass.some((record) => typeOfData(record.data) === wanted && toKey(record.name) === owner);
+  const first = toKey(name);
+  if (type === TYPE.ANY) return ofClass.some((record) => toKey(record.name) === first);
+  if (type === TYPE.CNAME) return aliasOf(first, ofClass).kind === 'alias';
+  const seen = new Set<NameKey>();
+  for (let owner = first; !seen.has(owner); ) {
+    seen.add(owner);
+    const alias = aliasOf(owner, ofClass);
+    if (alias.kind !== 'alias') return alias.kind === 'none' && has(owner, type);
+    owner = alias.target;
+  }
+  return false;
+}
+
+type AliasAt = { readonly kind: 'alias'; readonly target: NameKey } | { readonly kind: 'none' | 'several' };
+
+/** The target of the CNAME at a name; several different ones are none that could be followed. */
+function aliasOf(owner: NameKey, records: readonly ResourceRecord[]): AliasAt {
+  const targets = new Set<NameKey>();
+  for (const { name, data } of records)
+    if (data.kind === 'CNAME' && toKey(name) === owner) targets.add(toKey(data.target));
+  const [target] = targets;
+  if (target === undefined) return { kind: 'none' };
+  return targets.size === 1 ? { kind: 'alias', target } : { kind: 'several' };
+}
+
+/** Signatures matter where the server says that they were asked for. @param now seconds since the epoch */
+function holdsExpiredSignature(answer: WholeAnswer, now: number): boolean {
+  if (answer.dnssecOk !== true) return false;
+  const { answers, authorities, additionals } = answer;
+  return [...answers, ...authorities, ...additionals].some(({ data }) => {
+    if (data.kind !== 'unknown' || data.type !== TYPE_RRSIG || data.bytes.length < 16) return false;
+    const fields = new DataView(data.bytes.buffer, data.bytes.byteOffset);
+    // Serial number arithmetic (RFC 4034 section 3.1.5).
+    return ((fields.getUint32(8) - now) | 0) < 0 || ((now - fields.getUint32(12)) | 0) < 0;
+  });
+}

@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { silentLog } from '../../base/log.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { Chain } from '../../chain/handler.ts';
+import { addresses, makeQuery } from '../../chain/testing/queries.ts';
+import { parseName, toKey } from '../../wire/name.ts';
+import { presentRecord } from '../../wire/present.ts';
+import { RCODE } from '../../wire/types.ts';
+import { File } from './file.ts';
+
+const key = (name: string) => toKey(parseName(name));
+
+const ZONE = `$ORIGIN example.
+$TTL 60
+@ IN SOA ns host 1 7200 3600 1209600 60
+@ IN NS ns
+ns IN A 192.0.2.53
+web IN A 192.0.2.80
+www IN CNAME web
+dangling IN CNAME nowhere
+outside IN CNAME www.elsewhere.test.
+loop1 IN CNAME loop2
+loop2 IN CNAME loop1
+*.wild IN A 192.0.2.81
+known.wild IN A 192.0.2.82
+sub IN NS ns.sub
+ns.sub IN A 192.0.2.99
+a.b IN A 192.0.2.83
+dn IN DNAME target
+x.target IN A 192.0.2.84
+`;
+
+const behind: Chain = ({ question }) =>
+  question.name === 'www.elsewhere.test.'
+    ? addresses(question.name, '192.0.2.200')
+    : { kind: 'servfail', reason: 'plugin/file: no next plugin found' };
+
+async function serve(text: string, fallthrough: readonly string[] = []) {
+  const folder = await makeTemporaryFolder();
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  const path = await folder.write('db', text);
+  const zone = { origin: key('example.'), path, reload: 60_000, reloadByMtime: false };
+  let chain: Chain = behind;
+  const file = new File(
+    { zones: [zone], fallthrough: fallthrough.map(key) },
+    { clock, log, chain: (query) => chain(query) },
+  );
+  chain = (query) => file.handler.handle(query, behind);
+  file.start();
+  return {
+    folder,
+    clock,
+    log,
+    ask: async (name: string, type = 'A') => tell(await chain(makeQuery(name, type))),
+  };
+}
+
+/** In short: the response code, then the records of each section. */
+function tell(answer: Answer): readonly string[] {
+  if (answer.kind !== 'message') return [answer.kind];
+  const { rcode, authoritative, answers, authorities, additionals } = answer;
+  const code = `${rcode === RCODE.NXDOMAIN ? 'nxdomain' : rcode}${authoritative ? ' aa' : ''}`;
+  const lines = [answers, authorities, additionals].map((records) => records.map(presentRecord).join(', '));
+  return [code, ...lines];
+}
+
+const SOA = 'example. 60 IN SOA ns.example. host.example. 1 7200 3600 1209600 60';
+const NS = 'example. 60 IN NS ns.example.';
+
+it.each([
+  ['example.', 'SOA', ['0 aa', SOA, NS, '']],
+  ['example.', 'NS', ['0 aa', NS, '', 'ns.example. 60 IN A 192.0.2.53']],
+  ['web.example.', 'A', ['0 aa', 'web.example. 60 IN A 192.0.2.80', NS, '']],
+  ['web.example.', 'MX', ['0 aa', '', SOA, '']],
+  [
+    'www.example.',
+    'A',
+    ['0 aa', 'www.example. 60 IN CNAME web.example., web.example. 60 IN A 192.0.2.80', NS, ''],
+  ],
+  ['www.example.', 'TXT', ['0 aa', 'www.example. 60 IN CNAME web.example.', NS, '']],
+  ['dangling.example.', 'A', ['nxdomain aa', 'dangling.example. 60 IN CNAME nowhere.example.', SOA, '']],
+  ['nosuch.example.', 'A', ['nxdomain aa', '', SOA, '']],
+  ['b.example.', 'A', ['0 aa', '', SOA, '']],
+  ['x.wild.example.', 'A', ['0 aa', 'x.wild.example. 60 IN A 192.0.2.81', NS, '']],
+  ['x.known.wild.example.', 'A', ['nxdomain aa', '', SOA, '']],
+  [
+    'x.sub.example.',
+    'A',
+    ['0', '', 'sub.example. 60 IN NS ns.sub.example.', 'ns.sub.example. 60 IN A 192.0.2.99'],
+  ],
+  ['example.', 'AXFR', ['refused']],
+  ['other.test.', 'A', ['refused']],
+])('answers %s %s as CoreDNS does', async (name, type, expected) => {
+  const { ask } = await serve(ZONE);
+  expect(await ask(name, type)).toEqual(expected);
+});
+
+it('follows aliases out of the zone, and DNAMEs', async () => {
+  const { ask } = await serve(ZONE);
+  expect((await ask('outside.example.'))[1]).toBe(
+    'outside.example. 60 IN CNAME www.elsewhere.test., www.elsewhere.test. 30 IN A 192.0.2.200',
+  );
+  expect((await ask('x.dn.example.'))[1]).toBe(
+    'dn.example. 60 IN DNAME target.example., x.dn.example. 60 IN CNAME x.target.example., ' +
+      'x.target.example. 60 IN A 192.0.2.84',
+  );
+});
+
+it('ends aliases that lead in a circle', async () => {
+  const { ask } = await serve(ZONE);
+  expect((await ask('loop1.example.'))[1]?.split(', ')).toHaveLength(10);
+});
+
+it('passes on names that do not exist, where it is told to', async () => {
+  const { ask } = await serve(ZONE, ['nosuch.example.', 'b.example.']);
+  expect(await ask('nosuch.example.')).toEqual(['servfail']);
+  expect(await ask('b.example.')).toEqual(['servfail']);
+  expect((await ask('other.example.'))[0]).toBe('nxdomain aa');
+});
+
+it('takes over a new serial, and neither the same one nor a file with faults', async () => {
+  const { ask, clock, folder, log } = await serve(ZONE);
+  const change = async (text: string) => {
+    await folder.write('db', text);
+    clock.advance(60_000);
+    return (await ask('web.example.'))[1];
+  };
+  const moved = ZONE.replace('192.0.2.80', '192.0.2.88');
+  expect(await change(moved)).toContain('192.0.2.80');
+  expect(await change('garbage here')).toContain('192.0.2.80');
+  expect(log.records.at(-1)).toMatchObject({ level: 'error' });
+  expect(await change(moved.replace('host 1', 'host 2'))).toContain('192.0.2.88');
+});
+
+it('fails while there is no file, and looks for it again', async () => {
+  const folder = await makeTemporaryFolder();
+  const clock = new ManualClock();
+  const zone = {
+    origin: key('example.'),
+    path: join(folder.path, 'db'),
+    reload: 60_000,
+    reloadByMtime: false,
+  };
+  const file = new File({ zones: [zone], fallthrough: [] }, { clock, log: silentLog, chain: behind });
+  file.start();
+  const ask = async () => tell(await file.handler.handle(makeQuery('web.example.'), behind));
+  expect(await ask()).toEqual(['servfail']);
+  await folder.write('db', ZONE);
+  clock.advance(60_000);
+  expect((await ask())[0]).toBe('0 aa');
+});

@@ -1,0 +1,239 @@
+/**
+ * The answer of a zone file to a question, as plugin/file of CoreDNS 1.14.7 gives it: RFC 1034 section 4.3.2 with wildcards
+ * (RFC 4592) and DNAME (RFC 6672). Positive answers carry the name servers of the zone in the authority section.
+ *
+ * Aliases are followed inside the zone; what lies elsewhere is asked of the server itself.
+ */
+import { joinName, parentOf, splitLabels, toKey } from '../../wire/name.ts';
+import {
+  type AbsoluteName,
+  CLASS,
+  type NameKey,
+  type Question,
+  type ResourceRecord,
+  TYPE,
+} from '../../wire/types.ts';
+import type { ZoneName, ZoneNames } from './zone-names.ts';
+
+const [TYPE_DS, TYPE_NSEC] = [43, 47];
+/** Aliases that are followed for one question. */
+const MAX_ALIASES = 8;
+/** Octets of a name. */
+const MAX_NAME = 254;
+
+/** `nonterminal`: there are no records at the name, only at names below it. */
+export type FileResult = 'success' | 'nodata' | 'nonterminal' | 'nxdomain' | 'delegation' | 'servfail';
+
+export interface FileAnswer {
+  readonly result: FileResult;
+  readonly answers: readonly ResourceRecord[];
+  readonly authorities: readonly ResourceRecord[];
+  readonly additionals: readonly ResourceRecord[];
+}
+
+/** What the whole server says to a question about another name. */
+export type LookUpElsewhere = (question: Question) => Promise<Pick<FileAnswer, 'result' | 'answers'>>;
+
+export interface FileQuestion {
+  readonly question: Question;
+  /** Whether the client wants signatures. */
+  readonly isSigned: boolean;
+}
+
+const SERVFAIL: FileAnswer = { result: 'servfail', answers: [], authorities: [], additionals: [] };
+
+export class FileLookUp {
+  readonly #zone: ZoneNames;
+  readonly #elsewhere: LookUpElsewhere;
+  readonly #isSigned: boolean;
+  readonly #question: Question;
+
+  constructor(zone: ZoneNames, { question, isSigned }: FileQuestion, elsewhere: LookUpElsewhere) {
+    this.#zone = zone;
+    this.#question = question;
+    this.#isSigned = isSigned;
+    this.#elsewhere = elsewhere;
+  }
+
+  async answer(): Promise<FileAnswer> {
+    const { name, type } = this.#question;
+    const key = toKey(name);
+    if (this.#zone.soa === undefined) return SERVFAIL;
+    if (key === this.#zone.origin && type === TYPE.NS) {
+      const nameservers = this.#nameservers();
+      return this.#positive(nameservers, [], this.#addressesOf(nameservers));
+    }
+    const above = await this.#passCuts(key);
+    if (above !== undefined) return above;
+    const found = this.#zone.find(key);
+    if (found?.hasRecords === true || key === this.#zone.origin) return this.#answerAt(found, undefined);
+    const wildcard = found === undefined ? this.#findWildcard(key) : undefined;
+    if (wildcard !== undefined) return this.#answerAt(wildcard, name);
+    return this.#negative(found === undefined ? 'nxdomain' : 'nonterminal', undefined);
+  }
+
+  /** Delegations and DNAMEs on the way from the apex down to the name. */
+  async #passCuts(key: NameKey): Promise<FileAnswer | undefined> {
+    for (const name of this.#namesDownTo(key)) {
+      const at = this.#zone.find(name);
+      if (at === undefined) continue;
+      const [dname] = at.records(TYPE.DNAME);
+      if (dname?.data.kind === 'DNAME' && name !== key) return this.#substitute(at, dname);
+      if (name === this.#zone.origin) continue;
+      const delegation = this.#delegationAt(at, key);
+      if (delegation !== undefined) return delegation;
+    }
+    return undefined;
+  }
+
+  /** From the apex on. */
+  #namesDownTo(key: NameKey): readonly NameKey[] {
+    const names: NameKey[] = [];
+    for (let at: NameKey | undefined = key; at !== undefined; at = parentOf(at)) {
+      names.unshift(at);
+      if (at === this.#zone.origin) break;
+    }
+    return names;
+  }
+
+  #delegationAt(at: ZoneName, key: NameKey): FileAnswer | undefined {
+    const nameservers = at.records(TYPE.NS);
+    if (nameservers.length === 0 || (this.#question.type === TYPE_DS && at.name === key)) return undefined;
+    const proofs = this.#isSigned ? at.signed(TYPE_DS, true) : [];
+    return {
+      result: 'delegation',
+      answers: [],
+      authorities: [...nameservers, ...proofs],
+      additionals: this.#addressesOf(nameservers),
+    };
+  }
+
+  async #substitute(at: ZoneName, dname: ResourceRecord): Promise<FileAnswer> {
+    const { name, type } = this.#question;
+    const alias = synthesise(name, at.name, dname);
+    if (alias === undefined || toKey(alias.target) === toKey(name)) return SERVFAIL;
+    const record: ResourceRecord = {
+      ...{ name, class: CLASS.IN, ttl: dname.ttl },
+      data: { kind: 'CNAME', target: alias.target },
+    };
+    const followed =
+      type === TYPE.CNAME ? this.#positive([record], this.#nameservers()) : await this.#follow([record]);
+    return { ...followed, answers: [...at.signed(TYPE.DNAME, this.#isSigned), ...followed.answers] };
+  }
+
+  /** @param owner of what a wildcard stands for; undefined: the name itself was found */
+  async #answerAt(at: ZoneName | undefined, owner: AbsoluteName | undefined): Promise<FileAnswer> {
+    const { type } = this.#question;
+    const own = (records: readonly ResourceRecord[]) =>
+      owner === undefined ? records : records.map((record) => ({ ...record, name: owner }));
+    const aliases = type === TYPE.CNAME ? [] : (at?.signed(TYPE.CNAME, this.#isSigned) ?? []);
+    if (aliases.length > 0) return this.#follow(own(aliases));
+    const records = at?.signed(type, this.#isSigned) ?? [];
+    if (records.length === 0) return this.#negative('nodata', at);
+    if (type === TYPE.SOA && at?.name === this.#zone.origin)
+      return this.#positive(own(records), this.#nameservers());
+    return this.#positive(own(records), this.#nameservers(), this.#targetsOf(records));
+  }
+
+  /** @param aliases a CNAME, and perhaps its signatures */
+  async #follow(aliases: readonly ResourceRecord[]): Promise<FileAnswer> {
+    const { type } = this.#question;
+    const answers = [...aliases];
+    let target = targetOf(aliases);
+    for (let step = 0; target !== undefined && step <= MAX_ALIASES; step += 1) {
+      const key = toKey(target);
+      const cut = this.#cutAbove(key);
+      if (cut !== undefined) return { ...cut, answers };
+      const at = this.#zone.find(key);
+      const isOfApex = key === this.#zone.origin && type === TYPE.SOA;
+      if (at?.hasRecords !== true || type === TYPE.NS || isOfApex) return this.#goElsewhere(answers, target);
+      const further = at.signed(TYPE.CNAME, this.#isSigned);
+      answers.push(...(further.length > 0 ? further : at.signed(type, this.#isSigned)));
+      target = targetOf(further);
+    }
+    return this.#positive(answers, this.#nameservers(), this.#targetsOf(answers));
+  }
+
+  #cutAbove(key: NameKey): FileAnswer | undefined {
+    for (const name of this.#namesDownTo(key)) {
+      const at = name === this.#zone.origin ? undefined : this.#zone.find(name);
+      const delegation = at && this.#delegationAt(at, key);
+      if (delegation !== undefined) return delegation;
+    }
+    return undefined;
+  }
+
+  async #goElsewhere(answers: readonly ResourceRecord[], target: AbsoluteName): Promise<FileAnswer> {
+    const { result, answers: more } = await this.#elsewhere({ ...this.#question, name: target });
+    const all = [...answers, ...more];
+    const isNegative = result === 'nxdomain' || result === 'nodata';
+    const authorities = isNegative ? this.#zone.apex.signed(TYPE.SOA, this.#isSigned) : this.#nameservers();
+    return { result, answers: all, authorities, additionals: this.#targetsOf(all) };
+  }
+
+  /** The wildcard right below the closest encloser (RFC 4592 section 3.3.1). */
+  #findWildcard(key: NameKey): ZoneName | undefined {
+    for (let name = parentOf(key); name !== undefined; name = parentOf(name)) {
+      if (this.#zone.find(name) !== undefined) return this.#zone.find(toKey(joinName('*', name)));
+      if (name === this.#zone.origin) return undefined;
+    }
+    return undefined;
+  }
+
+  #positive(
+    answers: readonly ResourceRecord[],
+    authorities: readonly ResourceRecord[],
+    additionals: readonly ResourceRecord[] = [],
+  ): FileAnswer {
+    return { result: 'success', answers, authorities, additionals };
+  }
+
+  #negative(result: 'nodata' | 'nonterminal' | 'nxdomain', at: ZoneName | undefined): FileAnswer {
+    const proof = this.#isSigned ? (at?.signed(TYPE_NSEC, true) ?? []) : [];
+    const authorities = [...this.#zone.apex.signed(TYPE.SOA, this.#isSigned), ...proof];
+    return { result, answers: [], authorities, additionals: [] };
+  }
+
+  #nameservers(): readonly ResourceRecord[] {
+    return this.#zone.apex.signed(TYPE.NS, this.#isSigned);
+  }
+
+  #addressesOf(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
+    return this.#addresses(records.flatMap(({ data }) => (data.kind === 'NS' ? [data.target] : [])));
+  }
+
+  /** The addresses that the zone has of the names in an answer (RFC 1035 section 3.3, RFC 2782, RFC 9460). */
+  #targetsOf(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
+    return this.#addresses(
+      records.flatMap(({ data }) => {
+        if (data.kind === 'MX') return [data.exchange];
+        return data.kind === 'SRV' || data.kind === 'SVCB' || data.kind === 'HTTPS' ? [data.target] : [];
+      }),
+    );
+  }
+
+  #addresses(names: readonly AbsoluteName[]): readonly ResourceRecord[] {
+    return [...new Set(names.map(toKey))].flatMap((name) => {
+      const at = this.#zone.find(name);
+      return [TYPE.A, TYPE.AAAA].flatMap((type) => at?.signed(type, this.#isSigned) ?? []);
+    });
+  }
+}
+
+function targetOf(aliases: readonly ResourceRecord[]): AbsoluteName | undefined {
+  const [first] = aliases;
+  return first?.data.kind === 'CNAME' ? first.data.target : undefined;
+}
+
+/** The alias that a DNAME makes of a name below its owner (RFC 6672 section 2.2); nothing for a name too long. */
+function synthesise(
+  name: AbsoluteName,
+  owner: NameKey,
+  { data }: ResourceRecord,
+): { readonly target: AbsoluteName } | undefined {
+  if (data.kind !== 'DNAME') return undefined;
+  const labels = splitLabels(name);
+  const kept = labels.slice(0, labels.length - splitLabels(owner).length);
+  const target = kept.reduceRight<AbsoluteName>((below, label) => joinName(label, below), data.target);
+  return target.length > MAX_NAME ? undefined : { target };
+}

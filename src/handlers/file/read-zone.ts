@@ -1,0 +1,64 @@
+/**
+ * Reads a zone file, unless it is the one that is known already.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
+import type { FileZone } from './options.ts';
+import { ZoneNames } from './zone-names.ts';
+
+/** What was read last. */
+export interface KnownZone {
+  /** Undefined: nothing yet. */
+  readonly serial: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly modified: number;
+}
+
+export type ZoneReading =
+  | { readonly kind: 'read'; readonly names: ZoneNames; readonly modified: number }
+  | { readonly kind: 'unchanged' }
+  /** The file cannot be read. */
+  | { readonly kind: 'missing'; readonly reason: string }
+  | { readonly kind: 'faulty'; readonly reason: string };
+
+export function readZone({ origin, path, reloadByMtime }: FileZone, known: KnownZone): ZoneReading {
+  let text: string;
+  let modified: number;
+  try {
+    modified = statSync(path).mtimeMs;
+    if (reloadByMtime && known.serial !== undefined && modified <= known.modified)
+      return { kind: 'unchanged' };
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    return { kind: 'missing', reason: describeError(error, path) };
+  }
+  const readInclude = (include: string) => readFileSync(include, 'utf8');
+  const { records, problems } = readZoneFile(text, { file: path, origin, readInclude });
+  const [problem] = problems;
+  if (problem !== undefined) return { kind: 'faulty', reason: describeProblem(problem, path, origin) };
+  const names = new ZoneNames(origin, records);
+  const { serial } = names;
+  if (serial === undefined)
+    return {
+      kind: 'faulty',
+      reason: `file ${JSON.stringify(path)} has no SOA record for origin ${origin}`,
+    };
+  if (!reloadByMtime && serial === known.serial) return { kind: 'unchanged' };
+  return { kind: 'read', names, modified };
+}
+
+function describeProblem({ file, line, column, fault, word }: ZoneFileProblem, path: string, origin: string) {
+  const token = JSON.stringify(word ?? '');
+  return `failed to parse file ${JSON.stringify(path)} for origin ${origin} with error ${file}: dns: ${fault}: ${token} at line: ${line}:${column}`;
+}
+
+const MEANINGS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'no such file or directory'],
+  ['EACCES', 'permission denied'],
+  ['EISDIR', 'is a directory'],
+]);
+
+function describeError(error: unknown, path: string): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  return `open ${path}: ${MEANINGS.get(code) ?? code}`;
+}

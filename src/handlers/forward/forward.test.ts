@@ -1,0 +1,182 @@
+import { expect, it } from 'vitest';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { addresses, makeQuery, told } from '../../chain/testing/queries.ts';
+import type { ProxyProtocol } from '../../forward/proxy/proxy-upstream.ts';
+import type { Transport } from '../../forward/transport/transport.ts';
+import { decodeMessage } from '../../wire/message.ts';
+import { parseName, ROOT, toKey } from '../../wire/name.ts';
+import { type Message, RCODE } from '../../wire/types.ts';
+import { Forward } from './forward.ts';
+import type { ForwardRule } from './options.ts';
+
+const key = (name: string) => toKey(parseName(name));
+
+const RULE: ForwardRule = {
+  from: ROOT,
+  upstreams: [],
+  except: [],
+  forceTcp: false,
+  preferUdp: false,
+  expire: 10_000,
+  maxAge: 0,
+  maxIdleConnections: 0,
+  readTimeout: 2000,
+  maxFails: 2,
+  maxConnectAttempts: undefined,
+  tls: { certificate: undefined, key: undefined, authorities: undefined, serverName: undefined },
+  policy: 'sequential',
+  healthCheck: { interval: 500, recursionDesired: true, domain: ROOT },
+  maxConcurrent: 0,
+  nextRcodes: [],
+  nextOnNoData: false,
+  failoverRcodes: [],
+  failsFast: false,
+  dohMethod: 'POST',
+  sourceAddress: undefined,
+  resolvers: [],
+};
+
+/** What a server says to a query: a response code, no reply at all, or an error of the network. */
+type Script = (protocol: ProxyProtocol, query: Message) => number | 'silence' | 'ECONNREFUSED';
+
+interface Seen {
+  readonly server: string;
+  readonly protocol: ProxyProtocol;
+  readonly query: Message;
+}
+
+/** Servers by their addresses. The seen queries are those of clients, without checks of health. */
+async function forwardTo(rules: readonly Partial<ForwardRule>[], servers: Readonly<Record<string, Script>>) {
+  const clock = new ManualClock();
+  const seen: Seen[] = [];
+  const transport = (server: string, protocol: ProxyProtocol): Transport => ({
+    dropped: { strange: 0, otherQuestion: 0 },
+    close() {},
+    ask({ octets }, events) {
+      const query = decodeMessage(octets);
+      if (query.questions[0]?.name !== '.') seen.push({ server, protocol, query });
+      const said = servers[server]?.(protocol, query) ?? 'silence';
+      if (said === 'ECONNREFUSED') queueMicrotask(() => events.failed(said));
+      else if (said !== 'silence') {
+        const header = { ...query.header, response: true, recursionAvailable: true, rcode: said };
+        queueMicrotask(() =>
+          events.replied({ kind: 'message', message: { ...query, header } }, octets.length),
+        );
+      }
+      return { overdue() {}, cancel() {} };
+    },
+  });
+  const forwards = rules.map((rule) => ({ ...RULE, ...rule }));
+  const forward = new Forward(
+    { forwards },
+    {
+      clock,
+      random: () => 0,
+      openTransports: ({ address }) => ({ udp: transport(address, 'udp'), tcp: transport(address, 'tcp') }),
+    },
+  );
+  await forward.start();
+  const ask = (name: string) =>
+    Promise.resolve(forward.handler.handle(makeQuery(name), () => addresses(name, '192.0.2.9')));
+  return { clock, seen, ask, asked: () => seen.map(({ server }) => server) };
+}
+
+const at = (address: string) =>
+  ({ kind: 'address', scheme: 'dns', address, port: 53, serverName: undefined }) as const;
+
+it('sends each query on as it came, and its reply back as it is', async () => {
+  const { ask, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')] }], {
+    '192.0.2.1': () => RCODE.REFUSED,
+  });
+  const answers = await Promise.all([ask('WwW.example.'), ask('WwW.example.')]);
+  expect(answers[0]).toMatchObject({ kind: 'message', rcode: RCODE.REFUSED, recursionAvailable: true });
+  expect(seen.map(({ query, protocol }) => [query.questions[0]?.name, query.edns, protocol])).toEqual([
+    ['WwW.example.', undefined, 'udp'],
+    ['WwW.example.', undefined, 'udp'],
+  ]);
+});
+
+it('passes on names that no rule is for', async () => {
+  const rule = { from: key('example.'), except: [key('b.example.')], upstreams: [at('192.0.2.1')] };
+  const { ask, asked } = await forwardTo([rule], { '192.0.2.1': () => RCODE.NOERROR });
+  expect(told(await ask('other.'))).toEqual(['records', 'other. 30 IN A 192.0.2.9']);
+  expect(told(await ask('x.b.example.'))).toEqual(['records', 'x.b.example. 30 IN A 192.0.2.9']);
+  expect((await ask('a.example.')).kind).toBe('message');
+  expect(asked()).toEqual(['192.0.2.1']);
+});
+
+it('asks the next rule after the codes that a rule says, and no other', async () => {
+  const first = { upstreams: [at('192.0.2.1')], nextRcodes: [RCODE.NXDOMAIN] };
+  const { ask, asked } = await forwardTo([first, { upstreams: [at('192.0.2.2')] }], {
+    '192.0.2.1': (_, { questions }) => (questions[0]?.name === 'nx.' ? RCODE.NXDOMAIN : RCODE.SERVFAIL),
+    '192.0.2.2': () => RCODE.NOERROR,
+  });
+  expect(await ask('nx.')).toMatchObject({ rcode: RCODE.NOERROR });
+  expect(await ask('other.')).toMatchObject({ rcode: RCODE.SERVFAIL });
+  expect(asked()).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.1']);
+});
+
+it('tries another server after an error, and says in the end what was wrong', async () => {
+  const upstreams = [at('127.0.0.1'), at('127.0.0.2')];
+  const { ask, asked } = await forwardTo([{ upstreams }], {
+    '127.0.0.1': () => 'ECONNREFUSED',
+    '127.0.0.2': () => 0,
+  });
+  expect(await ask('a.')).toMatchObject({ kind: 'message' });
+  expect(asked()).toEqual(['127.0.0.1', '127.0.0.2']);
+  const dead = await forwardTo([{ upstreams: [at('127.0.0.1')] }], { '127.0.0.1': () => 'ECONNREFUSED' });
+  const answer = await dead.ask('a.');
+  expect(answer.kind === 'servfail' && answer.reason).toMatch(
+    /^read udp 127\.0\.0\.1:\d+->127\.0\.0\.1:53: read: connection refused$/,
+  );
+  expect(dead.asked()).toHaveLength(2);
+});
+
+it('refuses what exceeds the queries under way at once', async () => {
+  const rule = { upstreams: [at('127.0.0.1')], maxConcurrent: 1, maxConnectAttempts: 1 };
+  const { ask, clock } = await forwardTo([rule], { '127.0.0.1': () => 'silence' });
+  const first = ask('a.');
+  expect(await ask('b.')).toEqual({ kind: 'overloaded', reason: 'concurrent queries exceeded maximum 1' });
+  clock.advance(2000);
+  const answer = await first;
+  expect(answer.kind === 'servfail' && answer.reason).toMatch(/: i\/o timeout$/);
+});
+
+it('leaves a server out after failed checks, and takes it back after one reply', async () => {
+  let isDead = true;
+  const rule = { upstreams: [at('127.0.0.1')], maxFails: 1, failsFast: true };
+  const { ask, clock, asked } = await forwardTo([rule], { '127.0.0.1': () => (isDead ? 'ECONNREFUSED' : 0) });
+  const pass = async () => {
+    clock.advance(500);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await ask('a.');
+  const before = asked().length;
+  for (let round = 0; round < 3; round += 1) await pass();
+  expect(await ask('b.')).toEqual({ kind: 'servfail', reason: 'no healthy proxies' });
+  expect(asked()).toHaveLength(before);
+  isDead = false;
+  await pass();
+  expect(await ask('c.')).toMatchObject({ kind: 'message', rcode: 0 });
+});
+
+it('asks the next server after the codes of failover, and gives the last answer', async () => {
+  const rule = { upstreams: [at('192.0.2.1'), at('192.0.2.2')], failoverRcodes: [RCODE.SERVFAIL] };
+  const { ask, asked } = await forwardTo([rule], {
+    '192.0.2.1': () => RCODE.SERVFAIL,
+    '192.0.2.2': () => RCODE.SERVFAIL,
+  });
+  expect(await ask('a.')).toMatchObject({ kind: 'message', rcode: RCODE.SERVFAIL });
+  expect(asked()).toEqual(['192.0.2.1', '192.0.2.2']);
+});
+
+it('asks by the protocol that the rule says', async () => {
+  const servers = { '192.0.2.1': () => 0 };
+  const protocols = async (rule: Partial<ForwardRule>) => {
+    const { ask, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')], ...rule }], servers);
+    await ask('a.');
+    return seen.map(({ protocol }) => protocol);
+  };
+  expect(await protocols({ forceTcp: true, preferUdp: true })).toEqual(['tcp']);
+  expect(await protocols({ preferUdp: true })).toEqual(['udp']);
+});

@@ -1,0 +1,109 @@
+/**
+ * Sends questions on to other servers as they came, and their replies back as they are.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler, Next } from '../../chain/handler.ts';
+import { isWithinAny, namesWithin } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import { ProxyGroup, type ProxyOutcome } from '../../forward/proxy/proxy-group.ts';
+import { isWithin } from '../../wire/name.ts';
+import { type Message, type NameKey, RCODE } from '../../wire/types.ts';
+import { type OpenTransports, openUpstreams } from './open-upstreams.ts';
+import type { ForwardOptions, ForwardRule } from './options.ts';
+
+export interface ForwardDependencies {
+  readonly clock: Clock;
+  /** How servers are reached; by sockets by default. */
+  readonly openTransports?: OpenTransports;
+  /** From 0 to below 1, for the choice of servers. */
+  readonly random?: () => number;
+}
+
+interface RunningRule {
+  readonly rule: ForwardRule;
+  readonly except: ReadonlySet<NameKey>;
+  readonly nextRcodes: ReadonlySet<number>;
+  /** Undefined until its servers are found. */
+  group: ProxyGroup | undefined;
+}
+
+export class Forward {
+  readonly handler: Handler;
+  readonly #dependencies: ForwardDependencies;
+  readonly #rules: readonly RunningRule[];
+
+  constructor({ forwards }: ForwardOptions, dependencies: ForwardDependencies) {
+    this.#dependencies = dependencies;
+    this.#rules = forwards.map((rule) => ({
+      rule,
+      except: new Set(rule.except),
+      nextRcodes: new Set(rule.nextRcodes),
+      group: undefined,
+    }));
+    this.handler = {
+      name: 'forward',
+      role: 'forwarder',
+      questions: namesWithin(new Set(forwards.map(({ from }) => from))),
+      answers: 'unchanged',
+      handle: (query, next) => this.#handle(query, next),
+    };
+  }
+
+  /** Finds the servers. @throws UpstreamError */
+  async start(): Promise<void> {
+    const { clock, openTransports, random = Math.random } = this.#dependencies;
+    for (const running of this.#rules) {
+      const { rule } = running;
+      const upstreams = await openUpstreams(rule, clock, openTransports);
+      running.group = new ProxyGroup({ rule, upstreams, clock, random });
+    }
+  }
+
+  stop(): void {
+    for (const { group } of this.#rules) group?.close();
+  }
+
+  async #handle(query: Query, next: Next): Promise<Answer> {
+    for (const [index, running] of this.#rules.entries()) {
+      if (!isFor(running, query.key)) continue;
+      query.forbidStoring();
+      const outcome = await running.group?.ask(query, query.sender.transport === 'udp' ? 'udp' : 'tcp');
+      if (outcome === undefined) return { kind: 'servfail' };
+      const isLast = index === this.#rules.length - 1;
+      if (isLast || !asksNext(running, outcome)) return answerOf(query, outcome);
+    }
+    return next(query);
+  }
+}
+
+function isFor({ rule, except }: RunningRule, name: NameKey): boolean {
+  return isWithin(name, rule.from) && (name === rule.from || !isWithinAny(name, except));
+}
+
+function asksNext({ rule, nextRcodes }: RunningRule, outcome: ProxyOutcome): boolean {
+  if (outcome.kind !== 'reply') return false;
+  const { answers } = outcome.message;
+  const rcode = rcodeOf(outcome.message);
+  return nextRcodes.has(rcode) || (rule.nextOnNoData && rcode === RCODE.NOERROR && answers.length === 0);
+}
+
+function answerOf(query: Query, outcome: ProxyOutcome): Answer {
+  if (outcome.kind !== 'reply')
+    return { kind: outcome.kind === 'failed' ? 'servfail' : 'overloaded', reason: outcome.reason };
+  const { header, answers, authorities, additionals, edns } = outcome.message;
+  const { authoritative, truncated, recursionAvailable, authenticData } = header;
+  const { recursionDesired, checkingDisabled } = header;
+  return {
+    kind: 'message',
+    rcode: rcodeOf(outcome.message),
+    ...{ authoritative, truncated, recursionAvailable, authenticData, recursionDesired, checkingDisabled },
+    ...{ answers, authorities, additionals },
+    ...(edns?.dnssecOk === true && { dnssecOk: true }),
+    ...(edns !== undefined && query.edns !== undefined && { options: edns.options }),
+  };
+}
+
+function rcodeOf({ header, edns }: Message): number {
+  return header.rcode | ((edns?.extendedRcode ?? 0) << 4);
+}

@@ -1,0 +1,135 @@
+/**
+ * Opens the servers of a rule: by their addresses, by names that are looked up once, or from a file in the form of resolv.conf.
+ */
+
+import { Resolver } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
+import type { Clock } from '../../base/clock.ts';
+import { type ProxyProtocol, ProxyUpstream } from '../../forward/proxy/proxy-upstream.ts';
+import { parseResolvConf } from '../../forward/resolv-conf.ts';
+import { HttpsTransport } from '../../forward/transport/https-transport.ts';
+import { StreamTransport } from '../../forward/transport/stream-transport.ts';
+import type { Transport } from '../../forward/transport/transport.ts';
+import { UdpTransport } from '../../forward/transport/udp-transport.ts';
+import type { ForwardRule, ForwardScheme, ForwardUpstream } from './options.ts';
+
+/** A server that a rule names cannot be used. The message is what the start fails with. */
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError';
+}
+
+/** A server of a rule, by its address. */
+export type UpstreamPlace = Extract<ForwardUpstream, { kind: 'address' }> & {
+  /** The name that it was looked up by. */
+  readonly host?: string;
+};
+
+export type OpenTransports = (
+  place: UpstreamPlace,
+  rule: ForwardRule,
+  clock: Clock,
+) => Readonly<Record<ProxyProtocol, Transport>>;
+
+/** Octets of the largest reply over UDP; what is larger counts as truncated. */
+const MAX_UDP_REPLY = 4096;
+
+/** @throws UpstreamError where a name has no address */
+export async function openUpstreams(
+  rule: ForwardRule,
+  clock: Clock,
+  openTransports: OpenTransports = openSockets,
+): Promise<readonly ProxyUpstream[]> {
+  const places = (await Promise.all(rule.upstreams.map((upstream) => findPlaces(upstream, rule)))).flat();
+  return places.map(
+    (place) =>
+      new ProxyUpstream({
+        peer: place,
+        transports: openTransports(place, rule, clock),
+        readTimeout: rule.readTimeout,
+        healthCheck: rule.healthCheck,
+        healthProtocol: rule.forceTcp ? 'tcp' : 'udp',
+        clock,
+      }),
+  );
+}
+
+async function findPlaces(upstream: ForwardUpstream, rule: ForwardRule): Promise<readonly UpstreamPlace[]> {
+  switch (upstream.kind) {
+    case 'address':
+      return [upstream];
+    case 'file':
+      return readPlaces(upstream.path);
+    case 'name': {
+      const { scheme, name, port, serverName } = upstream;
+      const addresses = await lookUp(name, rule.resolvers);
+      return addresses.map((address) => ({ kind: 'address', scheme, address, port, serverName, host: name }));
+    }
+  }
+}
+
+function readPlaces(path: string): readonly UpstreamPlace[] {
+  const { servers } = parseResolvConf(readFileSync(path, 'utf8'));
+  return servers.flatMap(({ host, port }) =>
+    host.kind === 'address'
+      ? [{ kind: 'address', scheme: 'dns', address: host.address, port, serverName: undefined }]
+      : [],
+  );
+}
+
+/** Milliseconds for each try of a look-up. */
+const LOOK_UP_TIMEOUT = 5000;
+
+async function lookUp(name: string, resolvers: readonly string[]): Promise<readonly string[]> {
+  const resolver = new Resolver({ timeout: LOOK_UP_TIMEOUT, tries: 1 });
+  if (resolvers.length > 0) resolver.setServers([...resolvers]);
+  const found = await Promise.all([
+    resolver.resolve4(name).catch(() => []),
+    resolver.resolve6(name).catch(() => []),
+  ]);
+  const addresses = found.flat();
+  if (addresses.length > 0) return addresses;
+  const quoted = JSON.stringify(name);
+  throw new UpstreamError(`plugin/forward: failed to resolve ${quoted}: no addresses found for ${quoted}`);
+}
+
+const openSockets: OpenTransports = (place, rule, clock) => {
+  const { sourceAddress, expire: idle } = rule;
+  const peer = { address: place.address, port: place.port };
+  if (place.scheme === 'https') {
+    const transport = new HttpsTransport({ peer, tls: tlsOf(place, rule), method: rule.dohMethod });
+    return { udp: transport, tcp: transport };
+  }
+  const stream = (scheme: ForwardScheme) =>
+    new StreamTransport({
+      ...{ peer, sourceAddress, idle, clock },
+      tls: scheme === 'tls' ? tlsOf(place, rule) : undefined,
+    });
+  if (place.scheme === 'tls') {
+    const transport = stream('tls');
+    return { udp: transport, tcp: transport };
+  }
+  const udp = new UdpTransport({
+    ...{
+      peer,
+      sourceAddress,
+      sourcePorts: { kind: 'any' },
+      udpSize: MAX_UDP_REPLY,
+      ignoredAddresses: [],
+      clock,
+    },
+  });
+  return { udp, tcp: stream('dns') };
+};
+
+function tlsOf({ serverName, host }: UpstreamPlace, { tls }: ForwardRule) {
+  const { certificate, key, authorities } = tls;
+  const read = (path: string) => readFileSync(path, 'utf8');
+  return {
+    serverName: serverName ?? tls.serverName ?? host,
+    authorities: authorities === undefined ? undefined : [read(authorities)],
+    own:
+      certificate === undefined || key === undefined
+        ? undefined
+        : { certificate: read(certificate), key: read(key) },
+  };
+}
