@@ -8,6 +8,7 @@ import { HEALTHZ_FLAGS } from '../config/healthz/healthz-flags.ts';
 import { FURTHER_FLAGS, KUBE_DNS_FLAGS } from '../config/kube-dns/kube-dns-flags.ts';
 import { NANNY_FLAGS } from '../config/kube-dns/nanny-flags.ts';
 import { MANIFESTS_FLAGS } from '../config/manifests/manifests-flags.ts';
+import { NODE_CACHE_FLAGS } from '../config/node-cache/node-cache-flags.ts';
 import { CONTROL_FLAGS } from '../config/query-log/control-flags.ts';
 import { SERVE_FLAGS } from '../config/serve/serve-flags.ts';
 import { SIDECAR_FLAGS } from '../config/sidecar/sidecar-flags.ts';
@@ -46,6 +47,7 @@ function describe(
 export const COMMANDS: readonly CommandDescription[] = [
   describe('serve', SERVE_FLAGS),
   describe('kube-dns', KUBE_DNS_FLAGS, { further: FURTHER_FLAGS }),
+  describe('node-cache', NODE_CACHE_FLAGS, { dashes: '-' }),
   describe('dnsmasq', DNSMASQ_FLAGS),
   describe('dnsmasq-nanny', NANNY_FLAGS, { dashes: '-' }),
   describe('sidecar', SIDECAR_FLAGS),

@@ -5,6 +5,7 @@ export const COMMAND_SUMMARIES = {
   serve: 'serve the zone of a Kubernetes cluster over UDP and TCP',
   'kube-dns': 'serve the zone of a cluster as kube-dns does, with its flags',
   coredns: 'answer by the server blocks of a Corefile, with the flags of CoreDNS',
+  'node-cache': 'cache the DNS of a node, as NodeLocal DNSCache does',
   dnsmasq: "forward, cache and answer from local data, with dnsmasq's options",
   'dnsmasq-nanny': 'the same, following the ConfigMap of kube-dns in a folder',
   sidecar: 'probe DNS servers, and serve the results and the statistics of dnsmasq by HTTP',

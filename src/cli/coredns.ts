@@ -17,7 +17,7 @@ import { serverDependencies } from './server-dependencies.ts';
 import { onStopSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
-type RunPlan = Extract<CoreDnsCommand, { kind: 'run' }>;
+export type RunPlan = Extract<CoreDnsCommand, { kind: 'run' }>;
 type GoodReading = Extract<CorefileReading, { kind: 'good' }>;
 
 /** The version that is stood in for. */
@@ -31,17 +31,29 @@ export async function runCoreDns(words: readonly string[]): Promise<number> {
       process.stderr.write(command.text);
       return command.exitCode;
     case 'version':
-      process.stdout.write(banner());
+      process.stdout.write(corednsBanner());
       return 0;
     case 'plugins':
       process.stdout.write(listPlugins());
       return 0;
     case 'run':
-      return await serve(command);
+      return await serveCorefile(command);
   }
 }
 
-async function serve(command: RunPlan): Promise<number> {
+/** What a program around the server does in step with it. */
+export interface ServingSteps {
+  /** Called once queries are answered. */
+  serving(): void;
+  /** Called when the server is about to stop, and when it has stopped. */
+  stopping(): Promise<void>;
+  stopped(): Promise<void>;
+}
+
+const NO_STEPS: ServingSteps = { serving() {}, async stopping() {}, async stopped() {} };
+
+/** Serves a Corefile until a signal comes. @returns the exit code */
+export async function serveCorefile(command: RunPlan, steps: ServingSteps = NO_STEPS): Promise<number> {
   try {
     const corefile = loadCorefile(command.conf);
     const reading = read(corefile, command);
@@ -51,7 +63,7 @@ async function serve(command: RunPlan): Promise<number> {
       for (const problem of reading.problems) process.stderr.write(`${describeCorefileProblem(problem)}\n`);
       return 1;
     }
-    return await runUntilStopped(command, reading);
+    return await runUntilStopped(command, reading, steps);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     return 1;
@@ -69,12 +81,16 @@ function read({ file, text }: CorefileText, { port }: RunPlan): CorefileReading 
   });
 }
 
-async function runUntilStopped({ isQuiet }: RunPlan, { blocks }: GoodReading): Promise<number> {
+async function runUntilStopped(
+  { isQuiet }: RunPlan,
+  { blocks }: GoodReading,
+  steps: ServingSteps,
+): Promise<number> {
   const write = (text: string) => void process.stdout.write(text);
   const isDebug = blocks.some(({ plugins }) => plugins.some(({ name }) => name === 'debug'));
   const log = createCoreDnsLog({ isDebug, write });
   const announce = () => {
-    if (!isQuiet) write([...startLines(blocks), banner()].join('\n'));
+    if (!isQuiet) write([...startLines(blocks), corednsBanner()].join('\n'));
   };
   const frontEnd = new CoreDnsFrontEnd({ plan: compileCorefile(blocks), onServing: announce });
   const server = new Server(frontEnd, serverDependencies(log));
@@ -83,21 +99,25 @@ async function runUntilStopped({ isQuiet }: RunPlan, { blocks }: GoodReading): P
   const hold = setInterval(() => {}, 2 ** 30);
   try {
     await server.start();
+    steps.serving();
     await stopped;
+    await steps.stopping();
   } finally {
     clearInterval(hold);
     await server.stop();
+    await steps.stopped();
   }
   return 0;
 }
 
-function banner(): string {
+/** The version that is stood in for, and ours. */
+export function corednsBanner(): string {
   const { platform, arch, version } = process;
   const machine = arch === 'x64' ? 'amd64' : arch;
   return `CoreDNS-${COREDNS_VERSION}\n${platform}/${machine}, portolan-${VERSION}, node ${version}\n`;
 }
 
-function listPlugins(): string {
+export function listPlugins(): string {
   const names = [...pluginOrder('1.14')].sort().map((name) => `  dns.${name}\n`);
   return `Server types:\n  dns\n\nCaddyfile loaders:\n  flag\n  default\n\nOther plugins:\n${names.join('')}`;
 }

@@ -10,6 +10,7 @@ type RunCommand = (words: readonly string[]) => Promise<number>;
 export const REPLACEMENTS = {
   'kube-dns': async () => (await import('./kube-dns.ts')).runKubeDns,
   coredns: async () => (await import('./coredns.ts')).runCoreDns,
+  'node-cache': async () => (await import('./node-cache.ts')).runNodeCache,
   dnsmasq: async () => (await import('./dnsmasq.ts')).runDnsmasq,
   'dnsmasq-nanny': async () => (await import('./dnsmasq-nanny.ts')).runDnsmasqNanny,
   sidecar: async () => (await import('./sidecar.ts')).runSidecar,

@@ -1,0 +1,125 @@
+/**
+ * `portolan node-cache`: NodeLocal DNSCache's program, with its command line.
+ */
+import { systemClock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { formatRows, rowOf } from '../config/flags/flag-text.ts';
+import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
+import { NODE_CACHE_FLAGS, readNodeCacheFlags } from '../config/node-cache/node-cache-flags.ts';
+import type { NodeCachePlan } from '../config/node-cache/node-cache-plan.ts';
+import { describeProblem } from '../config/values/problem.ts';
+import { METRICS_TEXT } from '../observe/health.ts';
+import { HttpServer, HttpServerError } from '../observe/http-server.ts';
+import { isAnsweredAt } from '../roles/node-network/local-probe.ts';
+import type { NodeNetwork } from '../roles/node-network/node-network.ts';
+import { createNodeNetwork } from '../roles/node-network/set-up-network.ts';
+import { SetupErrorCounts } from '../roles/node-network/setup-error-metrics.ts';
+import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
+import { RenderedCorefile } from '../server/node-cache/rendered-corefile.ts';
+import { corednsBanner, listPlugins, type ServingSteps, serveCorefile } from './coredns.ts';
+
+/** @param words what stands behind the command @returns the exit code */
+export async function runNodeCache(words: readonly string[]): Promise<number> {
+  const reading = readNodeCacheFlags(words);
+  switch (reading.kind) {
+    case 'help':
+      process.stdout.write(helpText());
+      return 0;
+    case 'version':
+      process.stdout.write(corednsBanner());
+      return 0;
+    case 'plugins':
+      process.stdout.write(listPlugins());
+      return 0;
+    case 'bad':
+      for (const problem of reading.problems)
+        process.stderr.write(`portolan node-cache: ${describeProblem(problem)}\n`);
+      return 1;
+    case 'good': {
+      const isDebug = reading.logLevel === 'debug';
+      const log = createCoreDnsLog({ isDebug, write: (line) => void process.stdout.write(line) });
+      return await serve(reading.plan, log);
+    }
+  }
+}
+
+async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
+  const errors = new SetupErrorCounts();
+  const onError = () => errors.add('configmap');
+  const options = { plan, environment: process.env, onChange: () => {}, onError, clock: systemClock, log };
+  const corefile = new RenderedCorefile(options);
+  const network = await createNodeNetwork({
+    plan,
+    onError: (error) => errors.add(error),
+    clock: systemClock,
+    log,
+  });
+  const http = await openMetrics(plan.metricsAddress, errors, log);
+  try {
+    await corefile.start();
+    await network.prepare();
+    const { corefile: conf, port, pidFile, isQuiet } = plan;
+    const command = { kind: 'run', conf, port: String(port), pidFile, isQuiet } as const;
+    return await serveCorefile(command, stepsOf(plan, network));
+  } finally {
+    if (!plan.skipsTeardown && !plan.takeover) await network.stop(false);
+    await corefile.stop();
+    await http?.stop();
+  }
+}
+
+/**
+ * Rules are removed while DNS is still answered, so that no packet is sent to a closed port. With `-takeover` another process
+ * may serve the same addresses: what it needs stays.
+ */
+function stepsOf(plan: NodeCachePlan, network: NodeNetwork): ServingSteps {
+  const [address = ''] = plan.localAddresses;
+  return {
+    serving: () => network.start(),
+    stopping: async () => {
+      if (plan.skipsTeardown || plan.takeover) return;
+      await network.stop(false);
+    },
+    stopped: async () => {
+      if (plan.skipsTeardown) await network.stop(true);
+      else if (plan.takeover) await network.stop(await isAnsweredAt(address, plan.port, systemClock));
+    },
+  };
+}
+
+async function openMetrics(
+  place: string,
+  errors: SetupErrorCounts,
+  log: Log,
+): Promise<HttpServer | undefined> {
+  const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(place) ?? [];
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  const metrics = () => ({ status: 200, type: METRICS_TEXT, body: errors.metrics() });
+  const options = {
+    address: address === '' ? undefined : address,
+    port: Number(port),
+    waitForPort: true,
+    flag: '-metrics-listen-address',
+  };
+  const server = new HttpServer(options, new Map([['/metrics', metrics]]), systemClock, log);
+  try {
+    await server.start();
+    return server;
+  } catch (error) {
+    if (!(error instanceof HttpServerError)) throw error;
+    // As in the original: DNS matters more.
+    log.error(error.message);
+    return undefined;
+  }
+}
+
+function helpText(): string {
+  return `Usage: portolan node-cache [flags]
+
+Caches the DNS of a node: renders a Corefile from its template and the ConfigMap of kube-dns, sets up the addresses that
+pods send their queries to, and serves it.
+
+${formatRows([...NODE_CACHE_FLAGS.map((flag) => rowOf(flag, '-')), ...klogRows('-'), helpRow('-')])}
+Flags may be written with one dash or two.
+`;
+}

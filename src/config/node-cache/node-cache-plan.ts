@@ -1,0 +1,36 @@
+/**
+ * What `portolan node-cache` does beside serving its Corefile.
+ */
+
+export interface NodeCachePlan {
+  /** As given, at least one, all of one family. */
+  readonly localAddresses: readonly string[];
+  /** The port of DNS, as given. */
+  readonly port: number;
+  /** The port that the Corefile's `health` listens on: the rules let it pass. */
+  readonly healthPort: number;
+  /** The Corefile that is written and served. */
+  readonly corefile: string;
+  readonly template: string;
+  /** The folder of kube-dns's ConfigMap; undefined: `/etc/kube-dns` if it is there. */
+  readonly configFolder: string | undefined;
+  /** The Service in front of the cluster's DNS, whose address is read from the environment. */
+  readonly upstreamService: string;
+  /** The network interface that gets the addresses; undefined: none is set up. */
+  readonly interfaceName: string | undefined;
+  readonly rules: RulesChoice;
+  /** Milliseconds between two checks of rules and interface, from 1000. */
+  readonly syncInterval: number;
+  /** Host and port of the metrics of set-up errors. */
+  readonly metricsAddress: string;
+  /** Whether rules and interface stay when the program ends. */
+  readonly skipsTeardown: boolean;
+  readonly pidFile: string | undefined;
+  /** Neither zones nor version are printed at start. */
+  readonly isQuiet: boolean;
+  /** Join ports that another process serves, instead of refusing to start. */
+  readonly takeover: boolean;
+}
+
+/** How packets for the local addresses are kept off connection tracking and let pass. */
+export type RulesChoice = 'auto' | 'nft' | 'iptables' | 'none';

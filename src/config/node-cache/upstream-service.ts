@@ -1,0 +1,24 @@
+/**
+ * The address of a Service as the kubelet gives it to containers: by an environment variable.
+ */
+import { formatAddress, parseAddress } from '../../wire/address.ts';
+import type { Environment } from '../corefile/syntax/environment.ts';
+
+/** The variable of a Service's address: `kube-dns-upstream` has `KUBE_DNS_UPSTREAM_SERVICE_HOST`. */
+export function addressVariableOf(service: string): string {
+  return `${service.toUpperCase().replaceAll('-', '_')}_SERVICE_HOST`;
+}
+
+/** @returns its shortest text; undefined: the variable holds no address */
+export function readServiceAddress(service: string, environment: Environment): string | undefined {
+  const address = parseAddress(environment[addressVariableOf(service)] ?? '');
+  return address && formatAddress(unmapped(address));
+}
+
+const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+
+/** The IPv4 address of an IPv4-mapped one (RFC 4291 section 2.5.5.2). */
+function unmapped(address: Uint8Array): Uint8Array {
+  const isMapped = address.length === 16 && MAPPED_PREFIX.every((octet, index) => address[index] === octet);
+  return isMapped ? address.subarray(12) : address;
+}

@@ -1,0 +1,56 @@
+/**
+ * A program of the system that is run to its end, with an input.
+ */
+import { spawn } from 'node:child_process';
+import type { Clock } from '../../base/clock.ts';
+
+/** A program failed, or could not be run. */
+export class ProgramError extends Error {
+  override readonly name = 'ProgramError';
+}
+
+export interface ProgramCall {
+  readonly program: string;
+  readonly words: readonly string[];
+  /** Its standard input. Default: none. */
+  readonly input?: string;
+}
+
+/** Milliseconds: longer than iptables waits for its lock. */
+const TIMEOUT = 15_000;
+/** Characters of the output that are kept: the rules of a large cluster fit. */
+const MAX_OUTPUT = 2 ** 26;
+
+export type RunProgram = (call: ProgramCall) => Promise<string>;
+
+/**
+ * @returns a function that runs a program and returns its standard output
+ * @throws ProgramError by that function
+ */
+export function createRunProgram(clock: Clock): RunProgram {
+  return ({ program, words, input = '' }) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(program, [...words], { stdio: ['pipe', 'pipe', 'pipe'] });
+      const outputs = { out: '', error: '' };
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        if (outputs.out.length < MAX_OUTPUT) outputs.out += text;
+      });
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        if (outputs.error.length < MAX_OUTPUT) outputs.error += text;
+      });
+      const timer = clock.after(TIMEOUT, () => child.kill('SIGKILL'));
+      const fail = (reason: string) => {
+        timer.cancel();
+        reject(new ProgramError(`${program} ${words.join(' ')}: ${reason}`));
+      };
+      child.once('error', ({ message }) => fail(message));
+      child.once('close', (code, signal) => {
+        timer.cancel();
+        if (code === 0) resolve(outputs.out);
+        else fail(outputs.error.trim().split('\n')[0] || `ended with ${signal ?? `exit status ${code}`}`);
+      });
+      // A program that ends without reading its input closes the pipe.
+      child.stdin.on('error', () => {});
+      child.stdin.end(input);
+    });
+}

@@ -1,0 +1,77 @@
+/**
+ * The network of a node's cache from its plan: which packet filter, which interface, which probe.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { NodeCachePlan, RulesChoice } from '../../config/node-cache/node-cache-plan.ts';
+import { chooseIptables, IptablesFilter } from './iptables-filter.ts';
+import { isAnsweredAt } from './local-probe.ts';
+import { NftFilter } from './nft-filter.ts';
+import { NodeInterface } from './node-interface.ts';
+import { NodeNetwork, type SetupError } from './node-network.ts';
+import type { PacketFilter } from './packet-filter.ts';
+import { type PacketRule, packetRulesOf } from './packet-rules.ts';
+import { createRunProgram, ProgramError, type RunProgram } from './run-program.ts';
+
+export interface NetworkOptions {
+  readonly plan: NodeCachePlan;
+  readonly onError: (error: SetupError) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOptions): Promise<NodeNetwork> {
+  const { localAddresses: addresses, port: dnsPort, healthPort, interfaceName, syncInterval } = plan;
+  const run = createRunProgram(clock);
+  const rules = packetRulesOf({ addresses, dnsPort, healthPort });
+  return new NodeNetwork({
+    networkInterface:
+      interfaceName === undefined ? undefined : new NodeInterface(interfaceName, addresses, run, log),
+    filter: await chooseFilter(plan.rules, rules, { run, onError, clock, log }),
+    isAnswered: async () => {
+      const answers = await Promise.all(addresses.map((address) => isAnsweredAt(address, dnsPort, clock)));
+      return answers.every((isAnswered) => isAnswered);
+    },
+    syncInterval,
+    onError,
+    clock,
+    log,
+  });
+}
+
+type FilterDependencies = Pick<NetworkOptions, 'onError' | 'clock' | 'log'> & { readonly run: RunProgram };
+
+/** `auto` takes nftables where the kernel and the program have it, since its rules end with us in every case. */
+async function chooseFilter(
+  choice: RulesChoice,
+  rules: readonly PacketRule[],
+  { run, onError, clock, log }: FilterDependencies,
+): Promise<PacketFilter | undefined> {
+  if (choice === 'none') return undefined;
+  if (choice === 'nft') return new NftFilter(rules, clock);
+  try {
+    if (choice === 'auto' && (await hasNftables(run))) return new NftFilter(rules, clock);
+    const family = rules[0]?.address.includes(':') ? 6 : 4;
+    return new IptablesFilter(await chooseIptables(family, run), rules, run);
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    onError('iptables');
+    const remedy = 'Install nftables or iptables, or give -setupiptables=false.';
+    log.error('no packet filter: rules not set', { reason: error.message, remedy });
+    return undefined;
+  }
+}
+
+async function hasNftables(run: RunProgram): Promise<boolean> {
+  try {
+    await run({
+      program: 'nft',
+      words: ['-c', '-f', '-'],
+      input: 'table inet portolan_check { flags owner; }\n',
+    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    return false;
+  }
+}

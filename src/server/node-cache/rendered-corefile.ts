@@ -1,0 +1,176 @@
+/**
+ * The Corefile of a node's cache as it follows its template and the ConfigMap of kube-dns: rendered, written, and handed on.
+ *
+ * A ConfigMap with a mistake changes nothing, also at the start, where the template alone is rendered; both are followed on.
+ */
+
+import { existsSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { CONFIG_KEYS } from '../../config/config-map/config-map.ts';
+import type { Environment } from '../../config/corefile/syntax/environment.ts';
+import {
+  EMPTY_NODE_CACHE_CONFIG,
+  type NodeCacheConfig,
+  readNodeCacheConfig,
+} from '../../config/node-cache/node-cache-config.ts';
+import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
+import { renderCorefile } from '../../config/node-cache/render-corefile.ts';
+import { addressVariableOf, readServiceAddress } from '../../config/node-cache/upstream-service.ts';
+import { describeProblem } from '../../config/values/problem.ts';
+import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
+import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
+import { FolderFollower } from '../../sources/folder-follower.ts';
+
+export interface RenderedCorefileOptions {
+  readonly plan: NodeCachePlan;
+  readonly environment: Environment;
+  /** Where the ConfigMap is looked for if the plan names no folder. Default: `/etc/kube-dns`. */
+  readonly defaultConfigFolder?: string;
+  /** Called after each change, when the file is written. */
+  readonly onChange: () => void;
+  /** Called with each fault of template, ConfigMap or output. */
+  readonly onError: () => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Where deployments mount the ConfigMap. */
+const DEFAULT_CONFIG_FOLDER = '/etc/kube-dns';
+/** Milliseconds between two looks at the folders where the system gives no notice. */
+const PERIOD = 10_000;
+
+export class RenderedCorefile {
+  readonly #options: RenderedCorefileOptions;
+  readonly #templates: FolderFollower;
+  readonly #folder: ConfigFolder | undefined;
+  #template: string | undefined;
+  #config: NodeCacheConfig = EMPTY_NODE_CACHE_CONFIG;
+  #written: string | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #isStarted = false;
+
+  constructor(options: RenderedCorefileOptions) {
+    this.#options = options;
+    const { plan, defaultConfigFolder = DEFAULT_CONFIG_FOLDER, clock, log } = options;
+    this.#templates = new FolderFollower({
+      folder: dirname(plan.template),
+      accepts: (name) => name === basename(plan.template),
+      period: PERIOD,
+      mayBeMissing: true,
+      clock,
+      log,
+      onChange: ([change]) => this.#takeTemplate(change?.kind === 'content' ? change.octets : undefined),
+    });
+    const directory =
+      plan.configFolder ?? (existsSync(defaultConfigFolder) ? defaultConfigFolder : undefined);
+    this.#folder =
+      directory === undefined
+        ? undefined
+        : new ConfigFolder({
+            directory,
+            keys: CONFIG_KEYS,
+            period: PERIOD,
+            onChange: (texts) => this.#takeConfig(texts),
+            clock,
+            log,
+          });
+  }
+
+  /** Reads both folders, writes the Corefile, and follows them from then on. */
+  async start(): Promise<void> {
+    const { plan, environment, log } = this.#options;
+    if (readServiceAddress(plan.upstreamService, environment) === undefined) {
+      const variable = addressVariableOf(plan.upstreamService);
+      log.warn(
+        `Unable to lookup IP address of Upstream service ${plan.upstreamService}, env $${variable} \`${environment[variable] ?? ''}\``,
+      );
+    }
+    await this.#folder?.start();
+    await this.#templates.start();
+    this.#isStarted = true;
+    this.#render();
+    await this.#writing;
+  }
+
+  async stop(): Promise<void> {
+    this.#templates.stop();
+    this.#folder?.stop();
+    await this.#writing;
+  }
+
+  #takeTemplate(octets: Buffer | undefined): void {
+    const { plan, log, onError } = this.#options;
+    if (octets === undefined) {
+      log.error('Failed to read node-cache coreFile: no template', { file: plan.template });
+      onError();
+      return;
+    }
+    this.#template = octets.toString();
+    this.#render();
+  }
+
+  #takeConfig(texts: ConfigTexts): void {
+    const reading = readNodeCacheConfig(texts);
+    if (reading.kind === 'bad') {
+      for (const problem of reading.problems)
+        this.#options.log.error(`Invalid config: ${describeProblem(problem)}`);
+      this.#options.onError();
+      return;
+    }
+    this.#config = reading.value;
+    this.#render();
+  }
+
+  #render(): void {
+    if (!this.#isStarted || this.#template === undefined) return;
+    const { plan, environment, log } = this.#options;
+    const { text, upstreams, mayForceTcp } = renderCorefile(this.#template, {
+      localAddresses: plan.localAddresses,
+      clusterDns: readServiceAddress(plan.upstreamService, environment),
+      port: String(plan.port),
+      ...this.#config,
+    });
+    if (text === this.#written) return;
+    this.#written = text;
+    if (mayForceTcp)
+      log.warn('Did not find TCP upstream block to replace, assuming upstreams already use UDP.');
+    const count = this.#config.stubDomains.size;
+    this.#writing = this.#writing
+      .then(() => this.#write(text))
+      .then((isWritten) => {
+        if (!isWritten) return;
+        log.info(`Updated Corefile with ${count} custom stubdomains and upstream servers ${upstreams}`);
+        this.#options.onChange();
+      });
+  }
+
+  /** As a whole, so that no reader sees half of it; in place where the folder takes no new file. */
+  async #write(text: string): Promise<boolean> {
+    const { corefile } = this.#options.plan;
+    const temporary = join(dirname(corefile), `.${basename(corefile)}.new`);
+    try {
+      await writeFile(temporary, text);
+      await rename(temporary, corefile);
+      return true;
+    } catch {
+      return await this.#writeInPlace(text);
+    }
+  }
+
+  async #writeInPlace(text: string): Promise<boolean> {
+    const { plan, log, onError } = this.#options;
+    try {
+      await writeFile(plan.corefile, text);
+      return true;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error(`Failed to write config file ${plan.corefile}: ${reason}`);
+      this.#written = undefined;
+      onError();
+      return false;
+    }
+  }
+}

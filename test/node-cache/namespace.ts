@@ -1,0 +1,77 @@
+/**
+ * A node for `portolan node-cache`: a network namespace of the test's own, in which the program and other programs run.
+ */
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe } from 'vitest';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { describeWithTool, hasTool } from '../support/tools.ts';
+
+const TOOLS = ['ip', 'nft', 'iptables', 'nsenter', 'unshare'] as const;
+
+/** Whether this machine allows namespaces, and has what the tests look at them with. */
+export const mayMakeNodes =
+  TOOLS.every((tool) => hasTool(tool)) && spawnSync('unshare', ['-rn', 'true']).status === 0;
+
+/** `describe`, where nodes can be made. */
+export function describeOnNode(name: string, define: () => void): void {
+  if (TOOLS.every((tool) => hasTool(tool)) && !mayMakeNodes)
+    describe.skip(`${name} (needs unshare -rn, not allowed)`, define);
+  else describeWithTool(TOOLS, name, define);
+}
+
+export class Node {
+  readonly #holder: number;
+  readonly #end: () => void;
+
+  private constructor(holder: number, end: () => void) {
+    this.#holder = holder;
+    this.#end = end;
+  }
+
+  static async create(): Promise<Node> {
+    // Holds the namespace until its input is closed.
+    const script = 'ip link set lo up && echo ready && exec cat';
+    const holder = spawn('unshare', ['-rn', 'sh', '-c', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+    let output = '';
+    holder.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+    await waitUntil('the namespace', () => output.includes('ready'));
+    const { pid = 0 } = holder;
+    return new Node(pid, () => holder.stdin.end());
+  }
+
+  /** The command that another one is appended to, to run in the namespace. */
+  get through(): readonly string[] {
+    return ['nsenter', `--target=${this.#holder}`, '--user', '--net', '--preserve-credentials', '--'];
+  }
+
+  /** Runs a command there. @returns its output @throws if it fails */
+  async run(...command: readonly string[]): Promise<string> {
+    const [program = '', ...words] = [...this.through, ...command];
+    const { stdout } = await promisify(execFile)(program, words);
+    return stdout;
+  }
+
+  /** The rules of a family in the order of their chains, as `-A` lines by table: `raw: -A ...`. */
+  async iptables(program: 'iptables' | 'ip6tables' = 'iptables'): Promise<readonly string[]> {
+    const lines: string[] = [];
+    for (const table of ['raw', 'filter']) {
+      const text = await this.run(`${program}-save`, '-t', table);
+      lines.push(...text.split('\n').flatMap((line) => (line.startsWith('-A') ? [`${table}: ${line}`] : [])));
+    }
+    return lines;
+  }
+
+  /** The names of our tables in nftables. */
+  async nftables(): Promise<readonly string[]> {
+    return [...(await this.run('nft', 'list', 'tables')).matchAll(/portolan_node_cache_\w+/g)].map(
+      ([name]) => name,
+    );
+  }
+
+  end(): void {
+    this.#end();
+  }
+}

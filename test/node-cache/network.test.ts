@@ -1,0 +1,144 @@
+/**
+ * What `portolan node-cache` does to the network of a node, in a namespace that stands for the node.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { describeOnNode, mayMakeNodes, Node } from './namespace.ts';
+
+const TEMPLATE = '.:36053 {\n    bind __PILLAR__LOCAL__DNS__\n    whoami\n}\n';
+
+let node: Node;
+let folder: TemporaryFolder;
+
+beforeEach(async () => {
+  if (!mayMakeNodes) return;
+  node = await Node.create();
+  folder = await makeTemporaryFolder();
+  await folder.write('Corefile.base', TEMPLATE);
+});
+
+afterEach(async () => {
+  await endAllPrograms();
+  if (mayMakeNodes) node.end();
+});
+
+function runNodeCache(addresses: string, ...flags: readonly string[]): Program {
+  const fixed = ['-localip', addresses, '-dns.port', '36053', '-health-port', '36080'];
+  const files = ['-conf', join(folder.path, 'Corefile'), '-basecorefile', join(folder.path, 'Corefile.base')];
+  const metrics = ['-metrics-listen-address', '127.0.0.1:36353'];
+  return runPortolan(['node-cache', ...fixed, ...files, ...metrics, ...flags], { through: node.through });
+}
+
+/** Waits for a state of the node. It is looked at again and again: programs are run for it. */
+async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (!(await condition())) if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
+}
+
+/** The rules that node-cache sets for these addresses, as recorded. */
+function recordedRules(title: string): readonly string[] {
+  const text = readFileSync(join(import.meta.dirname, 'recordings/rules.txt'), 'utf8');
+  const [, section = ''] = text.split(`\n${title}\n`);
+  const lines = section.split('\nafter SIGTERM')[0]?.split('\n') ?? [];
+  return lines.flatMap((line) => /^ip6?tables (.*)$/.exec(line)?.[1] ?? []);
+}
+
+describeOnNode("the rules of a node's cache", () => {
+  it.each([
+    ['One IPv4 address: -localip 169.254.20.10', '169.254.20.10', 'iptables', 12],
+    ['Two IPv4 addresses: -localip 169.254.20.10,10.96.0.10', '169.254.20.10,10.96.0.10', 'iptables', 24],
+    ['One IPv6 address: -localip fd00::10', 'fd00::10', 'ip6tables', 12],
+  ] as const)('in iptables are those of the original. %s', async (title, addresses, program, count) => {
+    const running = runNodeCache(addresses, '--rules=iptables');
+    await until('all rules', async () => (await node.iptables(program)).length === count);
+    expect(await node.iptables(program)).toEqual(recordedRules(title));
+    running.signal('SIGTERM');
+    expect(await running.exit).toEqual({ code: 0, signal: null });
+    expect(await node.iptables(program)).toEqual([]);
+  });
+
+  it('in iptables are repaired, in front of those of others, and all copies go', async () => {
+    const foreign = ['-p', 'icmp', '-j', 'NOTRACK'];
+    await node.run('iptables', '-t', 'raw', '-A', 'OUTPUT', ...foreign);
+    const running = runNodeCache('169.254.20.10', '--rules=iptables', '-syncinterval', '1');
+    await until('all rules', async () => (await node.iptables()).length === 13);
+    await node.run('iptables', '-t', 'raw', '-F', 'PREROUTING');
+    await until('all rules again', async () => (await node.iptables()).length === 13);
+    const copy = ['-d', '169.254.20.10', '-p', 'udp', '--dport', '36053', '-j', 'NOTRACK'];
+    const comment = ['-m', 'comment', '--comment', 'NodeLocal DNS Cache: skip conntrack'];
+    await node.run('iptables', '-t', 'raw', '-A', 'PREROUTING', ...copy, ...comment);
+    running.signal('SIGTERM');
+    await running.exit;
+    expect(await node.iptables()).toEqual(['raw: -A OUTPUT -p icmp -j NOTRACK']);
+  });
+
+  it('in iptables are removed when the program is killed', async () => {
+    const running = runNodeCache('169.254.20.10', '--rules=iptables');
+    await until('all rules', async () => (await node.iptables()).length === 12);
+    running.signal('SIGKILL');
+    await until('no rules', async () => (await node.iptables()).length === 0);
+  });
+
+  it('in nftables are one table, which ends with the program, however it ends', async () => {
+    const running = runNodeCache('169.254.20.10', '--rules=nft');
+    await until('the table', async () => (await node.nftables()).length === 1);
+    running.signal('SIGTERM');
+    expect(await running.exit).toEqual({ code: 0, signal: null });
+    expect(await node.nftables()).toEqual([]);
+    const killed = runNodeCache('169.254.20.10', '--rules=nft');
+    await until('the table', async () => (await node.nftables()).length === 1);
+    killed.signal('SIGKILL');
+    await until('no table', async () => (await node.nftables()).length === 0);
+  });
+
+  it('are not set for a Corefile that is not served', async () => {
+    await folder.write('Corefile.base', '.:36053 {\n    nonsense\n}\n');
+    const running = runNodeCache('169.254.20.10', '--rules=iptables');
+    expect((await running.exit).code).toBe(1);
+    expect(await node.iptables()).toEqual([]);
+    expect(await node.run('ip', '-o', 'addr', 'show')).not.toContain('169.254.20.10');
+  });
+
+  it('stay, with the addresses, where -skipteardown is given', async () => {
+    const running = runNodeCache('169.254.20.10', '--rules=iptables', '-skipteardown');
+    await until('all rules', async () => (await node.iptables()).length === 12);
+    running.signal('SIGTERM');
+    await running.exit;
+    expect(await node.iptables()).toHaveLength(12);
+    expect(await node.run('ip', '-o', 'addr', 'show')).toContain('169.254.20.10');
+  });
+});
+
+describeOnNode("queries to a node's cache", () => {
+  it('are answered at its addresses and not tracked; others are tracked', async () => {
+    runNodeCache('169.254.20.10', '--rules=nft');
+    await until('the table', async () => (await node.nftables()).length === 1);
+    // Counts the connections that the kernel tracks, as kube-proxy's rules would have it do.
+    const count =
+      'table inet count { chain output { type filter hook output priority 0; ct state new counter; }; }';
+    await node.run('nft', count);
+    const counted = async () =>
+      Number(/packets (\d+)/.exec(await node.run('nft', 'list', 'table', 'inet', 'count'))?.[1]);
+    const before = await counted();
+    const send = (address: string) => node.run(process.execPath, '-e', SEND_AND_RECEIVE, address, '36053');
+    expect(await send('169.254.20.10')).toBe('answered');
+    expect(await counted()).toBe(before);
+    expect(await send('127.0.0.1')).toBe('refused');
+    expect(await counted()).toBeGreaterThan(before);
+  });
+});
+
+/** Sends a query, and says what comes of it. */
+const SEND_AND_RECEIVE = `
+const [address, port] = process.argv.slice(1);
+const socket = require('node:dgram').createSocket('udp4');
+const end = (word) => { process.stdout.write(word); socket.close(); };
+socket.on('message', () => end('answered'));
+socket.on('error', () => end('refused'));
+socket.connect(Number(port), address, () => {
+  socket.send(Buffer.from('000101000001000000000000016100000100' + '01', 'hex'));
+});
+`;
