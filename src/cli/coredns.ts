@@ -1,7 +1,8 @@
 /**
  * `portolan coredns`: CoreDNS's command line, with CoreDNS's start-up lines and exit codes.
  */
-import { compileCorefile } from '../config/corefile/compile-corefile.ts';
+import { writeFileSync } from 'node:fs';
+import type { Log } from '../base/log.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
 import { pluginOrder } from '../config/corefile/plugin-order.ts';
 import { type CorefileReading, readCorefile } from '../config/corefile/read-corefile.ts';
@@ -11,10 +12,12 @@ import { describeCorefileProblem } from '../config/corefile/syntax/findings.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { Server } from '../server/server.ts';
-import { type CorefileText, loadCorefile } from './load-corefile.ts';
+import { formatSocketAddress } from '../socket/addresses.ts';
+import { PortInUseError } from '../socket/socket-error.ts';
+import { CorefileLoadError, type CorefileText, loadCorefile } from './load-corefile.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { serverDependencies } from './server-dependencies.ts';
-import { onStopSignal } from './signals.ts';
+import { onQuitSignal, onReportSignal, onStopSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
 export type RunPlan = Extract<CoreDnsCommand, { kind: 'run' }>;
@@ -56,21 +59,30 @@ const NO_STEPS: ServingSteps = { serving() {}, async stopping() {}, async stoppe
 export async function serveCorefile(command: RunPlan, steps: ServingSteps = NO_STEPS): Promise<number> {
   try {
     const corefile = loadCorefile(command.conf);
-    const reading = read(corefile, command);
-    for (const { message } of reading.warnings)
-      if (message !== undefined) process.stdout.write(`[WARNING] ${message}\n`);
+    const read = () => readText(reloadCorefile(command.conf), command);
+    const reading = readText(corefile, command);
+    for (const { message } of reading.warnings) if (message !== undefined) write(`[WARNING] ${message}\n`);
     if (reading.kind === 'bad') {
       for (const problem of reading.problems) process.stderr.write(`${describeCorefileProblem(problem)}\n`);
       return 1;
     }
-    return await runUntilStopped(command, reading, steps);
+    return await runUntilStopped(command, { reading, read, steps });
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${describeStartFailure(error)}\n`);
     return 1;
   }
 }
 
-function read({ file, text }: CorefileText, { port }: RunPlan): CorefileReading {
+/** @throws Error with the reason alone: who asks for a reload says the rest */
+function reloadCorefile(conf: string | undefined): CorefileText {
+  try {
+    return loadCorefile(conf);
+  } catch (error) {
+    throw error instanceof CorefileLoadError ? new Error(error.reason) : error;
+  }
+}
+
+function readText({ file, text }: CorefileText, { port }: RunPlan): CorefileReading {
   return readCorefile(text, {
     file,
     profile: '1.14',
@@ -81,23 +93,38 @@ function read({ file, text }: CorefileText, { port }: RunPlan): CorefileReading 
   });
 }
 
+interface Run {
+  readonly reading: GoodReading;
+  /** Reads the Corefile again. */
+  readonly read: () => CorefileReading;
+  readonly steps: ServingSteps;
+}
+
 async function runUntilStopped(
-  { isQuiet }: RunPlan,
-  { blocks }: GoodReading,
-  steps: ServingSteps,
+  { isQuiet, pidFile }: RunPlan,
+  { reading, read, steps }: Run,
 ): Promise<number> {
-  const write = (text: string) => void process.stdout.write(text);
+  const { blocks } = reading;
   const isDebug = blocks.some(({ plugins }) => plugins.some(({ name }) => name === 'debug'));
   const log = createCoreDnsLog({ isDebug, write });
-  const announce = () => {
-    if (!isQuiet) write([...startLines(blocks), corednsBanner()].join('\n'));
-  };
-  const frontEnd = new CoreDnsFrontEnd({ plan: compileCorefile(blocks), onServing: announce });
-  const server = new Server(frontEnd, serverDependencies(log));
-  const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
+  const dependencies = serverDependencies(log);
+  const frontEnd = new CoreDnsFrontEnd({
+    reading,
+    read,
+    onServing: () => {
+      if (!isQuiet) write([...startLines(blocks), corednsBanner()].join('\n'));
+    },
+    metrics: () => server.engine.metrics,
+    notReady: () => server.engine.serverBlocks.notReady,
+    ...dependencies,
+  });
+  const server = new Server(frontEnd, dependencies);
+  showBuild(server);
+  const stopped = followSignals(server, log);
   // Timers alone keep no process alive.
   const hold = setInterval(() => {}, 2 ** 30);
   try {
+    if (pidFile !== undefined) writeFileSync(pidFile, `${process.pid}\n`);
     await server.start();
     steps.serving();
     await stopped;
@@ -108,6 +135,51 @@ async function runUntilStopped(
     await steps.stopped();
   }
   return 0;
+}
+
+/** @returns ends with the first signal to stop */
+function followSignals(server: Server, log: Log): Promise<void> {
+  onReportSignal(() => void server.reload());
+  onQuitSignal(() => {
+    log.info('SIGQUIT: Quitting process immediately');
+    process.exit(0);
+  });
+  return new Promise((resolve) =>
+    onStopSignal(
+      (signal) => {
+        log.info(
+          signal === 'SIGTERM' ? 'SIGTERM: Shutting down servers then terminating' : 'SIGINT: Shutting down',
+        );
+        resolve();
+      },
+      (signal) => {
+        if (signal !== 'SIGINT') return;
+        log.info('SIGINT: Force quit');
+        process.exit(2);
+      },
+    ),
+  );
+}
+
+/** The metric that tells which server this is. */
+function showBuild({ engine }: Server): void {
+  const labels = ['version', 'revision', 'goversion'];
+  const help = 'A metric with a constant 1 value labeled by version, revision, and goversion of the build.';
+  const gauge = engine.metrics.gauge('coredns_build_info', help, labels);
+  gauge.set({ version: COREDNS_VERSION, revision: `portolan-${VERSION}`, goversion: '' }, 1);
+}
+
+/** As CoreDNS says it, where it has words for it. */
+function describeStartFailure(error: unknown): string {
+  if (error instanceof PortInUseError) {
+    const { endpoint, transport } = error;
+    return `Listen: listen ${transport} ${formatSocketAddress(endpoint)}: bind: address already in use\n  ${error.message}`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+function write(text: string): void {
+  process.stdout.write(text);
 }
 
 /** The version that is stood in for, and ours. */

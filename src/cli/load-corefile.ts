@@ -10,12 +10,24 @@ export interface CorefileText {
   readonly text: string;
 }
 
+/** A Corefile cannot be read. */
+export class CorefileLoadError extends Error {
+  override readonly name = 'CorefileLoadError';
+  /** `open /etc/coredns/Corefile: permission denied`. */
+  readonly reason: string;
+
+  constructor(how: 'flag' | 'default', reason: string) {
+    super(`loading Caddyfile via ${how}: ${reason}`);
+    this.reason = reason;
+  }
+}
+
 /** The file that is read where none is named. */
 const DEFAULT_FILE = 'Corefile';
 
 /**
  * @param conf a path, `stdin`, or undefined for `Corefile` in the working folder, which may be missing
- * @throws Error that says which file cannot be read, and why
+ * @throws CorefileLoadError
  */
 export function loadCorefile(conf: string | undefined): CorefileText {
   if (conf === 'stdin') return { file: 'stdin', text: readFileSync(0, 'utf8') };
@@ -25,7 +37,6 @@ export function loadCorefile(conf: string | undefined): CorefileText {
   } catch (error) {
     const reason = describeReadFault(error);
     if (conf === undefined && reason === 'no such file or directory') return { file, text: '' };
-    const how = conf === undefined ? 'loading Caddyfile via default' : 'loading Caddyfile via flag';
-    throw new Error(`${how}: open ${file}: ${reason}`);
+    throw new CorefileLoadError(conf === undefined ? 'default' : 'flag', `open ${file}: ${reason}`);
   }
 }

@@ -28,9 +28,21 @@ process.on('SIGUSR1', () => report());
 process.on('SIGHUP', () => reload());
 process.on('SIGUSR2', () => reopen());
 
-/** Calls `run` for the first stop signal; the next one ends the process. */
-export function onStopSignal(run: (signal: StopSignal) => void): void {
-  stop = run;
+/**
+ * Calls `run` for the first stop signal; the next one ends the process.
+ *
+ * @param again called for the next one instead
+ */
+export function onStopSignal(run: (signal: StopSignal) => void, again?: (signal: StopSignal) => void): void {
+  stop = (signal) => {
+    stop = again;
+    run(signal);
+  };
+}
+
+/** Calls `run` for SIGQUIT, which else ends the process with a memory image. */
+export function onQuitSignal(run: () => void): void {
+  process.on('SIGQUIT', run);
 }
 
 /** How to end at once, for the line that tells of the first stop signal; nothing where no person pressed a key. */

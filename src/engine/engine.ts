@@ -74,7 +74,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   #plan: EnginePlan;
   #local: LocalHandlers;
   #block: Block | undefined;
-  readonly #serverBlocks: ServerBlocks;
+  #serverBlocks: ServerBlocks;
   /** Counts changes: one that reads files is given up when another comes. */
   #changes = 0;
   #isStarted = false;
@@ -97,7 +97,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.resolver = this.#makeResolver();
     this.handleQuery = this.#makeHandleQuery();
     this.packetPath = this.#makePacketPath();
-    this.#serverBlocks = this.#makeServerBlocks(plan);
+    this.#serverBlocks = this.#buildServerBlocks(plan);
     this.#apply(plan, this.#local);
     this.#sumRegularly();
   }
@@ -115,6 +115,26 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   /** Local names and rules, those of the plan that is followed now. */
   get local(): LocalHandlers {
     return this.#local;
+  }
+
+  /** Makes the blocks of another plan and starts them, beside those that answer. @throws what keeps them from starting */
+  async makeServerBlocks(plan: EnginePlan): Promise<ServerBlocks> {
+    const blocks = this.#buildServerBlocks(plan);
+    try {
+      await blocks.start();
+      return blocks;
+    } catch (error) {
+      await blocks.stop();
+      throw error;
+    }
+  }
+
+  /** Answers by these from now on. @returns those that answered before; queries that they have begun they end */
+  replaceServerBlocks(blocks: ServerBlocks): ServerBlocks {
+    const before = this.#serverBlocks;
+    this.#serverBlocks = blocks;
+    blocks.serving();
+    return before;
   }
 
   /** Ends when local names are read and answered. */
@@ -228,7 +248,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     return new LocalHandlers({ settings, table, recursionAvailable, networks, forget, clock, log });
   }
 
-  #makeServerBlocks({ serverBlocks }: EnginePlan): ServerBlocks {
+  #buildServerBlocks({ serverBlocks }: EnginePlan): ServerBlocks {
     const { version, clock, log } = this.#dependencies;
     return new ServerBlocks(serverBlocks, { table: this.table, version, metrics: this.metrics, clock, log });
   }

@@ -20,16 +20,24 @@ export interface HttpServerOptions {
   readonly waitForPort: boolean;
   /** The flag that sets the port, for error messages: `--healthz-port`. */
   readonly flag: string;
+  /** As Go's servers do: every method is taken for GET, and other paths get Go's 404. Default: no. */
+  readonly answersAsGo?: boolean;
 }
+
+/** What Go's HTTP servers say of a path that they do not have. */
+const GO_NOT_FOUND = '404 page not found\n';
 
 export class HttpServerError extends Error {
   override readonly name = 'HttpServerError';
   readonly port: number;
+  /** Of the system call, `EADDRINUSE`. */
+  readonly code: string | undefined;
 
   constructor({ address, port, flag }: HttpServerOptions, cause: NodeJS.ErrnoException) {
     const where = `${address ?? 'all addresses'}, port ${port}`;
     super(`cannot listen for HTTP: ${where}: ${cause.code}. Choose another with ${flag}.`, { cause });
     this.port = port;
+    this.code = cause.code;
   }
 }
 
@@ -144,7 +152,8 @@ export class HttpServer {
     // One request a connection: what else it has sent is not looked at.
     response.shouldKeepAlive = false;
     if (request.socket.destroyed) return;
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
+    const { answersAsGo = false } = this.#options;
+    if (!answersAsGo && request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD');
       return sendText(response, 405, PLAIN_TEXT, 'only GET and HEAD\n');
     }
@@ -152,7 +161,8 @@ export class HttpServer {
     const route = this.#routes.get(path);
     if (route === undefined) {
       const paths = [...this.#routes.keys()].join(', ');
-      return sendText(response, 404, PLAIN_TEXT, `not found: the paths are ${paths}\n`);
+      const text = answersAsGo ? GO_NOT_FOUND : `not found: the paths are ${paths}\n`;
+      return sendText(response, 404, PLAIN_TEXT, text);
     }
     try {
       await send(response, await this.#replies.reply(route), request.method === 'HEAD');

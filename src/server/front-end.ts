@@ -13,6 +13,8 @@ export interface FrontEnd {
   readonly plan: ServerPlan;
   /** Sees queries and answers; undefined: nothing does. */
   readonly watching: Watching | undefined;
+  /** Opens what answers while the server starts: endpoints for health. It closes them in `stop`. */
+  open?(): Promise<void>;
   /**
    * Reads what is followed, and follows it.
    *
@@ -20,6 +22,8 @@ export interface FrontEnd {
    * @param source of a cluster's objects, where there is one: it may hold a ConfigMap to follow
    */
   start(onChange: PlanListener, source: ObjectSource | undefined): Promise<void>;
+  /** The server is to stop: it serves on for the lameduck time. */
+  leaving?(): void | Promise<void>;
   /** Reads everything again that is followed. */
   reload(): Promise<void>;
   /** Whether settings were read that may take their time, or it is known why they cannot be. Never goes back. */
@@ -30,8 +34,12 @@ export interface FrontEnd {
   stop(): Promise<void>;
 }
 
-/** @param clearsCache whether nothing that is cached is to be answered any more */
-export type PlanListener = (plan: ServerPlan, clearsCache: boolean) => void;
+/**
+ * Ends when the plan is followed, or rejects and leaves everything as it was.
+ *
+ * @param clearsCache whether nothing that is cached is to be answered any more
+ */
+export type PlanListener = (plan: ServerPlan, clearsCache: boolean) => Promise<void>;
 
 /** A log that reads the events of readers, and sees what the handlers answer. */
 export interface ObservingLog {

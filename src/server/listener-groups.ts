@@ -19,28 +19,49 @@ export interface ListenerGroupsDependencies {
 const NO_INSTANT_ANSWERS: InstantAnswers = { enter() {}, leave() {}, setTime() {}, answer: () => -1 };
 
 export class ListenerGroups {
-  readonly #blocks: ServerBlocks;
+  readonly #blocks: () => ServerBlocks;
   readonly #dependencies: ListenerGroupsDependencies;
   readonly #listeners = new Map<string, Listeners>();
 
-  constructor(blocks: ServerBlocks, dependencies: ListenerGroupsDependencies) {
+  /** @param blocks those that answer now */
+  constructor(blocks: () => ServerBlocks, dependencies: ListenerGroupsDependencies) {
     this.#blocks = blocks;
     this.#dependencies = dependencies;
   }
 
-  /** Opens the sockets of all groups, or none. @throws PortInUseError, SocketError, AddressError */
-  async open(groups: readonly ListenerGroupPlan[]): Promise<void> {
+  /**
+   * Opens the sockets of those groups that have none yet: all, or none.
+   *
+   * @throws PortInUseError, SocketError, AddressError
+   */
+  async add(groups: readonly ListenerGroupPlan[]): Promise<void> {
+    const missing = groups.filter(({ server }) => !this.#listeners.has(server));
+    const opened: string[] = [];
     try {
-      for (const group of groups) await this.#open(group);
+      for (const group of missing) {
+        await this.#open(group);
+        opened.push(group.server);
+      }
     } catch (error) {
-      await this.stop();
+      await this.#close(opened);
       throw error;
     }
   }
 
+  /** Leaves the sockets of all other groups, without losing what was received. */
+  async keepOnly(groups: readonly ListenerGroupPlan[]): Promise<void> {
+    const kept = new Set(groups.map(({ server }) => server));
+    await this.#close([...this.#listeners.keys()].filter((server) => !kept.has(server)));
+  }
+
   async stop(): Promise<void> {
-    await Promise.all([...this.#listeners.values()].map((listeners) => listeners.stop()));
-    this.#listeners.clear();
+    await this.#close([...this.#listeners.keys()]);
+  }
+
+  async #close(servers: readonly string[]): Promise<void> {
+    const listeners = servers.flatMap((server) => this.#listeners.get(server) ?? []);
+    for (const server of servers) this.#listeners.delete(server);
+    await Promise.all(listeners.map((each) => each.stop()));
   }
 
   async #open({ server, address, port, tcp }: ListenerGroupPlan): Promise<void> {
@@ -56,7 +77,7 @@ export class ListenerGroups {
       },
       table: new SharedArrayBuffer(0),
       answers: NO_INSTANT_ANSWERS,
-      handleQuery: async (packet, client) => await this.#blocks.handleQueryOf(server)?.(packet, client),
+      handleQuery: async (packet, client) => await this.#blocks().handleQueryOf(server)?.(packet, client),
       onReaderDead() {},
       log: silentLog,
       ...this.#dependencies,

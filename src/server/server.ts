@@ -47,6 +47,8 @@ export class Server {
   #state: ServerState = 'made';
   #starting: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
+  /** Milliseconds; that of the plan that is followed now. */
+  #lameduck: number;
   #listeners: Listeners | undefined;
   #interfaces: FollowedInterfaces | undefined;
   #groups: ListenerGroups | undefined;
@@ -59,6 +61,7 @@ export class Server {
     this.#frontEnd = frontEnd;
     const { plan } = frontEnd;
     this.#plan = plan;
+    this.#lameduck = plan.lameduck;
     this.#dependencies = dependencies;
     const connect = frontEnd.watching?.connect;
     this.#engine = new Engine(plan.engine, {
@@ -133,6 +136,8 @@ export class Server {
 
   /** Forgets what is cached, and reads all files again that are followed. No query is lost. */
   async reload(): Promise<void> {
+    // What a Corefile says is all there is to read again.
+    if (this.#plan.listen.kind === 'groups') return await this.#frontEnd.reload();
     this.#clearCache();
     this.#engine.local.reload();
     await this.#frontEnd.reload();
@@ -147,7 +152,8 @@ export class Server {
   async #stop(): Promise<void> {
     if (this.#state === 'serving') {
       this.#state = moveServer(this.#state, 'lameduck');
-      if (this.#plan.lameduck > 0) await this.#wait(this.#plan.lameduck);
+      await this.#frontEnd.leaving?.();
+      if (this.#lameduck > 0) await this.#wait(this.#lameduck);
     }
     this.#state = moveServer(this.#state, 'draining');
     this.#hurry();
@@ -166,6 +172,7 @@ export class Server {
 
   async #start(): Promise<void> {
     await this.#health?.start();
+    await this.#frontEnd.open?.();
     await this.#queryLog.change(this.#plan.queryLog);
     const source = await this.#objects?.open();
     await this.#engine.start();
@@ -185,12 +192,32 @@ export class Server {
     this.#announce(source?.name);
   }
 
-  #change(plan: ServerPlan, clearsCache: boolean): void {
+  async #change(plan: ServerPlan, clearsCache: boolean): Promise<void> {
     const { log } = this.#dependencies;
+    if (plan.listen.kind === 'groups') {
+      await this.#changeGroups(plan);
+      return;
+    }
     this.#engine.change(plan.engine).catch((error: unknown) => {
       log.error('plan not changed', { reason: error instanceof Error ? error.message : String(error) });
     });
     if (clearsCache) this.#clearCache();
+  }
+
+  /** Builds the blocks and opens the sockets of another plan beside those of the present one, which then end. */
+  async #changeGroups({ engine, lameduck }: ServerPlan): Promise<void> {
+    const { groups } = engine.serverBlocks;
+    const blocks = await this.#engine.makeServerBlocks(engine);
+    try {
+      await this.#groups?.add(groups);
+    } catch (error) {
+      await blocks.stop();
+      throw error;
+    }
+    const before = this.#engine.replaceServerBlocks(blocks);
+    this.#lameduck = lameduck;
+    await this.#groups?.keepOnly(groups);
+    void before.stop();
   }
 
   #clearCache(): void {
@@ -225,8 +252,8 @@ export class Server {
     const { listen, udpReaders, takeover, engine } = this.#plan;
     const { table } = this.#engine;
     if (listen.kind === 'groups') {
-      this.#groups = new ListenerGroups(this.#engine.serverBlocks, { readerEntry, clock });
-      await this.#groups.open(engine.serverBlocks.groups);
+      this.#groups = new ListenerGroups(() => this.#engine.serverBlocks, { readerEntry, clock });
+      await this.#groups.add(engine.serverBlocks.groups);
       this.#engine.listening();
       return;
     }

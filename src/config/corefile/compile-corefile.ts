@@ -7,7 +7,7 @@ import { makeServeLocalSettings } from '../serve/local-settings.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
 import type { PluginName, PluginOptions } from '../server/plugin-plan.ts';
 import type { ListenerGroupPlan, ServerBlocksPlan, SitePlan } from '../server/server-blocks-plan.ts';
-import type { ServerPlan } from '../server/server-plan.ts';
+import type { EndpointPlan, ServerPlan } from '../server/server-plan.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
 /** The options of a plugin of a block; undefined: the block has none of that name. */
@@ -29,8 +29,21 @@ export function compileCorefile(blocks: readonly ServerBlock[]): ServerPlan {
     objects: undefined,
     queryLog: undefined,
     http: undefined,
-    lameduck: 0,
+    endpoints: blocks.flatMap(listEndpoints),
+    lameduck: Math.max(0, ...blocks.map((block) => findOptions(block, 'health')?.lameduck ?? 0)),
   };
+}
+
+function listEndpoints(block: ServerBlock): readonly EndpointPlan[] {
+  const [health, ready] = [findOptions(block, 'health'), findOptions(block, 'ready')];
+  const [metrics, profile] = [findOptions(block, 'prometheus'), findOptions(block, 'pprof')];
+  const goesBack = ready?.monitor === 'continuously';
+  return [
+    ...(ready === undefined ? [] : [{ kind: 'ready', address: ready.address, goesBack } as const]),
+    ...(health === undefined ? [] : [{ kind: 'health', address: health.address, goesBack } as const]),
+    ...(profile === undefined ? [] : [{ kind: 'profile', address: profile.address, goesBack } as const]),
+    ...(metrics === undefined ? [] : [{ kind: 'metrics', address: metrics.address, goesBack } as const]),
+  ];
 }
 
 function compileServerBlocks(blocks: readonly ServerBlock[]): ServerBlocksPlan {

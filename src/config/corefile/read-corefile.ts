@@ -44,6 +44,8 @@ export type CorefileReading =
     }
   | {
       readonly kind: 'bad';
+      /** As of a good one; undefined: the text does not parse. */
+      readonly digest: string | undefined;
       /** In the order in which CoreDNS would meet them. */
       readonly problems: readonly CorefileProblem[];
       readonly warnings: readonly CorefileWarning[];
@@ -55,6 +57,7 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
   const parse = (source: string): readonly BlockNode[] =>
     parseBlocks(source, settings.file, { ...settings, directives: order }, findings);
   const written = parse(text);
+  const parses = findings.problems.length === 0;
   const isEmpty = written.length === 0 && findings.problems.length === 0;
   const nodes = isEmpty ? parse(`.:${settings.defaultPort} {\nwhoami\nlog\n}\n`) : written;
   const drafts = nodes.map((node) => ({
@@ -74,8 +77,9 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
   );
   findTraps(blocks, settings.files, findings);
   const { problems, warnings } = findings;
-  if (problems.length > 0) return { kind: 'bad', problems, warnings };
-  return { kind: 'good', blocks, digest: digestOf(nodes, settings.file), warnings };
+  const digest = parses ? digestOf(nodes, settings.file) : undefined;
+  if (problems.length > 0 || digest === undefined) return { kind: 'bad', digest, problems, warnings };
+  return { kind: 'good', blocks, digest, warnings };
 }
 
 interface Draft {

@@ -34,6 +34,7 @@ export function compileDnsmasq(
     objects: undefined,
     queryLog: undefined,
     http: undefined,
+    endpoints: [],
     lameduck: 0,
   };
 }

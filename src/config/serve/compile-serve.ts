@@ -39,6 +39,7 @@ export function compileServe(plan: ServePlan, changing: ServeInputs, machine: Se
     },
     queryLog: plan.queryLog,
     http: { health, skyDnsMetrics },
+    endpoints: [],
     lameduck,
   };
 }

@@ -22,6 +22,8 @@ export interface ServerPlan {
   readonly queryLog: QueryLogPlan | undefined;
   /** Health, readiness and metrics; undefined: no port is opened. */
   readonly http: HttpPlan | undefined;
+  /** Endpoints under CoreDNS's names; each address may have several. */
+  readonly endpoints: readonly EndpointPlan[];
   /** Milliseconds that a stopping server answers on after it has said that it is not ready. */
   readonly lameduck: number;
 }
@@ -48,6 +50,14 @@ export interface HttpPlan {
   readonly health: HealthPlan;
   /** Metrics under the names that SkyDNS gives them, on a port of their own. */
   readonly skyDnsMetrics: SkyDnsMetricsPlan | undefined;
+}
+
+export interface EndpointPlan {
+  readonly kind: 'health' | 'ready' | 'metrics' | 'profile';
+  /** `127.0.0.1:8080`, `:8080`, `[::1]:8080`, `localhost:9153`. */
+  readonly address: string;
+  /** Whether one that has been ready may be not ready again; for `ready`. */
+  readonly goesBack: boolean;
 }
 
 /** Where the objects of the cluster come from. */

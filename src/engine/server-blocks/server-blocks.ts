@@ -37,11 +37,16 @@ interface RunningBlock {
   readonly chain: Chain;
 }
 
+/** Milliseconds. A resolver asks again after 5 s. */
+const MAX_DRAIN = 6_000;
+
 export class ServerBlocks {
   readonly #dependencies: ServerBlocksDependencies;
   readonly #blocks: readonly RunningBlock[];
   readonly #counts: BlockCounts;
   readonly #groups: ReadonlyMap<string, ListenerGroup>;
+  #inFlight = 0;
+  #onIdle: () => void = () => {};
 
   /** @throws PluginError, and what plugins say that cannot be made */
   constructor(plan: ServerBlocksPlan, dependencies: ServerBlocksDependencies) {
@@ -72,11 +77,34 @@ export class ServerBlocks {
 
   /** Undefined: the plan has no such group. */
   handleQueryOf(server: string): HandleQuery | undefined {
-    return this.#groups.get(server)?.handleQuery;
+    const group = this.#groups.get(server);
+    return group && ((packet, client) => this.#answer(group, packet, client));
   }
 
+  /** Ends the plugins once the queries that have begun are answered, or their clients no longer wait. */
   async stop(): Promise<void> {
+    if (this.#inFlight > 0) await this.#untilIdle();
     for (const { plugin } of this.#plugins()) await plugin.stop?.();
+  }
+
+  async #answer(group: ListenerGroup, ...query: Parameters<HandleQuery>): ReturnType<HandleQuery> {
+    this.#inFlight += 1;
+    try {
+      return await group.handleQuery(...query);
+    } finally {
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) this.#onIdle();
+    }
+  }
+
+  #untilIdle(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#dependencies.clock.after(MAX_DRAIN, resolve);
+      this.#onIdle = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
   }
 
   *#plugins(): Iterable<RunningPlugin> {

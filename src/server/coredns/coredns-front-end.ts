@@ -1,37 +1,241 @@
 /**
- * The front end of `coredns`: a Corefile, compiled to a plan.
+ * The front end of `coredns`: a Corefile, compiled to a plan, its endpoints, and its changes.
  */
-import type { ServerPlan } from '../../config/server/server-plan.ts';
-import type { FrontEnd, FrontEndStats } from '../front-end.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { formatGoDuration } from '../../base/duration.ts';
+import type { Log } from '../../base/log.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { compileCorefile, findOptions } from '../../config/corefile/compile-corefile.ts';
+import type { CorefileReading } from '../../config/corefile/read-corefile.ts';
+import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
+import type { FrontEnd, FrontEndStats, PlanListener } from '../front-end.ts';
+import { EndpointError, Endpoints } from './endpoints.ts';
+
+type GoodReading = Extract<CorefileReading, { readonly kind: 'good' }>;
 
 export interface CoreDnsFrontEndOptions {
-  readonly plan: ServerPlan;
+  readonly reading: GoodReading;
+  /** Reads the Corefile again. @throws Error that says why it cannot be read */
+  readonly read: () => CorefileReading;
   /** Called once queries are answered. */
   readonly onServing: () => void;
+  /** Those of the engine. */
+  readonly metrics: () => PluginMetrics;
+  /** The plugins that are not ready yet. */
+  readonly notReady: () => readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Why a Corefile was not taken over. */
+class ReloadError extends Error {
+  override readonly name = 'ReloadError';
 }
 
 export class CoreDnsFrontEnd implements FrontEnd {
   readonly watching = undefined;
   readonly isSettled = true;
-  readonly plan: ServerPlan;
-  readonly #onServing: () => void;
+  readonly #options: CoreDnsFrontEndOptions;
+  readonly #endpoints: Endpoints;
+  #reading: GoodReading;
+  #plan: ServerPlan;
+  #onChange: PlanListener = async () => {};
+  #timer: Timer | undefined;
+  /** The digest that was tried last, and what it failed with; nothing while the configuration runs that was read last. */
+  #failed: { readonly digest: string | undefined; readonly message: string } | undefined;
 
-  constructor({ plan, onServing }: CoreDnsFrontEndOptions) {
-    this.plan = plan;
-    this.#onServing = onServing;
+  constructor(options: CoreDnsFrontEndOptions) {
+    const { reading, metrics, notReady, clock, log } = options;
+    this.#options = options;
+    this.#reading = reading;
+    this.#plan = compileCorefile(reading.blocks);
+    this.#endpoints = new Endpoints({ metrics, notReady, clock, log });
   }
 
-  async start(): Promise<void> {}
+  get plan(): ServerPlan {
+    return this.#plan;
+  }
 
-  async reload(): Promise<void> {}
+  async open(): Promise<void> {
+    await this.#openEndpoints(this.#plan.endpoints);
+    this.#announceDigest();
+  }
+
+  async start(onChange: PlanListener): Promise<void> {
+    this.#onChange = onChange;
+    const { endpoints } = this.#plan;
+    if (endpoints.some(({ kind }) => kind === 'metrics')) {
+      this.#countFailures();
+      if (endpoints.some(({ kind }) => kind === 'health')) this.#countHealthFailures();
+    }
+    this.#lookAgain();
+  }
+
+  announce(): void {
+    this.#options.onServing();
+  }
+
+  async leaving(): Promise<void> {
+    this.#timer?.cancel();
+    const { lameduck } = this.#plan;
+    if (lameduck > 0)
+      this.#options.log.info(`plugin/health: Going into lameduck mode for ${formatGoDuration(lameduck)}`);
+    await this.#endpoints.leaveReadiness();
+  }
+
+  /** Reads the Corefile and follows it, changed or not: SIGUSR1. */
+  async reload(): Promise<void> {
+    const { log, read } = this.#options;
+    log.info('SIGUSR1: Reloading');
+    let reading: CorefileReading;
+    try {
+      reading = read();
+    } catch (error) {
+      log.error(`SIGUSR1: loading updated Caddyfile: ${messageOf(error)}`);
+      return;
+    }
+    const fault = await this.#follow(reading);
+    if (fault !== undefined) log.error(`SIGUSR1: starting with listener file descriptors: ${fault}`);
+  }
 
   stats(): FrontEndStats {
     return { config: undefined, watches: [] };
   }
 
-  announce(): void {
-    this.#onServing();
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#endpoints.stop();
   }
 
-  async stop(): Promise<void> {}
+  /** Looks for another Corefile after the time that `reload` says. */
+  #lookAgain(): void {
+    this.#timer?.cancel();
+    const { clock } = this.#options;
+    const [reload] = this.#reading.blocks.flatMap((block) => findOptions(block, 'reload') ?? []);
+    if (reload === undefined) return;
+    const wait = reload.interval + (Math.random() - 0.5) * reload.jitter;
+    this.#timer = clock.after(wait, () => void this.#look().finally(() => this.#lookAgain()));
+  }
+
+  async #look(): Promise<void> {
+    const { log, read } = this.#options;
+    let reading: CorefileReading;
+    try {
+      reading = read();
+    } catch {
+      // A file that is gone may be about to be replaced.
+      return;
+    }
+    const { digest } = reading;
+    if (digest === undefined) {
+      this.#noteUnparsable(reading);
+      return;
+    }
+    if (digest === this.#reading.digest) {
+      this.#failed = undefined;
+      return;
+    }
+    const before = this.#failed;
+    const isRetry = before?.digest === digest;
+    const fault = await this.#follow(reading, isRetry);
+    this.#showDigest(digest);
+    if (fault === undefined || (isRetry && before?.message === fault)) return;
+    log.error(
+      `plugin/reload: Corefile changed but reload failed: starting with listener file descriptors: ${fault}`,
+    );
+    this.#countFailures().inc();
+  }
+
+  #noteUnparsable(reading: CorefileReading): void {
+    const message = reading.kind === 'bad' ? (reading.problems[0]?.message ?? '') : '';
+    if (this.#failed?.message !== message)
+      this.#options.log.warn(`plugin/reload: Corefile parse failed: ${message}`);
+    this.#failed = { digest: undefined, message };
+  }
+
+  /**
+   * Takes over another Corefile.
+   *
+   * @param isQuiet whether it failed before, so that a failure is not told again
+   * @returns why not; undefined: it was taken over
+   */
+  async #follow(reading: CorefileReading, isQuiet = false): Promise<string | undefined> {
+    const { log } = this.#options;
+    if (!isQuiet) log.info('Reloading');
+    try {
+      if (reading.kind === 'bad') throw new ReloadError(reading.problems[0]?.message);
+      await this.#replace(reading);
+      if (isQuiet) log.info('Reloading');
+    } catch (error) {
+      const message = messageOf(error);
+      if (!isQuiet || this.#failed?.message !== message) log.error(`Restart failed: ${message}`);
+      this.#failed = { digest: reading.digest, message };
+      return message;
+    }
+    this.#failed = undefined;
+    this.#announceDigest();
+    log.info('Reloading complete');
+    this.#lookAgain();
+    return undefined;
+  }
+
+  async #replace(reading: GoodReading): Promise<void> {
+    const plan = compileCorefile(reading.blocks);
+    const { endpoints } = this.#plan;
+    await this.#openEndpoints(plan.endpoints);
+    try {
+      await this.#onChange(plan, false);
+    } catch (error) {
+      await this.#endpoints.keepOnly(endpoints);
+      throw error;
+    }
+    this.#plan = plan;
+    this.#reading = reading;
+    await this.#endpoints.keepOnly(plan.endpoints);
+  }
+
+  /** Only an address for health that cannot be listened on is a reason not to start. */
+  async #openEndpoints(plans: readonly EndpointPlan[]): Promise<void> {
+    await this.#endpoints.add(plans.filter(({ kind }) => kind === 'health'));
+    for (const plan of plans) {
+      try {
+        await this.#endpoints.add([plan]);
+      } catch (error) {
+        if (!(error instanceof EndpointError)) throw error;
+        this.#options.log.error(`plugin/${PLUGINS[plan.kind]}: ${error.message}`);
+      }
+    }
+    this.#endpoints.show(plans);
+  }
+
+  #announceDigest(): void {
+    const { blocks, digest } = this.#reading;
+    if (blocks.some((block) => findOptions(block, 'reload') !== undefined))
+      this.#options.log.info(`plugin/reload: Running configuration SHA512 = ${digest}`);
+  }
+
+  #countFailures() {
+    const help = 'Counter of the number of failed reloads.';
+    return this.#options.metrics().counter('coredns_reload_failed_total', help);
+  }
+
+  /** Our own requests for health never fail: the endpoint answers as long as the process runs. */
+  #countHealthFailures() {
+    const help = 'The number of times the health check failed.';
+    return this.#options.metrics().counter('coredns_health_request_failures_total', help);
+  }
+
+  #showDigest(digest: string): void {
+    const help = 'A metric with the hash of the running configuration.';
+    const gauge = this.#options.metrics().gauge('coredns_reload_version_info', help, ['hash', 'value']);
+    gauge.reset();
+    gauge.set({ hash: 'sha512', value: digest }, 1);
+  }
+}
+
+/** The plugins that endpoints belong to. */
+const PLUGINS = { health: 'health', ready: 'ready', metrics: 'prometheus', profile: 'pprof' } as const;
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -37,7 +37,7 @@ export class DnsmasqFrontEnd implements FrontEnd {
   readonly #upstreams: UpstreamSources;
   #queryLog: QueryLog | undefined;
   #servers: DnsmasqInputs;
-  #onChange: PlanListener = () => {};
+  #onChange: PlanListener = async () => {};
 
   constructor(settings: DnsmasqPlan, dependencies: DnsmasqFrontEndDependencies) {
     const { interfaces, clock, log } = dependencies;
@@ -98,7 +98,7 @@ export class DnsmasqFrontEnd implements FrontEnd {
 
   #change(changed: Partial<DnsmasqInputs>, clearsCache: boolean): void {
     this.#servers = { ...this.#servers, ...changed };
-    this.#onChange(this.plan, clearsCache);
+    void this.#onChange(this.plan, clearsCache);
   }
 
   #makeWatching(): Watching | undefined {

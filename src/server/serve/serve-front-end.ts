@@ -34,7 +34,7 @@ export class ServeFrontEnd implements FrontEnd {
   readonly #resolvFiles: ResolvFiles;
   readonly #dynamic: DynamicConfig;
   #changing: ServeInputs = NO_SERVERS;
-  #onChange: PlanListener = () => {};
+  #onChange: PlanListener = async () => {};
 
   constructor(settings: ServePlan, dependencies: ServeFrontEndDependencies) {
     const { clock, log } = dependencies;
@@ -160,7 +160,7 @@ export class ServeFrontEnd implements FrontEnd {
 
   #change(changed: Partial<ServeInputs>): void {
     this.#changing = { ...this.#changing, ...changed };
-    this.#onChange(this.plan, false);
+    void this.#onChange(this.plan, false);
   }
 
   #logRefusal(): void {

@@ -28,7 +28,7 @@ const ADDRESS = '127.0.0.1';
 class ChosenPlans {
   readonly frontEnd: FrontEnd;
   readonly #base: ServeFrontEnd;
-  #onChange: PlanListener = () => {};
+  #onChange: PlanListener = async () => {};
   #plan: ServerPlan;
 
   constructor(base: ServeFrontEnd) {

@@ -1,0 +1,160 @@
+/**
+ * The HTTP endpoints of a Corefile: health, readiness and metrics. There is one server for each address, whatever blocks name it;
+ * an address that stays when the Corefile changes is never closed.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { EndpointPlan } from '../../config/server/server-plan.ts';
+import { METRICS_TEXT } from '../../observe/health.ts';
+import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
+import { HttpServer, HttpServerError } from '../../observe/http-server.ts';
+
+export interface EndpointsDependencies {
+  readonly metrics: () => PluginMetrics;
+  /** The plugins that are not ready yet. */
+  readonly notReady: () => readonly string[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** An address cannot be listened on. The message is CoreDNS's: `listen tcp 127.0.0.1:8080: bind: address already in use`. */
+export class EndpointError extends Error {
+  override readonly name = 'EndpointError';
+
+  constructor(address: string, code: string | undefined) {
+    super(`listen tcp ${address}: bind: ${REASONS.get(code ?? '') ?? code ?? 'failed'}`);
+  }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'address already in use'],
+  ['EADDRNOTAVAIL', 'cannot assign requested address'],
+  ['EACCES', 'permission denied'],
+]);
+
+interface Endpoint {
+  readonly server: HttpServer;
+  readonly routes: Map<string, HttpRoute>;
+  kinds: ReadonlySet<EndpointPlan['kind']>;
+}
+
+export class Endpoints {
+  readonly #dependencies: EndpointsDependencies;
+  readonly #endpoints = new Map<string, Endpoint>();
+  #wasReady = false;
+  #lastTold = '';
+
+  constructor(dependencies: EndpointsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Listens on all addresses of a plan, beside those that are open. @throws EndpointError: nothing has changed then */
+  async add(plans: readonly EndpointPlan[]): Promise<void> {
+    const opened: string[] = [];
+    try {
+      for (const [address, kinds] of kindsByAddress(plans)) {
+        if (this.#endpoints.has(address)) continue;
+        await this.#open(address, kinds, plans);
+        opened.push(address);
+      }
+    } catch (error) {
+      await this.#close(opened);
+      throw error;
+    }
+  }
+
+  /** Answers by this plan on the addresses that are open. */
+  show(plans: readonly EndpointPlan[]): void {
+    for (const [address, kinds] of kindsByAddress(plans)) {
+      const endpoint = this.#endpoints.get(address);
+      if (endpoint !== undefined) this.#route(endpoint, kinds, plans);
+    }
+  }
+
+  /** Answers by this plan alone. */
+  async keepOnly(plans: readonly EndpointPlan[]): Promise<void> {
+    const all = kindsByAddress(plans);
+    this.show(plans);
+    await this.#close([...this.#endpoints.keys()].filter((address) => !all.has(address)));
+  }
+
+  /** From now on nobody is to be sent here: connections for readiness are refused. */
+  async leaveReadiness(): Promise<void> {
+    const only = [...this.#endpoints].filter(([, { kinds }]) => kinds.size === 1 && kinds.has('ready'));
+    for (const { routes } of this.#endpoints.values()) routes.delete(PATHS.ready);
+    await this.#close(only.map(([address]) => address));
+  }
+
+  async stop(): Promise<void> {
+    await this.#close([...this.#endpoints.keys()]);
+  }
+
+  async #open(address: string, kinds: Endpoint['kinds'], plans: readonly EndpointPlan[]): Promise<void> {
+    const { clock, log } = this.#dependencies;
+    const routes = new Map<string, HttpRoute>();
+    const { host, port } = splitHostPort(address);
+    const options = { address: host, port, waitForPort: false, flag: address, answersAsGo: true };
+    const server = new HttpServer(options, routes, clock, log);
+    const endpoint: Endpoint = { server, routes, kinds };
+    this.#route(endpoint, kinds, plans);
+    try {
+      await server.start();
+    } catch (error) {
+      throw error instanceof HttpServerError ? new EndpointError(address, error.code) : error;
+    }
+    this.#endpoints.set(address, endpoint);
+  }
+
+  #route(endpoint: Endpoint, kinds: Endpoint['kinds'], plans: readonly EndpointPlan[]): void {
+    const goesBack = plans.some((plan) => plan.kind === 'ready' && plan.goesBack);
+    const { metrics } = this.#dependencies;
+    endpoint.kinds = kinds;
+    endpoint.routes.clear();
+    if (kinds.has('health')) endpoint.routes.set(PATHS.health, () => text(200, 'OK'));
+    if (kinds.has('ready')) endpoint.routes.set(PATHS.ready, () => this.#tellReadiness(goesBack));
+    if (kinds.has('metrics'))
+      endpoint.routes.set(PATHS.metrics, async () => ({
+        status: 200,
+        type: METRICS_TEXT,
+        body: await metrics().render(),
+      }));
+  }
+
+  #tellReadiness(goesBack: boolean): HttpReply {
+    const waiting = this.#wasReady && !goesBack ? [] : this.#dependencies.notReady();
+    const names = waiting.join(',');
+    if (names === '') this.#wasReady = true;
+    else if (names !== this.#lastTold)
+      this.#dependencies.log.info(`plugin/ready: Plugins not ready: "${names}"`);
+    this.#lastTold = names;
+    return names === '' ? text(200, 'OK') : text(503, names);
+  }
+
+  async #close(addresses: readonly string[]): Promise<void> {
+    const endpoints = addresses.flatMap((address) => this.#endpoints.get(address) ?? []);
+    for (const address of addresses) this.#endpoints.delete(address);
+    await Promise.all(endpoints.map(({ server }) => server.stop()));
+  }
+}
+
+const PATHS = { health: '/health', ready: '/ready', metrics: '/metrics' } as const;
+
+function text(status: number, body: string): HttpReply {
+  return { status, type: PLAIN_TEXT, body };
+}
+
+function kindsByAddress(
+  plans: readonly EndpointPlan[],
+): ReadonlyMap<string, ReadonlySet<EndpointPlan['kind']>> {
+  const kinds = new Map<string, Set<EndpointPlan['kind']>>();
+  for (const { address, kind } of plans) kinds.set(address, (kinds.get(address) ?? new Set()).add(kind));
+  return kinds;
+}
+
+/** @param address with a colon before its port, which is checked when the Corefile is read */
+function splitHostPort(address: string): { readonly host: string | undefined; readonly port: number } {
+  const colon = address.lastIndexOf(':');
+  const host = address.slice(0, colon).replace(/^\[|\]$/g, '');
+  return { host: host === '' ? undefined : host, port: Number(address.slice(colon + 1)) };
+}

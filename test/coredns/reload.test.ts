@@ -1,0 +1,84 @@
+/**
+ * A Corefile that changes while it is served: endpoints, metrics and listeners.
+ */
+import { writeFile } from 'node:fs/promises';
+import { afterEach, expect, it } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { ask } from '../../src/chain/testing/ask.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+
+afterEach(endAllPrograms);
+
+async function serve(corefile: string, port: number) {
+  const folder = await makeTemporaryFolder();
+  const conf = await folder.write('Corefile', corefile);
+  const program = runPortolan(['coredns', '-conf', conf, '-dns.port', String(port)]);
+  await waitUntil('the banner', () => program.output.includes('linux/'));
+  const reload = async (text: string, line: RegExp) => {
+    await writeFile(conf, text);
+    const { length } = program.output;
+    program.signal('SIGUSR1');
+    await waitUntil(`${line}`, () => line.test(program.output.slice(length)));
+  };
+  return { program, reload };
+}
+
+async function get(port: number, path: string): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`);
+  return `${response.status} ${await response.text()}`;
+}
+
+it('takes over a changed Corefile, and keeps what it can', async () => {
+  const [port, other, health, metrics] = [
+    await findFreePort(),
+    await findFreePort(),
+    await findFreePort(),
+    await findFreePort(),
+  ];
+  const [server, second] = [port, other].map((each) => ({ address: '127.0.0.1', port: each }));
+  if (server === undefined || second === undefined) throw new Error('no ports');
+  const settings = `bind 127.0.0.1\nhealth 127.0.0.1:${health}\nready 127.0.0.1:${health}\nprometheus 127.0.0.1:${metrics}`;
+  const { program, reload } = await serve(`a.test {\n${settings}\nwhoami\n}\n`, port);
+  expect((await ask(server, 'a.test.', 'A')).header.rcode).toBe(0);
+  expect(await get(health, '/health')).toBe('200 OK');
+  expect(await get(health, '/ready')).toBe('200 OK');
+  expect(await get(health, '/nosuch')).toBe('404 404 page not found\n');
+
+  await reload(
+    `b.test {\n${settings}\nwhoami\n}\nb.test:${other} {\nbind 127.0.0.1\nwhoami\n}\n`,
+    /Reloading complete/,
+  );
+  expect((await ask(server, 'a.test.', 'A')).header.rcode).toBe(5);
+  expect((await ask(second, 'b.test.', 'A', { transport: 'tcp' })).header.rcode).toBe(0);
+  // What was counted is not counted anew.
+  const text = await get(metrics, '/metrics');
+  expect(text).toContain('zone="a.test.",view="",proto="udp",family="1",type="A"} 1');
+  expect(text).toContain('coredns_plugin_enabled{server="dns://127.0.0.1');
+  expect(text).not.toContain('zone="a.test.",view="",name="whoami"');
+
+  await reload('b.test {\n  whoam\n}\n', /SIGUSR1: starting with listener file descriptors: .*'whoam'/);
+  expect((await ask(second, 'b.test.', 'A')).header.rcode).toBe(0);
+  expect(await get(health, '/health')).toBe('200 OK');
+
+  program.signal('SIGTERM');
+  expect((await program.exit).code).toBe(0);
+  expect(program.output).toContain('[INFO] SIGTERM: Shutting down servers then terminating\n');
+});
+
+it('serves on for the lameduck time, while readiness is refused', async () => {
+  const [port, health, ready] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const corefile = `. {\nbind 127.0.0.1\nhealth 127.0.0.1:${health} {\nlameduck 10m\n}\nready 127.0.0.1:${ready}\nwhoami\n}\n`;
+  const { program } = await serve(corefile, port);
+  expect(await get(ready, '/ready')).toBe('200 OK');
+  program.signal('SIGINT');
+  await waitUntil('lameduck', () =>
+    program.output.includes('plugin/health: Going into lameduck mode for 10m0s'),
+  );
+  await expect.poll(() => get(ready, '/ready').catch(() => 'refused'), { timeout: 30_000 }).toBe('refused');
+  expect(await get(health, '/health')).toBe('200 OK');
+  expect((await ask({ address: '127.0.0.1', port }, 'a.', 'A')).header.rcode).toBe(0);
+  program.signal('SIGINT');
+  expect((await program.exit).code).toBe(2);
+});
