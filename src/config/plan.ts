@@ -69,6 +69,8 @@ export interface ResolverPlan {
   readonly policy: Policy;
   /** Whether the AD bit of upstream servers is believed. */
   readonly trustsAd: boolean;
+  /** Whether names are sent to upstream servers in random case. */
+  readonly mixesCase: boolean;
   /** Each for one or several domains; before `upstreams` where they match. */
   readonly stubDomains: readonly ForwardRule[];
   /** Hosts files and folders of them, in the order in which they are read. */

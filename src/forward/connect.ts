@@ -12,7 +12,10 @@ import { type SourcePorts, UdpTransport } from './transport/udp-transport.ts';
 import type { UpstreamAddress } from './upstream-address.ts';
 
 /** What of a plan a transport is made from. */
-export type TransportSettings = Pick<ForwardPlan, 'sourcePorts' | 'udpSize' | 'ignoredAddresses' | 'tls'>;
+export type TransportSettings = Pick<
+  ForwardPlan,
+  'sourcePorts' | 'mixesCase' | 'udpSize' | 'ignoredAddresses' | 'tls'
+>;
 
 /** Makes the transport to a server. @param address its address as text, found by name or given */
 export type Connect = (
@@ -33,8 +36,10 @@ export const connectBySockets: Connect = (server, address, settings, clock) => {
   if (server.transport === 'tcp') return tcp;
   const port = server.source?.port;
   const sourcePorts: SourcePorts = port === undefined ? settings.sourcePorts : { kind: 'fixed', port };
-  const { udpSize, ignoredAddresses } = settings;
-  const udp = new UdpTransport({ peer, sourceAddress, sourcePorts, udpSize, ignoredAddresses, clock });
+  const { udpSize, ignoredAddresses, mixesCase } = settings;
+  const udp = new UdpTransport({
+    ...{ peer, sourceAddress, sourcePorts, udpSize, ignoredAddresses, mixesCase, clock },
+  });
   return new PlainTransport(udp, tcp, clock);
 };
 

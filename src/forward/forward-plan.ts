@@ -93,6 +93,8 @@ export interface ForwardPlan {
   readonly loopDetection: boolean;
   readonly limits: AdmissionLimits;
   readonly sourcePorts: SourcePorts;
+  /** Whether names are sent in random case to servers that repeat it (0x20). */
+  readonly mixesCase: boolean;
   /** Whether the servers are trusted to have validated what they mark with AD, and the path to them too (RFC 4035 section 4.9.3). */
   readonly trustsAd: boolean;
   /** Octets of a reply that we take over UDP, 512 to 65535. */
@@ -114,6 +116,7 @@ export const DEFAULT_FORWARD_PLAN: ForwardPlan = {
   loopDetection: true,
   limits: { inFlight: 1500, perClient: 100, queued: 1500, queueDeadline: 1000 },
   sourcePorts: { kind: 'any' },
+  mixesCase: false,
   trustsAd: false,
   udpSize: 1232,
   ignoredAddresses: [],

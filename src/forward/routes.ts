@@ -105,6 +105,6 @@ function domainOf({ names }: ForwardRule): NameKey {
 function identityOf({ address, queriesPerSecond }: UpstreamServer, at: string, plan: ForwardPlan): string {
   return JSON.stringify([
     ...[formatUpstream(address), at, queriesPerSecond],
-    ...[plan.sourcePorts, plan.udpSize, plan.ignoredAddresses, plan.tls, plan.timing],
+    ...[plan.sourcePorts, plan.mixesCase, plan.udpSize, plan.ignoredAddresses, plan.tls, plan.timing],
   ]);
 }

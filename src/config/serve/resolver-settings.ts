@@ -47,7 +47,7 @@ export function makeResolverSettings(plan: ResolverPlan, changing: ServeInputs):
 }
 
 function makeForward(plan: ResolverPlan, { fromFile, config }: ServeInputs): ForwardPlan {
-  const { dnsmasq, stubDomains, policy, trustsAd } = plan;
+  const { dnsmasq, stubDomains, policy, trustsAd, mixesCase } = plan;
   const { timing, retry, hedging, failFast, tryNextOn, loopDetection } = DEFAULT_FORWARD_PLAN;
   const given = dnsmasq === undefined ? DEFAULT_FORWARD_PLAN : fromDnsmasq(dnsmasq, fromFile);
   // Of two rules for the same names the last one counts: what flags say holds whatever a ConfigMap says.
@@ -57,7 +57,8 @@ function makeForward(plan: ResolverPlan, { fromFile, config }: ServeInputs): For
     ...stubDomains,
     ...rootRules(plan, fromFile, config.upstreams),
   ];
-  return { ...given, rules, policy, timing, retry, hedging, failFast, tryNextOn, loopDetection, trustsAd };
+  const own = { policy, timing, retry, hedging, failFast, tryNextOn, loopDetection, trustsAd, mixesCase };
+  return { ...given, ...own, rules };
 }
 
 function fromDnsmasq(dnsmasq: DnsmasqPlan, fromFile: readonly UpstreamAddress[]): ForwardPlan {

@@ -134,6 +134,14 @@ export const SERVE_FLAGS = [
     group: EXTERNAL,
   },
   {
+    name: 'upstream-mixed-case',
+    value: 'none',
+    help: 'send names to upstream servers in random case, which forged replies have to guess (0x20)',
+    details:
+      'Over UDP. A reply with another case is asked for again over TCP; a server whose replies for three names in a row had another case is sent plain names for ten minutes. Clients see the case that they asked in.',
+    group: EXTERNAL,
+  },
+  {
     name: 'nameservers',
     valueName: 'list',
     value: { kind: 'text', of: 'a list of servers' },

@@ -40,6 +40,7 @@ describe('the defaults', () => {
         upstreams: { kind: 'resolv-file', path: '/etc/resolv.conf' },
         policy: 'sequential',
         trustsAd: false,
+        mixesCase: false,
         stubDomains: [],
         hosts: [],
         cacheOctets: 16_777_216,

@@ -33,7 +33,7 @@ const MEDIA_TYPE = 'application/dns-message';
 const loadHttps = () => process.getBuiltinModule('node:https');
 
 export class HttpsTransport implements Transport {
-  readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0 };
+  readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
   readonly #options: HttpsTransportOptions;
   #agent: Agent | undefined;
 

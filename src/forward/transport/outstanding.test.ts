@@ -86,7 +86,7 @@ describe('writeQuery', () => {
 
 describe('Outstanding', () => {
   it('gives each query an id of its own and takes one reply for it', () => {
-    const outstanding = new Outstanding<Waiting>({ strange: 0, otherQuestion: 0 });
+    const outstanding = new Outstanding<Waiting>({ strange: 0, otherQuestion: 0, otherCase: 0 });
     const entries = Array.from({ length: 500 }, waiting);
     const packets = entries.map((entry) => outstanding.add(entry) ?? new Uint8Array(0));
     expect(new Set(entries.map(({ id }) => id)).size).toBe(500);
@@ -100,7 +100,7 @@ describe('Outstanding', () => {
   });
 
   it('lets a cancelled query take nobody else with it', () => {
-    const outstanding = new Outstanding<Waiting>({ strange: 0, otherQuestion: 0 });
+    const outstanding = new Outstanding<Waiting>({ strange: 0, otherQuestion: 0, otherCase: 0 });
     const first = waiting();
     const packet = outstanding.add(first) ?? new Uint8Array(0);
     outstanding.remove(first);
@@ -114,7 +114,7 @@ describe('Outstanding', () => {
   });
 
   it('takes a packet that was cut for a truncated reply', () => {
-    const outstanding = new Outstanding<Waiting>({ strange: 0, otherQuestion: 0 });
+    const outstanding = new Outstanding<Waiting>({ strange: 0, otherQuestion: 0, otherCase: 0 });
     const entry = waiting();
     const packet = outstanding.add(entry) ?? new Uint8Array(0);
     const reply = encodeMessage(replyTo(packet)).subarray(0, -5);
@@ -127,7 +127,7 @@ describe('Outstanding', () => {
     const change = fc.record({ at: fc.nat({ max: 45 }), octet: fc.nat({ max: 255 }) });
     fc.assert(
       fc.property(octets, fc.array(change, { maxLength: 4 }), fc.boolean(), (noise, changes, isNoise) => {
-        const dropped = { strange: 0, otherQuestion: 0 };
+        const dropped = { strange: 0, otherQuestion: 0, otherCase: 0 };
         const outstanding = new Outstanding<Waiting>(dropped);
         const entry = waiting();
         const packet = outstanding.add(entry) ?? new Uint8Array(0);

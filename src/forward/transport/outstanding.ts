@@ -3,6 +3,7 @@
  */
 import { decodeMessage } from '../../wire/message.ts';
 import { WireError } from '../../wire/wire-error.ts';
+import { repeatsCase, restoreCase } from './name-case.ts';
 import { idOfReply, isBareError, type QueryMessage, repeatsQuestion, withId } from './query-message.ts';
 import { randomId } from './random-ids.ts';
 import { RawReply } from './raw-reply.ts';
@@ -14,6 +15,8 @@ export interface Asked {
   readonly events: ExchangeEvents;
   /** Its message id here, once it is taken in. */
   id: number;
+  /** Called for the reply to a query whose name is in random case. Where the reply has another, nothing else is called. */
+  judgeCase?(isKept: boolean): void;
 }
 
 /**
@@ -123,6 +126,8 @@ export class Outstanding<Entry extends Asked> {
       this.#suspicious += 1;
       return undefined;
     }
+    if (entry.query.plain !== undefined && !this.#takeCase(entry, entry.query.plain, packet, start, length))
+      return undefined;
     const isRaw = !isCut && raw.take(packet, start, length, entry.query);
     const reply = isRaw ? raw : decode(packet.subarray(start, start + length), isCut);
     if (reply !== undefined && this.#isForged(reply)) {
@@ -133,6 +138,19 @@ export class Outstanding<Entry extends Asked> {
     if (reply === undefined) entry.events.failed('malformed');
     else entry.events.replied(reply, length);
     return entry;
+  }
+
+  /** @returns whether the reply has the case that was sent; it then has the client's */
+  #takeCase(entry: Entry, plain: QueryMessage, packet: Uint8Array, start: number, length: number): boolean {
+    if (isBareError(packet, start, length)) return true;
+    const isKept = repeatsCase(packet, start, entry.query);
+    if (isKept) restoreCase(packet, start, plain);
+    else {
+      this.#dropped.otherCase += 1;
+      this.remove(entry);
+    }
+    entry.judgeCase?.(isKept);
+    return isKept;
   }
 }
 

@@ -28,7 +28,11 @@ export class PlainTransport implements Transport {
 
   get dropped(): DroppedPackets {
     const [udp, tcp] = [this.#udp.dropped, this.#tcp.dropped];
-    return { strange: udp.strange + tcp.strange, otherQuestion: udp.otherQuestion + tcp.otherQuestion };
+    return {
+      strange: udp.strange + tcp.strange,
+      otherQuestion: udp.otherQuestion + tcp.otherQuestion,
+      otherCase: udp.otherCase + tcp.otherCase,
+    };
   }
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {

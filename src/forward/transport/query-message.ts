@@ -21,6 +21,8 @@ export interface QueryMessage {
   /** The first octet behind the question. */
   readonly questionEnd: number;
   readonly hasEdns: boolean;
+  /** The query as it was written, where the letters of this one's name are in random case. */
+  readonly plain?: QueryMessage;
 }
 
 /**

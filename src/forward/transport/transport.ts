@@ -10,6 +10,8 @@ export interface DroppedPackets {
   strange: number;
   /** The id is known, but it repeats another question: a forger's guess. */
   otherQuestion: number;
+  /** It repeats the name in another case than was sent: a forger's guess, or a server that does not keep the case. */
+  otherCase: number;
 }
 
 export interface ExchangeEvents {

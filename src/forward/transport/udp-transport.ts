@@ -5,7 +5,8 @@
  * of its own. Above, they share a pool: each socket serves a bounded number of queries and a bounded time, the socket for a query
  * is drawn by chance, and queries of the same moment share one, up to 32, because they leave with one system call then.
  *
- * Packets that nobody but a forger can have sent close a socket: its queries fail with `FORGERY_SUSPECTED`, to be sent over TCP.
+ * Packets that nobody but a forger can have sent close a socket: its queries fail with `FORGERY_SUSPECTED`, to be sent over TCP. So
+ * does one whose reply has another case than its name was sent in.
  */
 import { randomInt } from 'node:crypto';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -13,6 +14,7 @@ import type { SocketAddress } from '../../socket/addresses.ts';
 import { openQuerySocket, type QuerySocket } from '../../socket/query-socket.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
+import { CaseSupport, mixCase } from './name-case.ts';
 import { type Asked, Outstanding } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
 import {
@@ -39,6 +41,8 @@ export interface UdpTransportOptions {
   readonly udpSize: number;
   /** Replies with such an address are waited past. */
   readonly ignoredAddresses: readonly AddressRange[];
+  /** Whether names are sent in random case as long as the server repeats it. */
+  readonly mixesCase: boolean;
   readonly clock: Clock;
 }
 
@@ -68,8 +72,9 @@ export const FORGERY_SUSPECTED = 'forgery suspected';
 const NO_EXCHANGE: Exchange = { overdue() {}, cancel() {} };
 
 export class UdpTransport implements Transport {
-  readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0 };
+  readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
   readonly #options: UdpTransportOptions;
+  readonly #case = new CaseSupport();
   readonly #isForged: (reply: UpstreamReply) => boolean;
   readonly #seats: (Seat | undefined)[];
   /** Retired, but still waiting for replies. */
@@ -91,20 +96,21 @@ export class UdpTransport implements Transport {
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {
     let seat: Seat;
+    const now = this.#options.clock.monotonic();
     try {
-      const now = this.#options.clock.monotonic();
       seat = this.#isQuiet(now) ? this.#singleSeat(now) : this.#pickSeat(now);
     } catch (error) {
       events.failed(codeOf(error));
       return NO_EXCHANGE;
     }
-    const exchange = new UdpExchange(query, events, seat, this);
+    const sent = this.#options.mixesCase && this.#case.isUsed(now) ? mixCase(query) : query;
+    const exchange = new UdpExchange(sent, events, seat, this);
     if (!seat.outstanding.admit(exchange)) {
       events.failed('no free message id');
       return NO_EXCHANGE;
     }
     seat.uses += 1;
-    seat.socket.send(query.octets, exchange.id);
+    seat.socket.send(sent.octets, exchange.id);
     return exchange;
   }
 
@@ -113,6 +119,12 @@ export class UdpTransport implements Transport {
     if (!seat.retired || seat.outstanding.size > 0) return;
     seat.socket.close();
     this.#leaving.delete(seat);
+  }
+
+  /** Takes note of the case that a reply had. @internal for `UdpExchange` */
+  noteCase(query: QueryMessage, isKept: boolean): void {
+    if (isKept) this.#case.noteKept();
+    else this.#case.noteChanged(query, this.#options.clock.monotonic());
   }
 
   close(): void {
@@ -263,6 +275,11 @@ class UdpExchange implements Exchange, Asked {
     this.events = events;
     this.#seat = seat;
     this.#transport = transport;
+  }
+
+  judgeCase(isKept: boolean): void {
+    this.#transport.noteCase(this.query, isKept);
+    if (!isKept) this.events.failed(FORGERY_SUSPECTED);
   }
 
   /** The next query's socket is drawn anew anyway. */

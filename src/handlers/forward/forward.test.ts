@@ -50,7 +50,7 @@ async function forwardTo(rules: readonly Partial<ForwardRule>[], servers: Readon
   const clock = new ManualClock();
   const seen: Seen[] = [];
   const transport = (server: string, protocol: ProxyProtocol): Transport => ({
-    dropped: { strange: 0, otherQuestion: 0 },
+    dropped: { strange: 0, otherQuestion: 0, otherCase: 0 },
     close() {},
     ask({ octets }, events) {
       const query = decodeMessage(octets);

@@ -115,6 +115,7 @@ const openSockets: OpenTransports = (place, rule, clock) => {
       sourcePorts: { kind: 'any' },
       udpSize: MAX_UDP_REPLY,
       ignoredAddresses: [],
+      mixesCase: false,
       clock,
     },
   });

@@ -45,7 +45,7 @@ const bare: Stats = {
             [0, 15],
             [3, 2],
           ]),
-          dropped: { strange: 1, otherQuestion: 0 },
+          dropped: { strange: 1, otherQuestion: 0, otherCase: 0 },
           smoothedRoundTrip: 12.5,
         },
       ],

@@ -46,6 +46,7 @@ const UPSTREAM_METRICS: readonly Metric[] = [
       resolver.forward.upstreams.flatMap(({ upstream, dropped }) => [
         [{ upstream, reason: 'strange' }, dropped.strange],
         [{ upstream, reason: 'other_question' }, dropped.otherQuestion],
+        [{ upstream, reason: 'other_case' }, dropped.otherCase],
       ]),
   },
   {
