@@ -11,11 +11,11 @@ import { createHandleQuery } from '../chain/handle-query.ts';
 import { type Chain, type Handler, reachesForwarder } from '../chain/handler.ts';
 import { namesWithin } from '../chain/match.ts';
 import { PluginMetrics } from '../chain/plugin-metrics.ts';
+import type { Client } from '../chain/query.ts';
 import type { EnginePlan, IdentityPlan } from '../config/server/engine-plan.ts';
 import type { Connect } from '../forward/connect.ts';
 import { createChaosHandler } from '../handlers/chaos/chaos.ts';
 import { Federations } from '../handlers/federation/federations.ts';
-import type { LocalNetwork } from '../handlers/local/known-names.ts';
 import { LocalHandlers, type LocalSettings } from '../handlers/local/local-handlers.ts';
 import { createNameResolver } from '../handlers/resolver/name-resolver.ts';
 import { Resolver, type ResolverSettings } from '../handlers/resolver/resolver.ts';
@@ -26,10 +26,12 @@ import { CounterSums, countAnswered, type QueryCounts } from '../table/counter-s
 import { TableReader } from '../table/reader.ts';
 import { DEFAULT_VIEW } from '../table/types.ts';
 import { TableWriter } from '../table/writer.ts';
+import type { AddressRange } from '../wire/address-range.ts';
 import { ROOT } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 import { type CountingOptions, countAnswers, createAnswerCount } from './answer-counts.ts';
 import { type Block, makeClusterBlock, makeForwardingBlock } from './block.ts';
+import { ClientViews } from './client-views.ts';
 import { storeDerivedAnswers } from './derived-answers.ts';
 import { identityOf } from './identity.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';
@@ -41,8 +43,6 @@ export interface EngineDependencies {
   /** Reader threads. */
   readonly readers: number;
   readonly version: string;
-  /** The IPv4 networks of this machine's interfaces, as they are now. */
-  readonly networks: () => readonly LocalNetwork[];
   /** How upstream servers are reached. Default: by sockets. */
   readonly connect?: Connect;
   readonly clock: Clock;
@@ -71,6 +71,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   readonly metrics = new PluginMetrics();
   readonly #dependencies: EngineDependencies;
   readonly #sums: CounterSums;
+  readonly #clientViews: ClientViews;
   #plan: EnginePlan;
   #local: LocalHandlers;
   #block: Block | undefined;
@@ -90,6 +91,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     // The last number is the main thread's.
     this.table = new TableWriter({ readers: readers + 1, cacheOctets, cacheEntries, maxTtl });
     this.reader = new TableReader(this.table.memory, readers, plan.udpSize);
+    this.#clientViews = new ClientViews(this.table, dependencies.log);
     this.#sums = new CounterSums(this.table.memory, readers + 1);
     this.#local = this.#makeLocal(plan);
     this.cluster = this.#makeCluster();
@@ -161,6 +163,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     const turn = this.#changes;
     if (isSameLocal(plan.local, this.#plan.local)) {
       this.#local.changeRules(plan.local.questions);
+      this.#local.changeNetworks(networksOf(plan));
       this.#apply(plan, this.#local);
       return;
     }
@@ -172,6 +175,11 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     }
     const before = this.#local;
     if (this.#apply(plan, local)) await this.#retire(before);
+  }
+
+  /** Whether a client gets an answer. */
+  admits({ address }: Pick<Client, 'address'>): boolean {
+    return this.#clientViews.admits(address);
   }
 
   clearCache(): void {
@@ -223,7 +231,9 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   #showView(): boolean {
     if (this.#block === undefined) return false;
     try {
-      this.table.changeView(DEFAULT_VIEW, compileView(this.#block.handlers, this.#plan));
+      const settings = compileView(this.#block.handlers, this.#plan);
+      const { clients } = this.#plan;
+      this.#clientViews.show({ settings, clients, localised: this.#local.localised });
       return true;
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;
@@ -235,17 +245,29 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   /** Frees what local names have in the table. No view shows them any more. */
   async #retire(local: LocalHandlers): Promise<void> {
     local.stop();
-    const steps = this.table.dropPublication(local.publication);
-    while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
+    for (const publication of [local.publication, ...local.localised.map((each) => each.publication)]) {
+      const steps = this.table.dropPublication(publication);
+      while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
+    }
   }
 
-  #makeLocal({ local: settings, recursionAvailable }: EnginePlan): LocalHandlers {
-    const { networks, clock, log } = this.#dependencies;
+  #makeLocal(plan: EnginePlan): LocalHandlers {
+    const { local: settings, recursionAvailable } = plan;
+    const { clock, log } = this.#dependencies;
     const { table } = this;
     const forget = (domains: readonly NameKey[]) => {
       for (const domain of domains) this.resolver.forget(domain);
     };
-    return new LocalHandlers({ settings, table, recursionAvailable, networks, forget, clock, log });
+    return new LocalHandlers({
+      settings,
+      table,
+      recursionAvailable,
+      networks: networksOf(plan),
+      onShow: () => this.#showView(),
+      forget,
+      clock,
+      log,
+    });
   }
 
   #buildServerBlocks({ serverBlocks }: EnginePlan): ServerBlocks {
@@ -298,7 +320,8 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     const { log } = this.#dependencies;
     const chain = this.cluster === undefined ? this.#chain : this.#storeDerived();
     const handleQuery = createHandleQuery(chain, { recursionAvailable, udpSize, log });
-    return countAnswers(handleQuery, this.#counting());
+    const counted = countAnswers(handleQuery, this.#counting());
+    return async (packet, client) => (this.admits(client) ? await counted(packet, client) : undefined);
   }
 
   #storeDerived(): Chain {
@@ -316,7 +339,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
       udpSize: this.#plan.udpSize,
       onAnswer: createAnswerCount(this.#counting()),
     });
-    return (pending) => forwarding.ask(pending);
+    return (pending) => this.#clientViews.admits(pending.client) && forwarding.ask(pending);
   }
 
   #counting(): CountingOptions {
@@ -331,6 +354,11 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
       this.#sumRegularly();
     });
   }
+}
+
+/** The networks of clients that local addresses are chosen for. */
+function networksOf({ clients }: EnginePlan): readonly AddressRange[] {
+  return clients?.localises === true ? clients.networks : [];
 }
 
 /** Whether local names and rules for replies stay as they are; rules for questions may change. */

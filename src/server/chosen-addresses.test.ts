@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
-import { ManualClock } from '../base/testing/manual-clock.ts';
 import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
 import { type Interfaces, isListeningAt } from '../listen/local-addresses.ts';
 import { chooseAddresses } from './chosen-addresses.ts';
-import { LocalNetworks } from './dnsmasq/local-networks.ts';
 
 const IPV4 = { family: 'IPv4', mac: '', netmask: '255.255.255.0', internal: false } as const;
 const MACHINE: Interfaces = {
@@ -69,18 +67,4 @@ it.each([
 it('tells which interfaces are not there', () => {
   const choice = chooseAddresses(planOf('interface=eth7\ninterface=wlan*\ninterface=eth0').listen, MACHINE);
   expect(choice).toMatchObject({ missing: ['eth7'] });
-});
-
-it('knows neighbours, and follows the machine', () => {
-  const clock = new ManualClock();
-  let machine: Interfaces = MACHINE;
-  const networks = new LocalNetworks(() => machine, clock);
-  const known = ['127.0.0.5', '192.0.2.200', '198.51.100.7', '::1', 'fe80::abcd%eth0'];
-  const strange = ['203.0.113.1', '2001:db8::1', '192.0.3.1'];
-  expect(known.filter((address) => !networks.includes(address))).toEqual([]);
-  expect(strange.filter((address) => networks.includes(address))).toEqual([]);
-  machine = { eth2: [{ ...IPV4, address: '203.0.113.9', cidr: '203.0.113.9/24' }] };
-  clock.advance(6_000);
-  expect(networks.includes('203.0.113.1')).toBe(true);
-  expect(networks.includes('192.0.2.200')).toBe(false);
 });

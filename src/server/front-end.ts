@@ -6,7 +6,7 @@ import type { Connect } from '../forward/connect.ts';
 import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import type { ConfigStats, WatchStats } from '../observe/stats.ts';
 import type { ObjectSource } from './object-source.ts';
-import type { Watcher } from './watched-answers.ts';
+import type { ObserveQuery } from './observed-queries.ts';
 
 export interface FrontEnd {
   /** The plan for what is known now. */
@@ -45,16 +45,14 @@ export type PlanListener = (plan: ServerPlan, clearsCache: boolean) => Promise<v
 export interface ObservingLog {
   /** @param rings which no other consumer reads */
   start(rings: QueryEventRings): void;
-  observe: NonNullable<Watcher['observe']>;
+  readonly observe: ObserveQuery;
 }
 
 export interface Watching {
-  /** See every query before it is answered, on the main thread; empty: readers answer what they can. */
-  readonly watchers: readonly Watcher[];
   /** Logs queries without taking them from the readers. */
-  readonly queryLog: ObservingLog | undefined;
-  /** How upstream servers are reached; undefined: by sockets. */
-  readonly connect: Connect | undefined;
+  readonly queryLog: ObservingLog;
+  /** How upstream servers are reached. */
+  readonly connect: Connect;
 }
 
 export interface FrontEndStats {

@@ -6,7 +6,7 @@
  * that is taken over.
  */
 import { networkInterfaces } from 'node:os';
-import { listLocalNetworks } from '../config/dnsmasq/local-settings.ts';
+import type { Client } from '../chain/query.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { Engine } from '../engine/engine.ts';
 import { Listeners, type ListenersOptions } from '../listen/listeners.ts';
@@ -19,12 +19,13 @@ import { QueryLog } from '../observe/query-events/query-log.ts';
 import type { Stats } from '../observe/stats.ts';
 import { ClusterObjects } from './cluster-objects.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
+import { FollowedNetworks } from './followed-networks.ts';
 import type { FrontEnd } from './front-end.ts';
 import { ListenerGroups } from './listener-groups.ts';
 import type { Dependencies, Following } from './object-source.ts';
+import { observeHandlers } from './observed-queries.ts';
 import { judgeReadiness } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
-import { observeHandlers, watchAnswers } from './watched-answers.ts';
 
 export interface ServerDependencies extends Dependencies {
   /** The built code of a reader thread. */
@@ -52,6 +53,7 @@ export class Server {
   #listeners: Listeners | undefined;
   #interfaces: FollowedInterfaces | undefined;
   #groups: ListenerGroups | undefined;
+  #networks: FollowedNetworks | undefined;
   /** Ends a wait of the start or of the lameduck time. */
   #hurry: () => void = () => {};
 
@@ -67,7 +69,6 @@ export class Server {
     this.#engine = new Engine(plan.engine, {
       readers: plan.udpReaders,
       version,
-      networks: () => listLocalNetworks(networkInterfaces()),
       ...(connect && { connect }),
       clock,
       log,
@@ -160,6 +161,7 @@ export class Server {
     // What it fails with is for the caller of `start`.
     await this.#starting.catch(() => {});
     this.#interfaces?.stop();
+    this.#networks?.stop();
     await this.#listeners?.stop();
     await this.#groups?.stop();
     await this.#frontEnd.stop();
@@ -189,7 +191,19 @@ export class Server {
     if (this.#state !== 'starting') return;
     this.#objects?.serving();
     this.#state = moveServer(this.#state, 'serving');
+    this.#followNetworks();
     this.#announce(source?.name);
+  }
+
+  /** Interfaces that change make another plan, where answers depend on them. */
+  #followNetworks(): void {
+    if (this.#plan.engine.clients === undefined) return;
+    const { clock } = this.#dependencies;
+    this.#networks = new FollowedNetworks(
+      networkInterfaces,
+      clock,
+      () => void this.#change(this.#frontEnd.plan, false),
+    );
   }
 
   async #change(plan: ServerPlan, clearsCache: boolean): Promise<void> {
@@ -281,24 +295,17 @@ export class Server {
     this.#engine.listening();
   }
 
-  /** Where clients are told apart, readers must not answer by themselves. Where queries are logged, they may. */
+  /** Where queries are logged, what the handlers answer is logged as it is handled. */
   #chooseAnswers() {
-    const { table, reader: answers, handleQuery, packetPath } = this.#engine;
-    const { watchers = [], queryLog } = this.#frontEnd.watching ?? {};
+    const engine = this.#engine;
+    const { table, reader: answers, handleQuery, packetPath } = engine;
     const own = { table: table.memory, answers };
-    if (watchers.length === 0 && queryLog === undefined) return { ...own, handleQuery, packetPath };
-    queryLog?.start(this.#events);
-    // What the handlers answer is logged as it is handled.
-    if (watchers.length === 0)
-      return { ...own, handleQuery: observeHandlers(handleQuery, queryLog), packetPath: undefined };
-    const { clock, log } = this.#dependencies;
-    const { udpReaders, engine } = this.#plan;
-    const { udpSize } = engine;
-    const all = queryLog === undefined ? watchers : [...watchers, queryLog];
-    return {
-      ...watchAnswers({ watchers: all, answers, handleQuery, udpSize, udpReaders, clock, log }),
-      packetPath: undefined,
-    };
+    const queryLog = this.#frontEnd.watching?.queryLog;
+    if (queryLog === undefined) return { ...own, handleQuery, packetPath };
+    queryLog.start(this.#events);
+    const admits = (client: Client) => engine.admits(client);
+    const observed = observeHandlers(handleQuery, queryLog.observe, admits);
+    return { ...own, handleQuery: observed, packetPath: undefined };
   }
 
   #untilKnown(): Promise<void> {

@@ -251,8 +251,8 @@ export function scopeBit(word: number, length: number): number {
 export const VIEW_ROOT = { SIZE: 0, GROUPS: 4, CLIENTS: 8 } as const;
 export const CLIENTS = { IPV4: 0, IPV6: 4, STARTS: 8 } as const;
 export const CLIENT_CLASS = { SHAPE: 0, ZONES: 4, OCTETS: 8 } as const;
-/** What is done with the queries of a class: a view answers them, REFUSED, no response. */
-export const CLASS_ACTION = { VIEW: 0, REFUSE: 1, DROP: 2 } as const;
+/** What is done with the queries of a class: a view answers them, REFUSED, no response, the handler chain. */
+export const CLASS_ACTION = { VIEW: 0, REFUSE: 1, DROP: 2, ASK: 3 } as const;
 
 export const VIEW = {
   SALT: 0,

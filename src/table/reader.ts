@@ -140,7 +140,7 @@ export class TableReader {
     if (parsed !== PARSED.QUESTION) return this.#refuse(packet, start, length, parsed);
     const { type, dnsClass } = question;
     const view = this.#viewFinder.find();
-    if (view === NO_VIEW) return this.#refuseAll(start, type);
+    if (view < 0) return view === NO_VIEW ? this.#refuseAll(start, type) : VERDICT.ASK;
     this.#useView(view);
     this.#response.isLongest = transport !== 'udp';
     const max = Math.min(capacity, maxResponseOctets(transport, question.udpSize, this.#udpSize));

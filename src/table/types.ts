@@ -145,8 +145,8 @@ export type ClientViews =
    * root. REFUSED where it is in none.
    */
   | { readonly kind: 'views'; readonly zones: readonly ZoneView[] }
-  /** REFUSED; no response. */
-  | { readonly kind: 'refused' | 'dropped' };
+  /** REFUSED; no response; the handler chain says what to do. */
+  | { readonly kind: 'refused' | 'dropped' | 'asked' };
 
 export interface ZoneView {
   /** Lower case, uncompressed. No two zones of a client are the same. */

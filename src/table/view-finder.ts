@@ -11,6 +11,7 @@ import { DEFAULT_VIEW } from './types.ts';
 
 /** Instead of the number of a view. */
 export const NO_VIEW = -1;
+export const ASK_CHAIN = -2;
 
 /** The address in a socket address of the kernel (see `socket/addresses.ts`). */
 const AF_INET = 2;
@@ -60,10 +61,11 @@ export class ViewFinder {
     return words[classes + ipv4 + findInterval(words, starts + ipv4, ipv6, 4, octets, at + IPV6_AT)] ?? 0;
   }
 
-  /** The view that the question at hand is for, of the client that was admitted last. @returns its number, or `NO_VIEW` */
+  /** The view that the question at hand is for, of the client that was admitted last. @returns its number, `NO_VIEW` or `ASK_CHAIN` */
   find(): number {
     if (this.#root === 0) return DEFAULT_VIEW;
     const shape = this.#words[(this.#class + CLIENT_CLASS.SHAPE) >> 2] ?? 0;
+    if ((shape & 0xff) === CLASS_ACTION.ASK) return ASK_CHAIN;
     const zones = this.#words[(this.#class + CLIENT_CLASS.ZONES) >> 2] ?? 0;
     const found = zones === 0 ? NO_VIEW : this.#findByZone(this.#root + zones);
     return found === NO_VIEW ? (shape >>> 8) - 1 : found;

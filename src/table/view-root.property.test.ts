@@ -24,7 +24,8 @@ const VIEWS = 6;
 type ModelClass =
   | { readonly kind: 'views'; readonly zones: ReadonlyMap<string, number> }
   | 'refused'
-  | 'dropped';
+  | 'dropped'
+  | 'asked';
 
 interface ModelGroup {
   readonly prefixes: readonly { readonly range: AddressRange; readonly views: ModelClass }[];
@@ -36,7 +37,7 @@ const name = fc.array(label, { maxLength: 4 }).map((labels) => labels.join('.'))
 const zones = fc.uniqueArray(fc.tuple(name, fc.nat(VIEWS - 1)), { selector: ([zone]) => zone, maxLength: 6 });
 const modelClass: fc.Arbitrary<ModelClass> = fc.oneof(
   { weight: 6, arbitrary: zones.map((each) => ({ kind: 'views', zones: new Map(each) }) as const) },
-  fc.constantFrom('refused' as const, 'dropped' as const),
+  fc.constantFrom('refused' as const, 'dropped' as const, 'asked' as const),
 );
 const octet = fc.constantFrom(0, 1, 128, 255);
 const address = fc.oneof(
@@ -130,6 +131,7 @@ class Subject {
     packet.set(encodeSocketAddress({ address: client, port: 53 }), at);
     const end = this.#reader.answer(packet, 0, length, at, 'udp', index, at);
     if (end === VERDICT.DROP) return 'dropped';
+    if (end === VERDICT.ASK) return 'asked';
     return ((packet[3] ?? 0) & 15) === 5 ? 'refused' : `view ${packet[end - 1]}`;
   }
 }

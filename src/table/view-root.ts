@@ -10,6 +10,11 @@ import type { ClientViews, ListenerGroupViews } from './types.ts';
 
 const NO_CONTENT = new Uint8Array(0);
 const NO_VIEW = 0;
+const ACTIONS = {
+  refused: CLASS_ACTION.REFUSE,
+  dropped: CLASS_ACTION.DROP,
+  asked: CLASS_ACTION.ASK,
+} as const;
 
 export class ViewRoot {
   readonly #memory: WriterMemory;
@@ -94,8 +99,7 @@ function addClients(
 
 function addClientClass(parts: Parts, views: ClientViews, hashOf: (name: Uint8Array) => number): number {
   const words = new Uint32Array(CLIENT_CLASS.OCTETS >> 2);
-  if (views.kind !== 'views')
-    words[CLIENT_CLASS.SHAPE >> 2] = views.kind === 'refused' ? CLASS_ACTION.REFUSE : CLASS_ACTION.DROP;
+  if (views.kind !== 'views') words[CLIENT_CLASS.SHAPE >> 2] = ACTIONS[views.kind];
   else {
     const root = views.zones.find(({ zone }) => zone.length === 1);
     const others = views.zones.filter(({ zone }) => zone.length > 1);

@@ -156,6 +156,7 @@ function planOf(given: Settings): EnginePlan {
           ownAddresses: ['192.0.2.2'],
         }
       : undefined,
+    clients: undefined,
     federations: given.federations.map((name) => ({ name, domain: key(`${name}.example.`) })),
     local: {
       names: { ...hostsOnly(5), records: given.records.map(localRecord) },
@@ -200,7 +201,6 @@ class Subject {
     this.engine = new Engine(planOf(given), {
       readers: 0,
       version: 'test',
-      networks: () => [],
       connect: () => this.upstream,
       clock: this.clock,
       log: silentLog,

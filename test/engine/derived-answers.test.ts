@@ -76,6 +76,7 @@ function planOf(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
       ttl: 30,
       ownAddresses: ['192.0.2.2'],
     },
+    clients: undefined,
     federations: [],
     local: {
       names: { ...hostsOnly(5), records: [record] },
@@ -136,7 +137,7 @@ class Subject {
   constructor(dialect: 'coredns' | 'kube-dns') {
     this.#dialect = dialect;
     const { clock } = this;
-    const dependencies = { readers: 0, version: 'test', networks: () => [], clock, log: silentLog };
+    const dependencies = { readers: 0, version: 'test', clock, log: silentLog };
     this.engine = new Engine(planOf(dialect, '10.0.0.1'), dependencies);
     const { services, endpoints, namespaces, pods } = this.cluster;
     for (const store of [services, endpoints, namespaces, pods]) store.listStarted();

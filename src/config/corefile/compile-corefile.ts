@@ -77,6 +77,7 @@ function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupP
 function compileEngine(serverBlocks: ServerBlocksPlan): EnginePlan {
   return {
     cluster: undefined,
+    clients: undefined,
     federations: [],
     // All that is known stands in the blocks.
     local: makeServeLocalSettings([], undefined, 0, {}),

@@ -1,6 +1,8 @@
 /**
  * The plan of dnsmasq's options, with what the files that it follows say now, as the plan of a server.
  */
+
+import { makeClientsPlan } from '../server/clients-plan.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
 import { NO_SERVER_BLOCKS } from '../server/server-blocks-plan.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
@@ -46,6 +48,10 @@ function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: I
   const routes = [...settings.questions.routes, ...changing.moreRoutes];
   return {
     cluster: undefined,
+    clients: makeClientsPlan(interfaces, {
+      servesOnlyNetworks: listen.localService,
+      localises: local.localisesQueries,
+    }),
     federations: [],
     local: { ...settings, questions: { ...settings.questions, routes } },
     resolver: {

@@ -3,12 +3,11 @@
  * those who do it.
  */
 import type { networkInterfaces } from 'node:os';
-import type { LocalNetwork } from '../../handlers/local/known-names.ts';
 import type { LocalSettings } from '../../handlers/local/local-handlers.ts';
 import type { QuestionRules } from '../../handlers/local/question-rules.ts';
 import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
 import type { LocalNamesPlan, RangeDomain } from '../../sources/local/local-plan.ts';
-import { boundsOf, isIpv6 } from './addresses.ts';
+import { boundsOf } from './addresses.ts';
 import { isForReading } from './config-folder.ts';
 import type { DnsmasqPlan, RangeDomain as PlannedRange } from './dnsmasq-plan.ts';
 import { HostsFileReader } from './hosts-file.ts';
@@ -46,12 +45,6 @@ function questionRulesOf({ upstreams, filters, local }: DnsmasqPlan): QuestionRu
   const { routes, keepsPlainNames, keepsPrivateReverse } = upstreams;
   const { windows: keepsWindowsQuestions } = filters;
   return { routes, keepsPlainNames, keepsPrivateReverse, keepsWindowsQuestions, ttl: local.ttl };
-}
-
-/** The IPv4 networks that this machine is part of. */
-export function listLocalNetworks(interfaces: Interfaces): readonly LocalNetwork[] {
-  const all = Object.values(interfaces).flatMap((entries) => entries ?? []);
-  return all.filter(({ address }) => !isIpv6(address)).map(({ address, netmask }) => ({ address, netmask }));
 }
 
 function rangesOf({ domain, of }: PlannedRange, interfaces: Interfaces): readonly RangeDomain[] {

@@ -7,6 +7,7 @@ import { findDialect } from '../../kube/publish/find-dialect.ts';
 import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
 import type { KubeDnsConfig } from '../config-map/config-map.ts';
 import type { ServePlan } from '../plan.ts';
+import { makeClientsPlan } from '../server/clients-plan.ts';
 import type { EnginePlan, IdentityPlan } from '../server/engine-plan.ts';
 import { NO_SERVER_BLOCKS } from '../server/server-blocks-plan.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
@@ -51,6 +52,10 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
   const { cacheOctets, cacheEntries = Number.POSITIVE_INFINITY } = resolver;
   return {
     cluster: { domain, dialect, pods, ttl, ownAddresses: machine.ownAddresses },
+    clients: makeClientsPlan(machine.interfaces, {
+      servesOnlyNetworks: false,
+      localises: resolver.dnsmasq?.local.localisesQueries ?? false,
+    }),
     federations: federationsOf(plan, changing.config),
     local: makeServeLocalSettings(resolver.hosts, resolver.dnsmasq, ttl, machine.interfaces),
     resolver: makeResolverSettings(resolver, changing),

@@ -11,6 +11,7 @@ import type { LocalSettings } from '../../handlers/local/local-handlers.ts';
 import type { ResolverSettings } from '../../handlers/resolver/resolver.ts';
 import type { Dialect } from '../../kube/dialects/dialect.ts';
 import type { PodMode } from '../../kube/names/pods.ts';
+import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { ServerBlocksPlan } from './server-blocks-plan.ts';
 
@@ -18,6 +19,8 @@ export interface EnginePlan {
   /** The zone of a cluster; undefined: there is none. */
   readonly cluster: ClusterZonePlan | undefined;
   readonly federations: readonly Federation[];
+  /** Undefined: all clients are answered alike. */
+  readonly clients: ClientsPlan | undefined;
   /** Hosts files, records of options, and rules for questions and replies. */
   readonly local: LocalSettings;
   readonly resolver: Omit<ResolverSettings, 'changes' | 'leavesAddresses' | 'mayExist'>;
@@ -44,6 +47,16 @@ export interface ClusterZonePlan {
   readonly ttl: number;
   /** The addresses of this machine, for the name server's own name. */
   readonly ownAddresses: readonly string[];
+}
+
+/** What answers have to do with the networks that this machine is part of. */
+export interface ClientsPlan {
+  /** Those of its interfaces, as they are now. They are followed. */
+  readonly networks: readonly AddressRange[];
+  /** Whether clients of other networks get no response. */
+  readonly servesOnlyNetworks: boolean;
+  /** Whether local names that have addresses in the network of the client are answered with these alone. */
+  readonly localises: boolean;
 }
 
 export interface CacheSize {

@@ -4,13 +4,14 @@ import { HostNames } from '../../sources/local/host-names.ts';
 import { LocalNames } from '../../sources/local/local-names.ts';
 import { hostsOnly } from '../../sources/local/local-plan.ts';
 import { DEFAULT_PUBLICATION } from '../../table/types.ts';
+import type { AddressRange } from '../../wire/address-range.ts';
 import { parseName, toKey } from '../../wire/name.ts';
-import { createKnownNamesHandler, type LocalNetwork } from './known-names.ts';
+import { createKnownNamesHandler } from './known-names.ts';
 
-const NETWORKS: readonly LocalNetwork[] = [
-  { address: '10.0.0.1', netmask: '255.255.255.0' },
+const NETWORKS: readonly AddressRange[] = [
+  { address: '10.0.0.1', prefix: 24 },
   // The network of the client that questions come from here.
-  { address: '192.0.2.1', netmask: '255.255.255.0' },
+  { address: '192.0.2.1', prefix: 24 },
 ];
 
 function handlerOf(localisesQueries: boolean, hosts: Readonly<Record<string, readonly string[]>>) {

@@ -10,21 +10,16 @@ import type { Query } from '../../chain/query.ts';
 import type { LocalNames } from '../../sources/local/local-names.ts';
 import type { PublicationId } from '../../table/types.ts';
 import { parseAddress } from '../../wire/address.ts';
+import { type AddressRange, matchRange } from '../../wire/address-range.ts';
 import { type ResourceRecord, TYPE } from '../../wire/types.ts';
-
-/** A network that this machine is part of. */
-export interface LocalNetwork {
-  readonly address: string;
-  readonly netmask: string;
-}
 
 export interface KnownNamesOptions {
   /** Holds the names in the table. */
   readonly publication: PublicationId;
   /** What is known now. */
   readonly names: () => LocalNames;
-  /** IPv4 networks of this machine's interfaces; asked for only where answers depend on them. */
-  readonly networks: () => readonly LocalNetwork[];
+  /** Those of this machine's interfaces; asked for only where answers depend on them. */
+  readonly networks: () => readonly AddressRange[];
 }
 
 export function createKnownNamesHandler({ publication, names, networks }: KnownNamesOptions): Handler {
@@ -69,21 +64,17 @@ function present(
 function chooseForClient(
   query: Query,
   records: readonly ResourceRecord[],
-  networks: readonly LocalNetwork[],
+  networks: readonly AddressRange[],
 ): readonly ResourceRecord[] {
   const client = parseAddress(query.client.address);
-  const network = client && networks.find((each) => isInNetwork(client, each));
-  if (network === undefined) return records;
+  const near = networks.filter((each) => client !== undefined && matchRange(each)(client));
+  const [closest] = near.toSorted((one, other) => other.prefix - one.prefix);
+  if (closest === undefined) return records;
+  const isInNetwork = matchRange(closest);
   const isNear = ({ data }: ResourceRecord) => {
     const octets = data.kind === 'A' ? parseAddress(data.address) : undefined;
-    return octets !== undefined && isInNetwork(octets, network);
+    return octets !== undefined && isInNetwork(octets);
   };
   if (!records.some(isNear)) return records;
   return records.filter((record) => record.data.kind !== 'A' || isNear(record));
-}
-
-function isInNetwork(octets: Uint8Array, { address, netmask }: LocalNetwork): boolean {
-  const [own, mask] = [parseAddress(address), parseAddress(netmask)];
-  if (own === undefined || mask === undefined || own.length !== octets.length) return false;
-  return octets.every((octet, index) => ((octet ^ (own[index] ?? 0)) & (mask[index] ?? 0)) === 0);
 }

@@ -9,10 +9,12 @@ import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
 import { LocalData } from '../../sources/local/local-data.ts';
 import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
+import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
+import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey, ResourceRecord } from '../../wire/types.ts';
-import { createKnownNamesHandler, type LocalNetwork } from './known-names.ts';
+import { createKnownNamesHandler } from './known-names.ts';
 import { compileQuestionRules, type QuestionRuleBook, type QuestionRules } from './question-rules.ts';
 import { createReplyFilter, leavesAddresses, type ReplyFilter, type ReplyRules } from './reply-rules.ts';
 
@@ -30,8 +32,10 @@ export interface LocalHandlersOptions {
   readonly table: TableWriter;
   /** Whether answers carry the RA bit. */
   readonly recursionAvailable: boolean;
-  /** The networks that this machine is part of, as they are now. */
-  readonly networks: () => readonly LocalNetwork[];
+  /** The networks of clients that local addresses are chosen for; empty: all clients are told all. */
+  readonly networks: readonly AddressRange[];
+  /** Called when `localised` lists others than before; false: no view shows them. */
+  readonly onShow: () => boolean;
   /** Called with domains whose cached answers may no longer be right. */
   readonly forget: (domains: readonly NameKey[]) => void;
   readonly clock: Clock;
@@ -52,8 +56,10 @@ export class LocalHandlers {
   readonly #settings: LocalSettings;
   readonly #data: LocalData;
   #rules: QuestionRuleBook;
+  #networks: readonly AddressRange[];
 
-  constructor({ settings, table, recursionAvailable, networks, forget, clock, log }: LocalHandlersOptions) {
+  constructor(options: LocalHandlersOptions) {
+    const { settings, table, recursionAvailable, networks, onShow, forget, clock, log } = options;
     const { names: plan, hostsPaths, format } = settings;
     this.#settings = settings;
     this.#data = new LocalData({
@@ -62,13 +68,20 @@ export class LocalHandlers {
       format,
       table,
       recursionAvailable,
+      networks,
+      onShow,
       clock,
       log,
       onChange: forget,
     });
     this.#rules = this.#compileRules(settings.questions);
     const { publication } = this.#data;
-    this.knownNames = createKnownNamesHandler({ publication, names: () => this.#data.names, networks });
+    this.#networks = networks;
+    this.knownNames = createKnownNamesHandler({
+      publication,
+      names: () => this.#data.names,
+      networks: () => this.#networks,
+    });
     this.denyRefused = {
       name: 'hosts-nodata',
       role: 'other',
@@ -93,6 +106,17 @@ export class LocalHandlers {
   /** Holds the local names. No view shows it any more once the handlers are replaced. */
   get publication(): PublicationId {
     return this.#data.publication;
+  }
+
+  /** Those that hold names as the clients of a network see them. */
+  get localised(): readonly LocalisedPublication[] {
+    return this.#data.localised;
+  }
+
+  /** Chooses addresses for the clients of other networks from now on. */
+  changeNetworks(networks: readonly AddressRange[]): void {
+    this.#networks = networks;
+    this.#data.changeNetworks(networks);
   }
 
   /** The hosts file that a record of ours is from; nothing for one of an option. */

@@ -13,7 +13,6 @@ import { type Interfaces, isListeningAt } from '../../listen/local-addresses.ts'
 import type { ResourceRecord } from '../../wire/types.ts';
 import { chooseAddresses } from '../chosen-addresses.ts';
 import type { FrontEnd, FrontEndStats, PlanListener, Watching } from '../front-end.ts';
-import { LocalService } from './local-service.ts';
 import { QueryLog } from './query-log.ts';
 import { tellQueries } from './told-queries.ts';
 import { UpstreamSources } from './upstream-sources.ts';
@@ -102,13 +101,11 @@ export class DnsmasqFrontEnd implements FrontEnd {
   }
 
   #makeWatching(): Watching | undefined {
-    const { log: logging, listen } = this.#settings;
-    const { interfaces, fileOf, clock, log } = this.#dependencies;
-    const extent = logging.queries;
-    this.#queryLog = extent === 'off' ? undefined : new QueryLog({ extent, fileOf, clock, log });
-    const queryLog = this.#queryLog;
-    const watchers = listen.localService ? [new LocalService(interfaces, clock, log)] : [];
-    const connect = queryLog && tellQueries(connectBySockets, queryLog);
-    return watchers.length === 0 && queryLog === undefined ? undefined : { watchers, queryLog, connect };
+    const { fileOf, clock, log } = this.#dependencies;
+    const extent = this.#settings.log.queries;
+    if (extent === 'off') return undefined;
+    const queryLog = new QueryLog({ extent, fileOf, clock, log });
+    this.#queryLog = queryLog;
+    return { queryLog, connect: tellQueries(connectBySockets, queryLog) };
   }
 }

@@ -33,7 +33,8 @@ import {
   TYPE,
 } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
-import type { Watched, Watcher } from '../watched-answers.ts';
+import type { ObservingLog } from '../front-end.ts';
+import type { ObserveQuery } from '../observed-queries.ts';
 
 /** Where an answer comes from; `config` may be a hosts file too. */
 type Source = 'reply' | 'cached' | 'config';
@@ -67,7 +68,7 @@ interface Entry {
 /** Events of a ring that are logged before the main thread does other work. */
 const EVENTS_PER_TURN = 200;
 
-export class QueryLog implements Watcher {
+export class QueryLog implements ObservingLog {
   readonly #options: QueryLogOptions;
   readonly #tickets = new AsyncLocalStorage<Ticket>();
   readonly #order = new EventOrder<Entry>(({ time }) => time);
@@ -103,17 +104,16 @@ export class QueryLog implements Watcher {
   }
 
   /** Logs a query that the main thread answers. */
-  async observe(query: Uint8Array, client: Client, answer: () => Promise<Watched>): Promise<Watched> {
+  readonly observe: ObserveQuery = async (query, client, answer) => {
     const question = readQuestion(query);
     if (question === undefined) return await answer();
     const ticket: Ticket = { client, number: 0, wasForwarded: false };
     this.#add(ticket, () => [describeQuery(question, client.address)]);
-    const watched = await this.#tickets.run(ticket, answer);
-    const { response, isKnown } = watched;
+    const response = await this.#tickets.run(ticket, answer);
     if (response !== undefined)
-      this.#add(ticket, () => this.#describeAnswer(question, response, ticket.wasForwarded, isKnown));
-    return watched;
-  }
+      this.#add(ticket, () => this.#describeAnswer(question, response, ticket.wasForwarded, false));
+    return response;
+  };
 
   /** To be called for the query that is answered at the moment. @param server `127.0.0.1#53` */
   forwarded(name: AbsoluteName, server: string): void {

@@ -6,11 +6,13 @@
  * when that is done.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
+import type { AddressRange } from '../../wire/address-range.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { HostsFormat, HostsWarning } from '../hosts/hosts-format.ts';
@@ -21,6 +23,7 @@ import { HostNames } from './host-names.ts';
 import { LocalNames } from './local-names.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
 import { LocalPublication } from './local-publication.ts';
+import { type LocalisedPublication, LocalisedPublications } from './localised-publications.ts';
 import { LOCAL_OUTCOME } from './outcome.ts';
 import { readHosts } from './read-hosts.ts';
 
@@ -32,6 +35,10 @@ export interface LocalDataOptions {
   readonly table: TableWriter;
   /** Whether answers carry the RA bit. */
   readonly recursionAvailable: boolean;
+  /** The networks that clients are told apart by, where the plan localises queries. */
+  readonly networks: readonly AddressRange[];
+  /** Called when `localised` lists others than before; false: no view shows them. */
+  readonly onShow: () => boolean;
   /** Called with domains, the names of which may have cached answers that are no longer right. */
   readonly onChange: (domains: readonly NameKey[]) => void;
   readonly clock: Clock;
@@ -42,17 +49,22 @@ export class LocalData {
   readonly #options: LocalDataOptions;
   readonly #source: HostsSource;
   readonly #publication: LocalPublication;
+  readonly #localised: LocalisedPublications;
+  #networks: readonly AddressRange[];
   readonly #queue: ChangeQueue;
   readonly #warnings: ParseWarningReport;
   #names = new LocalNames(hostsOnly(0), new HostNames(), LOCAL_OUTCOME);
   #work: Iterator<void, void> | undefined;
   #isStale = true;
+  #hasOtherNetworks = false;
   #isStarted = false;
 
   constructor(options: LocalDataOptions) {
     const { hostsPaths, format, table, recursionAvailable, clock, log } = options;
     this.#options = options;
     this.#publication = new LocalPublication(table, recursionAvailable, log);
+    this.#localised = new LocalisedPublications(table, recursionAvailable, log);
+    this.#networks = options.networks;
     this.#warnings = new ParseWarningReport(log);
     this.#queue = new ChangeQueue(
       clock,
@@ -74,6 +86,19 @@ export class LocalData {
   /** The publication that holds the names. */
   get publication(): PublicationId {
     return this.#publication.id;
+  }
+
+  /** Those that hold names as the clients of a network see them. Views list them before `publication`. */
+  get localised(): readonly LocalisedPublication[] {
+    return this.#localised.list();
+  }
+
+  /** Tells clients apart by other networks from now on. */
+  changeNetworks(networks: readonly AddressRange[]): void {
+    if (isDeepStrictEqual(networks, this.#networks)) return;
+    this.#networks = networks;
+    this.#hasOtherNetworks = true;
+    this.#queue.schedule();
   }
 
   /** What is known now. */
@@ -101,12 +126,17 @@ export class LocalData {
   /** Does a little of the work. @returns false when there is none left */
   #step(): boolean {
     if (this.#work === undefined) {
-      if (!this.#isStale) return false;
+      if (!this.#isStale && !this.#hasOtherNetworks) return false;
+      this.#work = this.#isStale ? this.#renew() : this.#localise();
       this.#isStale = false;
-      this.#work = this.#renew();
+      this.#hasOtherNetworks = false;
     }
     if (this.#work.next().done === true) this.#work = undefined;
     return true;
+  }
+
+  *#localise(): Generator<void, void> {
+    yield* this.#localised.replace(this.#names, this.#networks, this.#options.onShow);
   }
 
   *#renew(): Generator<void, void> {
@@ -122,6 +152,7 @@ export class LocalData {
     const changed = yield* this.#publication.replace(before, after);
     this.#names = after;
     this.#options.table.publicationChanged(this.#publication.id);
+    yield* this.#localise();
     // Before the start nobody has been told anything.
     if (changed.count > 0 && this.#isStarted) onChange(changed.isListed ? branchesOf(changed.first) : [ROOT]);
     const milliseconds = Math.round(clock.monotonic() - began);

@@ -4,7 +4,8 @@
  * Immutable: a change makes another one. What a name does not have others may know, so nothing here ever says no, except
  * that an alias hides whatever else stands at its name (RFC 1034 section 3.6.2).
  */
-import { formatAddress } from '../../wire/address.ts';
+import { formatAddress, parseAddress } from '../../wire/address.ts';
+import type { AddressMatch } from '../../wire/address-range.ts';
 import { parentOf, ROOT, toKey } from '../../wire/name.ts';
 import { typeOfData } from '../../wire/record-data.ts';
 import { CLASS, type NameKey, type RecordData, type ResourceRecord, TYPE } from '../../wire/types.ts';
@@ -111,11 +112,23 @@ export class LocalNames {
     return `${addresses?.key ?? ''} ${pointer === undefined ? '' : `${pointer.ttl} ${pointer.target}`}`;
   }
 
-  /** What the table is to hold at a name. */
-  node(name: NameKey): ZoneNode {
+  /** Whether clients of a network get other addresses than all others. @param isNear whether an address is in the network */
+  isLocalisedFor(isNear: AddressMatch, name: NameKey): boolean {
+    if (!this.isLocalised(name)) return false;
+    const addresses = this.#setsAt(this.#followAliases(name).name).find(({ type }) => type === TYPE.A)?.data;
+    const near = addresses?.filter(isAddressIn(isNear)).length ?? 0;
+    return near > 0 && near < (addresses?.length ?? 0);
+  }
+
+  /**
+   * What the table is to hold at a name.
+   *
+   * @param isNear of these IPv4 addresses alone, for clients of a network; default: of all
+   */
+  node(name: NameKey, isNear?: AddressMatch): ZoneNode {
     const end = this.#followAliases(name);
-    const isLocalised = this.isLocalised(name);
-    const sets = this.#setsAt(end.name).filter((set) => set.type !== TYPE.A || !isLocalised);
+    const all = this.#setsAt(end.name);
+    const sets = isNear === undefined ? all : all.map((set) => chooseNear(set, isNear));
     const { aliases } = end;
     const [first] = aliases;
     return {
@@ -179,6 +192,17 @@ export class LocalNames {
     );
     return additional.length === 0 ? set : { ...set, additional };
   }
+}
+
+const isAddressIn =
+  (isNear: AddressMatch) =>
+  (data: RecordData): boolean => {
+    const octets = data.kind === 'A' ? parseAddress(data.address) : undefined;
+    return octets !== undefined && isNear(octets);
+  };
+
+function chooseNear(set: RecordSet, isNear: AddressMatch): RecordSet {
+  return set.type === TYPE.A ? { ...set, data: set.data.filter(isAddressIn(isNear)) } : set;
 }
 
 function targetsOf(data: RecordData): readonly NameKey[] {

@@ -10,6 +10,7 @@ import type { TableWriter } from '../../table/writer.ts';
 import { encodeName, parseName, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { compileNode } from '../../zone/compile.ts';
+import type { ZoneNode } from '../../zone/node.ts';
 import { settingsOf, type Zone } from '../../zone/zone.ts';
 import type { LocalNames } from './local-names.ts';
 
@@ -52,6 +53,11 @@ export class ChangedNames {
   }
 }
 
+/** Names as they are published: all local names, or some of them as the clients of a network see them. */
+export type PublishedNames = Pick<LocalNames, 'names' | 'has' | 'digest'> & {
+  node(name: NameKey): ZoneNode;
+};
+
 export class LocalPublication {
   /** A view that lists it shows the names. */
   readonly id: PublicationId;
@@ -74,7 +80,7 @@ export class LocalPublication {
    *
    * @returns the names that are
    */
-  *replace(before: LocalNames, after: LocalNames): Generator<void, ChangedNames> {
+  *replace(before: PublishedNames, after: PublishedNames): Generator<void, ChangedNames> {
     const changed = new ChangedNames();
     let count = 0;
     for (const name of after.names()) {
@@ -95,7 +101,7 @@ export class LocalPublication {
     return changed;
   }
 
-  #put(name: NameKey, before: LocalNames, after: LocalNames): 'same' | 'changed' | 'full' {
+  #put(name: NameKey, before: PublishedNames, after: PublishedNames): 'same' | 'changed' | 'full' {
     const wasThere = before.has(name);
     const digest = wasThere ? after.digest(name) : '';
     if (digest !== '' && before.digest(name) === digest) return 'same';

@@ -1,63 +1,23 @@
-import type { NetworkInterfaceInfo } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { silentLog } from '../base/log.ts';
-import { ManualClock } from '../base/testing/manual-clock.ts';
-import { RecordingLog } from '../base/testing/recording-log.ts';
-import type { Client } from '../chain/query.ts';
-import { makeQuery } from '../chain/testing/ask.ts';
-import { DEFAULT_FORWARD_PLAN } from '../forward/forward-plan.ts';
-import { writeQuery } from '../forward/transport/query-message.ts';
-import { parseUpstream } from '../forward/upstream-address.ts';
-import type { Interfaces } from '../listen/local-addresses.ts';
-import { QueryEventRings } from '../listen/query-events/event-rings.ts';
-import type { InstantAnswers } from '../listen/types.ts';
-import { TableReader } from '../table/reader.ts';
-import { VERDICT } from '../table/types.ts';
-import { encodeMessage } from '../wire/message.ts';
-import { parseName } from '../wire/name.ts';
-import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '../wire/types.ts';
-import { LocalService } from './dnsmasq/local-service.ts';
-import { QueryLog } from './dnsmasq/query-log.ts';
-import { tellQueries } from './dnsmasq/told-queries.ts';
-import { observeHandlers, type Watcher, watchAnswers } from './watched-answers.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import type { Client } from '../../chain/query.ts';
+import { makeQuery } from '../../chain/testing/ask.ts';
+import { DEFAULT_FORWARD_PLAN } from '../../forward/forward-plan.ts';
+import { writeQuery } from '../../forward/transport/query-message.ts';
+import { parseUpstream } from '../../forward/upstream-address.ts';
+import { QueryEventRings } from '../../listen/query-events/event-rings.ts';
+import { encodeMessage } from '../../wire/message.ts';
+import { parseName } from '../../wire/name.ts';
+import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { observeHandlers } from '../observed-queries.ts';
+import { QueryLog } from './query-log.ts';
+import { tellQueries } from './told-queries.ts';
 
 const CLIENT: Client = { address: '192.0.2.5', port: 4242, transport: 'udp' };
 
-/** Knows the answer to what it is asked, if `known`; all else is for the handlers. */
-function knower(known: Message | undefined): InstantAnswers {
-  return {
-    enter() {},
-    leave() {},
-    setTime() {},
-    answer(packet, start) {
-      if (known === undefined) return VERDICT.ASK;
-      const octets = encodeMessage(known);
-      packet.set(octets, start);
-      return octets.length;
-    },
-  };
-}
-
-const NEIGHBOUR: NetworkInterfaceInfo = {
-  address: '192.0.2.1',
-  cidr: '192.0.2.1/24',
-  netmask: '255.255.255.0',
-  mac: '',
-  family: 'IPv4',
-  internal: false,
-};
-
 function answerOf(query: Message, changes: Partial<Message> = {}): Message {
   return { ...query, header: { ...query.header, response: true }, ...changes };
-}
-
-function watch(
-  watchers: readonly Watcher[],
-  known: Message | undefined,
-  handleQuery = async (): Promise<Uint8Array | undefined> => undefined,
-) {
-  const rest = { udpSize: 1232, udpReaders: 1, clock: new ManualClock(), log: silentLog };
-  return watchAnswers({ watchers, answers: knower(known), handleQuery, ...rest });
 }
 
 const address = (name: string, text: string): ResourceRecord => ({
@@ -65,45 +25,6 @@ const address = (name: string, text: string): ResourceRecord => ({
   class: CLASS.IN,
   ttl: 60,
   data: { kind: 'A', address: text },
-});
-
-describe('watched answers', () => {
-  it('leave nothing to readers', () => {
-    const { table, answers } = watch([], undefined);
-    const packet = new Uint8Array(512);
-    const octets = encodeMessage(makeQuery('www.example.', 'A'));
-    packet.set(octets);
-    const reader = new TableReader(table, 0);
-    reader.enter();
-    expect(reader.answer(packet, 0, octets.length, 512, 'udp')).toBe(VERDICT.ASK);
-    reader.leave();
-    expect(answers.answer(packet, 0, octets.length, 512, 'udp', 0, 0)).toBe(VERDICT.ASK);
-  });
-
-  it('come from what is known, else from the handlers', async () => {
-    const query = makeQuery('www.example.', 'A');
-    const known = answerOf(query, { answers: [address('www.example.', '192.0.2.1')] });
-    const octets = encodeMessage(query);
-    expect(await watch([], known).handleQuery(octets, CLIENT)).toEqual(encodeMessage(known));
-    const slow = encodeMessage(answerOf(query));
-    expect(await watch([], undefined, async () => slow).handleQuery(octets, CLIENT)).toBe(slow);
-  });
-});
-
-describe('--local-service', () => {
-  it('is silent to strangers, and says so once', async () => {
-    const log = new RecordingLog();
-    const interfaces = (): Interfaces => ({ eth0: [NEIGHBOUR] });
-    const query = makeQuery('www.example.', 'A');
-    const { handleQuery } = watch([new LocalService(interfaces, new ManualClock(), log)], answerOf(query));
-    const octets = encodeMessage(query);
-    expect(await handleQuery(octets, CLIENT)).toBeDefined();
-    for (const stranger of ['203.0.113.7', '203.0.113.8'])
-      expect(await handleQuery(octets, { ...CLIENT, address: stranger })).toBeUndefined();
-    expect(log.records.map(({ message }) => message)).toEqual([
-      'ignoring query from non-local network 203.0.113.7 (logged only once)',
-    ]);
-  });
 });
 
 function makeQueryLog(extent: 'plain' | 'extra', log: RecordingLog): QueryLog {
@@ -137,8 +58,16 @@ describe('--log-queries', () => {
       transport.ask(writeQuery({ ...question, ...flags }, 1232), { replied() {}, heard() {}, failed() {} });
       return slow === undefined ? undefined : encodeMessage(slow);
     };
-    const watched = watch([queryLog], known, handleQuery);
-    await watched.handleQuery(encodeMessage(query), CLIENT);
+    const octets = encodeMessage(query);
+    const rings = new QueryEventRings(0);
+    queryLog.start(rings);
+    if (known === undefined) await observeHandlers(handleQuery, queryLog.observe, () => true)(octets, CLIENT);
+    else
+      rings.main.add(octets, encodeMessage(known), CLIENT, {
+        received: rings.main.now(),
+        source: 'table',
+        transport: 'udp',
+      });
     queryLog.stop();
     return log.records.map(({ message }) => message);
   }
@@ -207,7 +136,11 @@ describe('--log-queries', () => {
     rings.main.add(octets, known, { ...CLIENT, port: 1 }, { ...later, received: 1 });
     // The handlers' answers are seen as they are made.
     rings.main.add(octets, known, CLIENT, { ...later, source: 'chain' });
-    const handleQuery = observeHandlers(async () => known, queryLog);
+    const handleQuery = observeHandlers(
+      async () => known,
+      queryLog.observe,
+      () => true,
+    );
     expect(await handleQuery(octets, CLIENT)).toBe(known);
     queryLog.stop();
     expect(log.records.map(({ message }) => message)).toEqual([
@@ -220,10 +153,27 @@ describe('--log-queries', () => {
     ]);
   });
 
+  it('says nothing of clients that get no answer', async () => {
+    const log = new RecordingLog();
+    const queryLog = makeQueryLog('plain', log);
+    const handleQuery = observeHandlers(
+      async () => encodeMessage(query),
+      queryLog.observe,
+      () => false,
+    );
+    expect(await handleQuery(encodeMessage(query), CLIENT)).toBeUndefined();
+    queryLog.stop();
+    expect(log.records).toEqual([]);
+  });
+
   it('says nothing of what is no query', async () => {
     const log = new RecordingLog();
     const queryLog = makeQueryLog('plain', log);
-    const { handleQuery } = watch([queryLog], undefined);
+    const handleQuery = observeHandlers(
+      async () => undefined,
+      queryLog.observe,
+      () => true,
+    );
     expect(await handleQuery(Uint8Array.of(1, 2, 3), CLIENT)).toBeUndefined();
     queryLog.stop();
     expect(log.records).toEqual([]);

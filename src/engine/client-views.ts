@@ -1,0 +1,109 @@
+/**
+ * What clients see of the block: the same for all of them, or by the network that they are in.
+ *
+ * Clients of a network that local names are localised for have a view of their own, which shows its names first. All views of
+ * the block have one cache: what comes from upstream does not depend on the client.
+ */
+import type { Log } from '../base/log.ts';
+import type { ClientsPlan } from '../config/server/engine-plan.ts';
+import type { LocalisedPublication } from '../sources/local/localised-publications.ts';
+import {
+  type ClientViews as ClassViews,
+  DEFAULT_VIEW,
+  type PublicationId,
+  type ViewId,
+  type ViewSettings,
+} from '../table/types.ts';
+import type { TableWriter } from '../table/writer.ts';
+import { parseAddress } from '../wire/address.ts';
+import { type AddressMatch, matchRanges } from '../wire/address-range.ts';
+import { encodeName, ROOT } from '../wire/name.ts';
+
+/** What is shown. */
+export interface ShownBlock {
+  readonly settings: ViewSettings;
+  readonly clients: ClientsPlan | undefined;
+  readonly localised: readonly LocalisedPublication[];
+}
+
+const EVERYBODY: AddressMatch = () => true;
+
+export class ClientViews {
+  readonly #table: TableWriter;
+  readonly #log: Log;
+  /** The views of networks, by the publication that they show first. */
+  readonly #views = new Map<PublicationId, ViewId>();
+  #shown: ShownBlock | undefined;
+  #isServed = EVERYBODY;
+  /** Strangers are brought to the main thread until one of them is logged; from then on readers drop their queries. */
+  #hasWarned = false;
+
+  constructor(table: TableWriter, log: Log) {
+    this.#table = table;
+    this.#log = log;
+  }
+
+  /** @throws TableFullError, and leaves what every client sees whole */
+  show(shown: ShownBlock): void {
+    const { settings, clients, localised } = shown;
+    this.#table.changeView(DEFAULT_VIEW, settings);
+    for (const { publication } of localised) this.#showFirst(publication, settings);
+    this.#shown = shown;
+    this.#isServed = clients?.servesOnlyNetworks === true ? matchRanges(clients.networks) : EVERYBODY;
+    this.#showRoot(shown);
+    const listed = new Set(localised.map(({ publication }) => publication));
+    for (const [publication, view] of this.#views) {
+      if (listed.has(publication)) continue;
+      this.#views.delete(publication);
+      this.#table.removeView(view);
+    }
+  }
+
+  /** Whether a client gets an answer. @param address may end in a zone */
+  admits(address: string): boolean {
+    if (this.#isServed === EVERYBODY) return true;
+    const [plain = ''] = address.split('%');
+    const octets = parseAddress(plain);
+    if (octets !== undefined && this.#isServed(octets)) return true;
+    if (!this.#hasWarned) this.#warn(address);
+    return false;
+  }
+
+  #warn(address: string): void {
+    this.#hasWarned = true;
+    this.#log.warn(`ignoring query from non-local network ${address} (logged only once)`);
+    if (this.#shown !== undefined) this.#showRoot(this.#shown);
+  }
+
+  #showFirst(publication: PublicationId, settings: ViewSettings): void {
+    const own = { ...settings, publications: [publication, ...settings.publications] };
+    const view = this.#views.get(publication);
+    if (view === undefined) this.#views.set(publication, this.#table.defineView(own, DEFAULT_VIEW));
+    else this.#table.changeView(view, own);
+  }
+
+  #showRoot({ clients, localised }: ShownBlock): void {
+    if (clients === undefined) {
+      this.#table.showViews(undefined);
+      return;
+    }
+    const everybody = viewOfAllNames(DEFAULT_VIEW);
+    const strangers = { kind: this.#hasWarned ? 'dropped' : 'asked' } as const;
+    const networks = clients.networks.map((range) => ({ range, views: everybody }));
+    const near = localised.map(({ network, publication }) => ({
+      range: network,
+      views: viewOfAllNames(this.#views.get(publication) ?? DEFAULT_VIEW),
+    }));
+    this.#table.showViews([
+      {
+        // Of two equal ones the last counts.
+        prefixes: [...networks, ...near],
+        others: clients.servesOnlyNetworks ? strangers : everybody,
+      },
+    ]);
+  }
+}
+
+function viewOfAllNames(view: ViewId): ClassViews {
+  return { kind: 'views', zones: [{ zone: encodeName(ROOT), view }] };
+}

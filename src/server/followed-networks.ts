@@ -1,0 +1,41 @@
+/**
+ * The networks that this machine is part of, followed as its interfaces change.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock, Timer } from '../base/clock.ts';
+import { listNetworks } from '../config/server/clients-plan.ts';
+import type { Interfaces } from '../listen/local-addresses.ts';
+
+/** How often interfaces are looked at. */
+const FOLLOW_MILLISECONDS = 5_000;
+
+export class FollowedNetworks {
+  readonly #interfaces: () => Interfaces;
+  readonly #clock: Clock;
+  readonly #onChange: () => void;
+  #networks: ReturnType<typeof listNetworks>;
+  #timer: Timer;
+
+  /** @param onChange called when the networks are others than before */
+  constructor(interfaces: () => Interfaces, clock: Clock, onChange: () => void) {
+    this.#interfaces = interfaces;
+    this.#clock = clock;
+    this.#onChange = onChange;
+    this.#networks = listNetworks(interfaces());
+    this.#timer = this.#lookLater();
+  }
+
+  stop(): void {
+    this.#timer.cancel();
+  }
+
+  #lookLater(): Timer {
+    return this.#clock.after(FOLLOW_MILLISECONDS, () => {
+      this.#timer = this.#lookLater();
+      const networks = listNetworks(this.#interfaces());
+      if (isDeepStrictEqual(networks, this.#networks)) return;
+      this.#networks = networks;
+      this.#onChange();
+    });
+  }
+}

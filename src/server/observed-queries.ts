@@ -1,0 +1,24 @@
+/**
+ * Queries that handlers answer, as an observer sees them. Of what the table answers it learns elsewhere.
+ */
+import type { Client } from '../chain/query.ts';
+import type { HandleQuery } from '../listen/types.ts';
+
+/** Calls `answer`, and sees its response. */
+export type ObserveQuery = (
+  query: Uint8Array,
+  client: Client,
+  answer: () => Promise<Uint8Array | undefined>,
+) => Promise<Uint8Array | undefined>;
+
+/** @param admits whether a client gets an answer: others are not observed */
+export function observeHandlers(
+  handleQuery: HandleQuery,
+  observe: ObserveQuery,
+  admits: (client: Client) => boolean,
+): HandleQuery {
+  return async (query, client) => {
+    if (!admits(client)) return undefined;
+    return await observe(query, client, () => handleQuery(query, client));
+  };
+}

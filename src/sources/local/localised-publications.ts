@@ -1,0 +1,101 @@
+/**
+ * Local names whose addresses depend on the network of the client (`--localise-queries`): per network a publication of the
+ * names that its clients see differently. A view for these clients lists it before the publication of all local names.
+ */
+import type { Log } from '../../base/log.ts';
+import type { PublicationId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { type AddressRange, matchRange } from '../../wire/address-range.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { LocalNames } from './local-names.ts';
+import { LocalPublication, type PublishedNames } from './local-publication.ts';
+
+export interface LocalisedPublication {
+  readonly network: AddressRange;
+  readonly publication: PublicationId;
+}
+
+interface Standing {
+  readonly network: AddressRange;
+  readonly publication: LocalPublication;
+  /** What stands there. */
+  names: PublishedNames;
+}
+
+const NO_NAMES: PublishedNames = {
+  names: () => [],
+  has: () => false,
+  digest: () => '',
+  node: (name) => {
+    throw new RangeError(`no such name: ${name}`);
+  },
+};
+
+export class LocalisedPublications {
+  readonly #table: TableWriter;
+  readonly #recursionAvailable: boolean;
+  readonly #log: Log;
+  readonly #standing = new Map<string, Standing>();
+
+  constructor(table: TableWriter, recursionAvailable: boolean, log: Log) {
+    this.#table = table;
+    this.#recursionAvailable = recursionAvailable;
+    this.#log = log;
+  }
+
+  /** Those that are published whole. */
+  list(): readonly LocalisedPublication[] {
+    return [...this.#standing.values()].map(({ network, publication }) => ({
+      network,
+      publication: publication.id,
+    }));
+  }
+
+  /**
+   * Publishes what is different, in steps.
+   *
+   * @param onShow called when others are listed than before, to change the views; false: they show what they did
+   */
+  *replace(
+    names: LocalNames,
+    networks: readonly AddressRange[],
+    onShow: () => boolean,
+  ): Generator<void, void> {
+    const wanted = new Map(networks.map((network) => [`${network.address}/${network.prefix}`, network]));
+    const gone = [...this.#standing].filter(([text]) => !wanted.has(text));
+    const added: [string, Standing][] = [];
+    for (const [text, network] of wanted) {
+      const standing = this.#standing.get(text) ?? this.#make(network);
+      const seen = namesSeenFrom(names, network);
+      yield* standing.publication.replace(standing.names, seen);
+      standing.names = seen;
+      this.#table.publicationChanged(standing.publication.id);
+      if (!this.#standing.has(text)) added.push([text, standing]);
+    }
+    if (gone.length === 0 && added.length === 0) return;
+    for (const [text] of gone) this.#standing.delete(text);
+    for (const [text, standing] of added) this.#standing.set(text, standing);
+    if (!onShow()) return;
+    for (const [, { publication }] of gone) yield* this.#table.dropPublication(publication.id);
+  }
+
+  #make(network: AddressRange): Standing {
+    const publication = new LocalPublication(this.#table, this.#recursionAvailable, this.#log);
+    return { network, publication, names: NO_NAMES };
+  }
+}
+
+/** The names that clients of a network see differently. */
+function namesSeenFrom(names: LocalNames, network: AddressRange): PublishedNames {
+  const isNear = matchRange(network);
+  const has = (name: NameKey) => names.isLocalisedFor(isNear, name);
+  return {
+    *names() {
+      for (const name of names.names()) if (has(name)) yield name;
+    },
+    has,
+    // Few: the nodes themselves are compared.
+    digest: () => '',
+    node: (name) => names.node(name, isNear),
+  };
+}
