@@ -2,7 +2,7 @@
  * What handlers say to a query. Records are whole, with the owner names to send.
  */
 import type { CachedAnswer } from '../table/types.ts';
-import type { AbsoluteName, EdnsOption, ResourceRecord } from '../wire/types.ts';
+import type { AbsoluteName, Edns, ResourceRecord } from '../wire/types.ts';
 
 export type Answer =
   | {
@@ -70,6 +70,9 @@ export interface Forwarded {
   readonly memory: CachedAnswer | undefined;
 }
 
+/** What an answer says in an OPT record of its own. Where the query has one, its size counts, and DO is set if either has it. */
+export type OwnEdns = Pick<Edns, 'udpSize' | 'dnssecOk' | 'options'>;
+
 /** A response as it is to be sent: its handler says every part of it. */
 export interface WholeAnswer {
   readonly kind: 'message';
@@ -85,10 +88,8 @@ export interface WholeAnswer {
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
   readonly additionals: readonly ResourceRecord[];
-  /** Whether a server that was asked says that it has looked at the DO bit. */
-  readonly dnssecOk?: boolean;
-  /** Of an OPT record of its own, sent even to a client that sent none. Undefined: the OPT of the query is repeated. */
-  readonly options?: readonly EdnsOption[];
+  /** An OPT record of its own, sent even to a client that sent none. Undefined: the OPT of the query is repeated. */
+  readonly edns?: OwnEdns;
   /** What went wrong though there is a response, for the handler that logs errors. */
   readonly reason?: string;
 }

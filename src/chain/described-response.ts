@@ -4,8 +4,8 @@
  */
 import { encodeMessage } from '../wire/message.ts';
 import { respond } from '../wire/query.ts';
-import { type Edns, type EdnsOption, type Message, OPCODE, RCODE, TYPE } from '../wire/types.ts';
-import type { Answer } from './answer.ts';
+import { type Edns, type Message, OPCODE, RCODE, TYPE } from '../wire/types.ts';
+import type { Answer, OwnEdns } from './answer.ts';
 import type { Query } from './query.ts';
 import { replyOf } from './response.ts';
 
@@ -32,7 +32,7 @@ export function describeResponse(query: Query, answer: Answer): DescribedRespons
   if (answer.kind === 'drop' || CODES.has(answer.kind)) return undefined;
   const reply = replyOf(answer);
   const rcode = reply.rcode ?? 0;
-  const edns = answer.kind === 'message' && answer.options ? ednsWith(answer.options) : undefined;
+  const edns = answer.kind === 'message' && answer.edns ? ednsOf(answer.edns) : undefined;
   const asked = { header: query.repeated.header, question: query.question, edns: undefined };
   const response = respond(asked, reply);
   const { authenticData = false } = reply;
@@ -45,8 +45,8 @@ export function rcodeOf(answer: Answer): number | undefined {
   return answer.kind === 'drop' ? undefined : (replyOf(answer).rcode ?? 0);
 }
 
-function ednsWith(options: readonly EdnsOption[]): Edns {
-  return { version: 0, udpSize: 0, dnssecOk: false, extendedRcode: 0, options };
+function ednsOf(own: OwnEdns): Edns {
+  return { version: 0, extendedRcode: 0, ...own };
 }
 
 function lengthOf(message: Message): number {

@@ -4,7 +4,7 @@
  *
  * What cannot be stated exactly is stated too wide, never too narrow. The class is always IN: readers answer no other.
  */
-import { parentOf } from '../wire/name.ts';
+import { isWithin, NameError, parentOf, parseName, ROOT, toKey } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 
 export type NameMatch =
@@ -16,6 +16,8 @@ export type NameMatch =
 export interface Match {
   readonly name: NameMatch;
   readonly types: 'all' | ReadonlySet<number>;
+  /** If given, only queries with one of these EDNS options. */
+  readonly ednsOptions?: ReadonlySet<number>;
 }
 
 /** The questions of a handler. They may change while it runs; who compiles them must be called then. */
@@ -54,4 +56,32 @@ export function isWithinAny(name: NameKey, names: ReadonlySet<NameKey>): boolean
   for (let at: NameKey | undefined = name; at !== undefined; at = parentOf(at))
     if (names.has(at)) return true;
   return false;
+}
+
+/** Whether a match is for a question. EDNS options are left out of account. */
+export function covers({ name, types }: Match, asked: NameKey, type: number): boolean {
+  if (types !== 'all' && !types.has(type)) return false;
+  if (name.kind === 'any') return true;
+  return name.kind === 'exact' ? name.name === asked : isWithin(asked, name.name);
+}
+
+/**
+ * A match that covers all names that end with a text, in lower case: those within the name that its first dot begins, since the
+ * text may begin inside a label.
+ */
+export function namesEndingWith(text: string): NameMatch {
+  const dot = text.indexOf('.');
+  return dot < 0 ? { kind: 'any' } : nameMatch('suffix', text.slice(dot + 1));
+}
+
+/** @param text in lower case; what is no name, or has escapes, is taken for any name */
+export function nameMatch(kind: 'exact' | 'suffix', text: string): NameMatch {
+  if (text.includes('\\')) return { kind: 'any' };
+  try {
+    const name = toKey(parseName(text));
+    return name === ROOT && kind === 'suffix' ? { kind: 'any' } : { kind, name };
+  } catch (error) {
+    if (error instanceof NameError) return { kind: 'any' };
+    throw error;
+  }
 }

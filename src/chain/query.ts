@@ -42,9 +42,15 @@ export interface QuerySite {
 interface SharedState {
   clientWasRead: boolean;
   isDerived: boolean;
-  /** The header and the OPT record that the response repeats. */
-  repeated: Pick<Asked, 'header' | 'edns'>;
+  /** Queries for further names that handlers have made. */
+  furtherQueries: number;
 }
+
+/** The header and the OPT record that the response repeats. */
+type RepeatedParts = Pick<Asked, 'header' | 'edns'>;
+
+/** Names that handlers look up for one query: more of them lead in a circle. */
+const MAX_FURTHER_QUERIES = 32;
 
 const OURSELVES: Client = { address: '', port: 0, transport: 'tcp' };
 const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
@@ -60,11 +66,22 @@ export class Query {
   readonly #client: Client;
   readonly #site: QuerySite;
   readonly #mark: SharedState;
+  readonly #response: { repeated: RepeatedParts };
   /** How many other questions led to this one: aliases may lead in a circle. */
   readonly #depth: number;
 
-  /** @param origin the query that led to this one */
-  constructor(question: Question, asked: Asked, client: Client, origin?: Query, site: QuerySite = NO_SITE) {
+  /**
+   * @param origin the query that led to this one
+   * @param hasOwnResponse whether what is repeated in the response of the origin is left as it is
+   */
+  constructor(
+    question: Question,
+    asked: Asked,
+    client: Client,
+    origin?: Query,
+    site: QuerySite = NO_SITE,
+    hasOwnResponse: boolean = origin === undefined,
+  ) {
     this.question = question;
     this.key = toKey(question.name);
     this.recursionDesired = asked.header.recursionDesired;
@@ -73,7 +90,8 @@ export class Query {
     this.#client = client;
     this.#site = origin === undefined ? site : origin.#site;
     this.#mark =
-      origin === undefined ? { clientWasRead: false, isDerived: true, repeated: asked } : origin.#mark;
+      origin === undefined ? { clientWasRead: false, isDerived: true, furtherQueries: 0 } : origin.#mark;
+    this.#response = hasOwnResponse || origin === undefined ? { repeated: asked } : origin.#response;
     this.#asked = asked;
     this.#depth = origin === undefined ? 0 : origin.#depth + (origin.question === question ? 0 : 1);
   }
@@ -147,13 +165,23 @@ export class Query {
     return new Query(this.question, this.#asked, OURSELVES, undefined, this.#site);
   }
 
+  /**
+   * The query for another name that the answer needs, with a response of its own; nothing where so many were made for the client's
+   * query that they must lead in a circle.
+   */
+  furtherQuery(question: Question): Query | undefined {
+    if (this.#mark.furtherQueries >= MAX_FURTHER_QUERIES) return undefined;
+    this.#mark.furtherQueries += 1;
+    return new Query(question, { ...this.#asked, question }, this.#client, this, this.#site, true);
+  }
+
   /** Has the response repeat other parts: flags of the header, and the OPT record with its UDP size and options. */
-  repeat(changes: Partial<Pick<Asked, 'header' | 'edns'>>): void {
-    this.#mark.repeated = { ...this.#mark.repeated, ...changes };
+  repeat(changes: Partial<RepeatedParts>): void {
+    this.#response.repeated = { ...this.#response.repeated, ...changes };
   }
 
   /** What the response repeats. */
-  get repeated(): Pick<Asked, 'header' | 'edns'> {
-    return this.#mark.repeated;
+  get repeated(): RepeatedParts {
+    return this.#response.repeated;
   }
 }

@@ -32,7 +32,7 @@ export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
       return { rcode, authoritative, truncated, authenticData, answers, authorities, additionals };
     }
     case 'message': {
-      const { kind: _, options: __, reason: ___, ...parts } = answer;
+      const { kind: _, edns: __, reason: ___, ...parts } = answer;
       return parts;
     }
     case 'delegation':

@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
+import { COREDNS_VERSION } from '../config/corefile/coredns-version.ts';
 import { pluginOrder } from '../config/corefile/plugin-order.ts';
 import { type CorefileReading, readCorefile } from '../config/corefile/read-corefile.ts';
 import { startLines } from '../config/corefile/start-lines.ts';
@@ -22,9 +23,6 @@ import { VERSION } from './version.ts';
 
 export type RunPlan = Extract<CoreDnsCommand, { kind: 'run' }>;
 type GoodReading = Extract<CorefileReading, { kind: 'good' }>;
-
-/** The version that is stood in for. */
-const COREDNS_VERSION = '1.14.7';
 
 /** @param words what stands behind the command @returns the exit code */
 export async function runCoreDns(words: readonly string[]): Promise<number> {

@@ -41,6 +41,6 @@ function concernsNodes({ types }: Match): boolean {
   return types === 'all' || [...types].some((type) => type < FIRST_META_TYPE);
 }
 
-function askRuleOf({ name, types }: Match): AskRule {
-  return { name: name.kind === 'any' ? name : { kind: name.kind, name: encodeName(name.name) }, types };
+function askRuleOf({ name, ...others }: Match): AskRule {
+  return { name: name.kind === 'any' ? name : { kind: name.kind, name: encodeName(name.name) }, ...others };
 }

@@ -81,6 +81,11 @@ export function typeName(type: number): string {
   return TYPE_NAMES.get(type) ?? `TYPE${type}`;
 }
 
+/** The type's name; nothing for one without. */
+export function knownTypeName(type: number): string | undefined {
+  return TYPE_NAMES.get(type);
+}
+
 /** The number of a type by its name in any capitals, or by `TYPE` and its number. */
 export function typeOf(text: string): number | undefined {
   const name = text.toUpperCase();
@@ -96,6 +101,11 @@ export function classOf(text: string): number | undefined {
   const digits = /^CLASS(\d{1,5})$/.exec(name)?.[1];
   if (digits !== undefined) return Number(digits) <= 0xffff ? Number(digits) : undefined;
   return CLASS_NUMBERS.get(name);
+}
+
+/** The class's name; nothing for one without. */
+export function knownClassName(recordClass: number): string | undefined {
+  return CLASS_NAMES.get(recordClass);
 }
 
 /** The class's name, `CLASS42` for one without. */

@@ -54,7 +54,13 @@ export class ListenerGroup {
   readonly handleQuery: HandleQuery = async (packet, client) => {
     const parsed = parseQuery(packet);
     if (parsed.kind === 'drop') return undefined;
-    if (parsed.kind === 'error') return encodeAnswer(parsed, parsed, rejection(parsed.rcode), client);
+    if (parsed.kind === 'error')
+      return encodeAnswer(
+        parsed,
+        { header: parsed.header, edns: undefined },
+        rejection(parsed.rcode),
+        client,
+      );
     return await this.#answer(parsed, client, packet.length);
   };
 
@@ -110,6 +116,6 @@ function rejection(rcode: number): Exclude<Answer, { kind: 'drop' }> {
     answers: [],
     authorities: [],
     additionals: [],
-    ...(rcode === RCODE.BADVERS && { options: [] }),
+    ...(rcode === RCODE.BADVERS && { edns: { udpSize: 0, dnssecOk: false, options: [] } }),
   };
 }

@@ -1,14 +1,28 @@
 /**
  * The registry of plugins: how each is made from its settings. A new one takes one line here; see CONTRIBUTING.md.
  */
+import { hostname } from 'node:os';
 import type { Handler } from '../../chain/handler.ts';
+import { COREDNS_VERSION } from '../../config/corefile/coredns-version.ts';
 import type { PluginName, PluginOptions, PluginPlan } from '../../config/server/plugin-plan.ts';
+import { createAclHandler } from '../../handlers/acl/acl.ts';
+import { createObsoleteAnyHandler } from '../../handlers/any/obsolete-any.ts';
+import { createBufsizeHandler } from '../../handlers/bufsize/bufsize.ts';
 import { Cache } from '../../handlers/cache/cache.ts';
+import { createCancelHandler } from '../../handlers/cancel/cancel.ts';
+import { createIdentityHandler, type IdentityDependencies } from '../../handlers/chaos/identity.ts';
 import { ErrorsHandler } from '../../handlers/errors/errors.ts';
 import { File } from '../../handlers/file/file.ts';
 import { Forward } from '../../handlers/forward/forward.ts';
+import { createHeaderHandler } from '../../handlers/header/header.ts';
+import { createLoadbalanceHandler } from '../../handlers/loadbalance/loadbalance.ts';
+import { createLocalhostHandler } from '../../handlers/local/localhost.ts';
 import { createLogHandler } from '../../handlers/log/log.ts';
+import { createMinimalHandler } from '../../handlers/minimal/minimal.ts';
+import { createNsidHandler } from '../../handlers/nsid/nsid.ts';
 import { createPrometheusHandler } from '../../handlers/prometheus/prometheus.ts';
+import { createRewriteHandler } from '../../handlers/rewrite/rewrite.ts';
+import { createTemplateHandler } from '../../handlers/template/template.ts';
 import { createWhoamiHandler } from '../../handlers/whoami/whoami.ts';
 import type { Plugin, PluginContext } from './plugin.ts';
 
@@ -24,13 +38,13 @@ function plainly<Options>(make: (options: Options, context: PluginContext) => Ha
 
 /** Undefined: the directive is read, and its behaviour is missing. */
 const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> | undefined } = {
-  acl: undefined,
-  any: undefined,
+  acl: plainly(createAclHandler),
+  any: plainly(createObsoleteAnyHandler),
   bind: setting,
-  bufsize: undefined,
+  bufsize: plainly(createBufsizeHandler),
   cache: (options, context) => new Cache(options, context),
-  cancel: undefined,
-  chaos: undefined,
+  cancel: plainly(createCancelHandler),
+  chaos: plainly((options) => createIdentityHandler(options, identify())),
   debug: setting,
   errors(options, context) {
     const errors = new ErrorsHandler(options, context);
@@ -38,17 +52,17 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   },
   file: (options, context) => new File(options, context),
   forward: (options, context) => new Forward(options, context),
-  header: undefined,
+  header: plainly(createHeaderHandler),
   health: setting,
   hosts: undefined,
   kubernetes: undefined,
-  loadbalance: undefined,
-  local: undefined,
+  loadbalance: plainly(() => createLoadbalanceHandler()),
+  local: plainly(createLocalhostHandler),
   log: plainly(createLogHandler),
   loop: undefined,
-  minimal: undefined,
+  minimal: plainly(createMinimalHandler),
   multisocket: setting,
-  nsid: undefined,
+  nsid: plainly((options) => createNsidHandler(options, hostname())),
   pprof: setting,
   prometheus: plainly((_, { handlerNames, ...context }) => {
     const pluginBehind = () => handlerNames()[handlerNames().indexOf('prometheus') + 1] ?? '';
@@ -56,12 +70,21 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   }),
   ready: setting,
   reload: setting,
-  rewrite: undefined,
+  rewrite: plainly((options, { chain }) => createRewriteHandler(options, chain)),
   root: setting,
-  template: undefined,
+  template: plainly((options, { chain }) => createTemplateHandler(options, chain)),
   timeouts: setting,
   whoami: plainly(createWhoamiHandler),
 };
+
+/** What class CHAOS is told where the block does not say it: the version that is stood in for, and our own authors. */
+function identify(): IdentityDependencies {
+  return {
+    hostName: hostname(),
+    version: `CoreDNS-${COREDNS_VERSION}`,
+    authors: ['The authors of Portolan'],
+  };
+}
 
 /** A plugin cannot do what its server block asks for. The message is what the start fails with. */
 export class PluginError extends Error {

@@ -2,13 +2,13 @@
  * Answers of server blocks as packets, as CoreDNS sends them: the client's OPT record comes back with its own size, the RA bit
  * is only what the answer says, and names are compressed only where the message would not fit otherwise.
  */
-import type { Answer } from '../../chain/answer.ts';
+import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Client } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import { encodeMessage } from '../../wire/message.ts';
 import { type Asked, respond } from '../../wire/query.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
-import type { Edns, EdnsOption, Message } from '../../wire/types.ts';
+import type { Edns, Message } from '../../wire/types.ts';
 
 type Sendable = Exclude<Answer, { kind: 'drop' }>;
 
@@ -28,12 +28,12 @@ export function encodeAnswer(
   const reply = replyOf(answer);
   const question = asked.question;
   const response = respond({ question, ...repeated }, reply);
-  const options = answer.kind === 'message' ? answer.options : undefined;
+  const own = answer.kind === 'message' ? answer.edns : undefined;
   const { authenticData = false } = reply;
   const message: Message = {
     ...response,
     header: { ...response.header, authenticData },
-    edns: ednsOf(repeated.edns, options, (reply.rcode ?? 0) >> 4),
+    edns: ednsOf(repeated.edns, own, (reply.rcode ?? 0) >> 4),
   };
   const limit = maxResponseOctets(client.transport, repeated.edns?.udpSize ?? 0, MAX_OFFERED_SIZE);
   const plain = encodeMessage(message, { compresses: false });
@@ -52,14 +52,9 @@ const MAX_PLAIN_IPV6 = 1220;
 /** Any size that a client offers is taken. */
 const MAX_OFFERED_SIZE = MAX_MESSAGE_OCTETS;
 
-function ednsOf(
-  asked: Edns | undefined,
-  own: readonly EdnsOption[] | undefined,
-  extendedRcode: number,
-): Edns | undefined {
-  if (asked === undefined) return own && { ...NO_EDNS, extendedRcode, options: own };
-  const options = own ?? asked.options.filter(({ code }) => REPEATED_OPTIONS.has(code));
-  return { version: 0, udpSize: asked.udpSize, dnssecOk: asked.dnssecOk, extendedRcode, options };
+function ednsOf(asked: Edns | undefined, own: OwnEdns | undefined, extendedRcode: number): Edns | undefined {
+  if (asked === undefined) return own && { ...own, version: 0, extendedRcode };
+  const options = own?.options ?? asked.options.filter(({ code }) => REPEATED_OPTIONS.has(code));
+  const dnssecOk = asked.dnssecOk || own?.dnssecOk === true;
+  return { version: 0, udpSize: asked.udpSize, dnssecOk, extendedRcode, options };
 }
-
-const NO_EDNS: Edns = { version: 0, udpSize: 0, dnssecOk: false, extendedRcode: 0, options: [] };

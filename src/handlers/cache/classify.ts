@@ -93,7 +93,7 @@ function aliasOf(owner: NameKey, records: readonly ResourceRecord[]): AliasAt {
 
 /** Signatures matter where the server says that they were asked for. @param now seconds since the epoch */
 function holdsExpiredSignature(answer: WholeAnswer, now: number): boolean {
-  if (answer.dnssecOk !== true) return false;
+  if (answer.edns?.dnssecOk !== true) return false;
   const { answers, authorities, additionals } = answer;
   return [...answers, ...authorities, ...additionals].some(({ data }) => {
     if (data.kind !== 'unknown' || data.type !== TYPE_RRSIG || data.bytes.length < 16) return false;

@@ -2,13 +2,13 @@
  * Sends questions on to other servers as they came, and their replies back as they are.
  */
 import type { Clock } from '../../base/clock.ts';
-import type { Answer } from '../../chain/answer.ts';
+import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { ProxyGroup, type ProxyOutcome } from '../../forward/proxy/proxy-group.ts';
 import { isWithin } from '../../wire/name.ts';
-import { type Message, type NameKey, RCODE } from '../../wire/types.ts';
+import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
 import { type OpenTransports, openUpstreams } from './open-upstreams.ts';
 import type { ForwardOptions, ForwardRule } from './options.ts';
 
@@ -99,9 +99,12 @@ function answerOf(query: Query, outcome: ProxyOutcome): Answer {
     rcode: rcodeOf(outcome.message),
     ...{ authoritative, truncated, recursionAvailable, authenticData, recursionDesired, checkingDisabled },
     ...{ answers, authorities, additionals },
-    ...(edns?.dnssecOk === true && { dnssecOk: true }),
-    ...(edns !== undefined && query.edns !== undefined && { options: edns.options }),
+    ...(edns !== undefined && query.edns !== undefined && { edns: ownEdnsOf(edns) }),
   };
+}
+
+function ownEdnsOf({ udpSize, dnssecOk, options }: Edns): OwnEdns {
+  return { udpSize, dnssecOk, options };
 }
 
 function rcodeOf({ header, edns }: Message): number {

@@ -1,6 +1,7 @@
 /**
  * Zone files that a Corefile names, read for their faults: CoreDNS does not start with a zone that does not parse.
  */
+import { describeAsCoreDns } from '../../../sources/zone-files/coredns-words.ts';
 import { readZoneFile, type ZoneFileProblem } from '../../../sources/zone-files/zone-file.ts';
 import type { NameKey } from '../../../wire/types.ts';
 import { describeReadFault } from '../syntax/importer.ts';
@@ -49,26 +50,9 @@ function describeFault(
   origin: NameKey,
   at: Position,
 ): DirectiveError {
-  const { file, line, column, fault, word } = problem;
-  const token = JSON.stringify(word ?? '');
-  const message = `failed to parse file ${JSON.stringify(path)} for origin ${origin} with error ${file}: dns: ${wordsOf(problem)}: ${token} at line: ${line}:${column}`;
+  const { file, line, fault, word } = problem;
+  const message = `failed to parse file ${JSON.stringify(path)} for origin ${origin} with error ${file}: ${describeAsCoreDns(problem)}`;
   const position = { file, line, imported: { kind: 'file', name: file, at } } as const;
   const shown = word === undefined ? '' : `: ${JSON.stringify(word)}`;
   return new DirectiveError(message, position, `${fault[0]?.toUpperCase() ?? ''}${fault.slice(1)}${shown}.`);
-}
-
-/** What the library of CoreDNS calls the fields of the usual types. */
-const FIELD_WORDS: Readonly<Record<string, readonly string[]>> = {
-  A: ['A A'],
-  AAAA: ['AAAA AAAA'],
-  CNAME: ['CNAME Target'],
-  MX: ['MX Pref', 'MX Mx'],
-  NS: ['NS NsName'],
-  PTR: ['PTR Ptr'],
-  SOA: ['SOA Ns', 'SOA Mbox', ...Array.from({ length: 5 }, () => 'SOA zone parameter')],
-  SRV: ['SRV Priority', 'SRV Weight', 'SRV Port', 'SRV Target'],
-};
-
-function wordsOf({ fault, field }: ZoneFileProblem): string {
-  return field === undefined ? fault : `bad ${FIELD_WORDS[field.type]?.[field.index] ?? field.type}`;
 }

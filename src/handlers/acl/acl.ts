@@ -1,0 +1,104 @@
+/**
+ * Lets queries pass or not, by zone, type and the client's address.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import { parseAddress } from '../../wire/address.ts';
+import { type AddressMatch, matchRanges } from '../../wire/address-range.ts';
+import { EXTENDED_ERROR, extendedError } from '../../wire/extended-error.ts';
+import { type NameKey, RCODE } from '../../wire/types.ts';
+import type { AclOptions, AclPolicy, AclRule } from './options.ts';
+
+interface CompiledRule {
+  readonly zones: ReadonlySet<NameKey>;
+  readonly policies: readonly CompiledPolicy[];
+  /** Of its policies that refuse something. */
+  readonly types: Match['types'];
+}
+
+interface CompiledPolicy {
+  readonly action: AclPolicy['action'];
+  readonly types: Match['types'];
+  readonly isClient: AddressMatch | 'all';
+}
+
+/** Of the rules for a name the first one that has a policy for the query decides. */
+export function createAclHandler(options: AclOptions): Handler {
+  const rules = options.rules.map(compileRule);
+  return {
+    name: 'acl',
+    role: 'other',
+    answers: 'unchanged',
+    questions: questionsOf(rules),
+    handle: (query, next) => responseTo(actionFor(query, rules)) ?? next(query),
+  };
+}
+
+function compileRule({ zones, policies }: AclRule): CompiledRule {
+  const compiled = policies.map(compilePolicy);
+  const strict = compiled.filter(({ action }) => action !== 'allow').map(({ types }) => types);
+  const isAll = strict.includes('all');
+  const types = isAll ? 'all' : new Set(strict.flatMap((some) => (some === 'all' ? [] : [...some])));
+  return { zones: new Set(zones), policies: compiled, types };
+}
+
+function compilePolicy({ action, types, clients }: AclPolicy): CompiledPolicy {
+  return {
+    action,
+    types: types === 'all' ? 'all' : new Set(types),
+    isClient: clients === 'all' ? 'all' : matchRanges(clients),
+  };
+}
+
+function questionsOf(rules: readonly CompiledRule[]): Questions {
+  const strict = rules.filter(({ types }) => types === 'all' || types.size > 0);
+  return {
+    includes: (name, type) =>
+      strict.some(({ zones, types }) => isOf(types, type) && isWithinAny(name, zones)),
+    *matches() {
+      for (const { zones, types } of strict)
+        for (const name of zones) yield { name: { kind: 'suffix', name }, types };
+    },
+  };
+}
+
+const isOf = (types: Match['types'], type: number): boolean => types === 'all' || types.has(type);
+
+function actionFor(query: Query, rules: readonly CompiledRule[]): AclPolicy['action'] {
+  const { type } = query.question;
+  for (const { zones, policies } of rules) {
+    if (!isWithinAny(query.key, zones)) continue;
+    const policy = policies.find(({ types, isClient }) => isOf(types, type) && isFrom(query, isClient));
+    if (policy !== undefined) return policy.action;
+  }
+  return 'allow';
+}
+
+function isFrom(query: Query, isClient: CompiledPolicy['isClient']): boolean {
+  if (isClient === 'all') return true;
+  const octets = parseAddress(withoutZone(query.client.address));
+  return octets !== undefined && isClient(octets);
+}
+
+/** `fe80::1%eth0` as `fe80::1`. */
+function withoutZone(address: string): string {
+  return address.split('%', 1)[0] ?? address;
+}
+
+function responseTo(action: AclPolicy['action']): Answer | undefined {
+  if (action === 'drop') return { kind: 'drop' };
+  if (action === 'block') return refusal(RCODE.REFUSED, EXTENDED_ERROR.BLOCKED);
+  return action === 'filter' ? refusal(RCODE.NOERROR, EXTENDED_ERROR.FILTERED) : undefined;
+}
+
+/** As CoreDNS sends it: the extended error also goes to clients that sent no OPT record. */
+function refusal(rcode: number, reason: number): Answer {
+  return {
+    ...EMPTY_ANSWER,
+    rcode,
+    edns: { udpSize: 4096, dnssecOk: true, options: [extendedError(reason)] },
+  };
+}

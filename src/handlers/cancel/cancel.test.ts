@@ -1,0 +1,8 @@
+import { expect, it } from 'vitest';
+import { addresses, makeQuery } from '../../chain/testing/queries.ts';
+import { createCancelHandler } from './cancel.ts';
+
+it('leaves queries and answers alone, as it does in CoreDNS', async () => {
+  const answer = addresses('a.', '192.0.2.1');
+  expect(await createCancelHandler().handle(makeQuery('a.'), () => answer)).toBe(answer);
+});

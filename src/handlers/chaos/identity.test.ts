@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import type { Answer } from '../../chain/answer.ts';
+import { makeQuery } from '../../chain/testing/queries.ts';
+import { wholeAnswerOf } from '../../chain/whole-answer.ts';
+import { presentRecord } from '../../wire/present.ts';
+import { CLASS } from '../../wire/types.ts';
+import { createIdentityHandler } from './identity.ts';
+import type { ChaosOptions } from './options.ts';
+
+const passed: Answer = { kind: 'refused' };
+const dependencies = { hostName: 'node-1', version: 'v9', authors: ['us'] };
+
+async function ask(
+  name: string,
+  options: Partial<ChaosOptions> = {},
+  type = 'TXT',
+  dnsClass: number = CLASS.CH,
+) {
+  const handler = createIdentityHandler({ version: undefined, authors: undefined, ...options }, dependencies);
+  const answer = await handler.handle(makeQuery(name, type, dnsClass), () => passed);
+  if (answer === passed || answer.kind === 'drop') return 'passed';
+  return wholeAnswerOf(answer).answers.map(presentRecord).join(' | ');
+}
+
+it('tells version, host name and authors', async () => {
+  expect(await ask('Version.bind.')).toBe('Version.bind. 0 CH TXT "v9"');
+  expect(await ask('version.server.', { version: 'mine' })).toBe('version.server. 0 CH TXT "mine"');
+  expect(await ask('id.server.')).toBe('id.server. 0 CH TXT "node-1"');
+  expect(await ask('authors.bind.', { authors: ['Ada', 'Grace'] })).toBe(
+    'authors.bind. 0 CH TXT "Ada" | authors.bind. 0 CH TXT "Grace"',
+  );
+});
+
+it('leaves all other questions alone', async () => {
+  expect(await ask('version.bind.', {}, 'A')).toBe('passed');
+  expect(await ask('version.bind.', {}, 'TXT', CLASS.IN)).toBe('passed');
+  expect(await ask('other.bind.')).toBe('passed');
+});

@@ -1,0 +1,50 @@
+/**
+ * Sets and clears flags of queries and responses.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { ALL_QUESTIONS, NO_QUESTIONS } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import type { Header } from '../../wire/types.ts';
+import type { HeaderFlagRule, HeaderOptions } from './options.ts';
+
+const FIELDS = {
+  aa: 'authoritative',
+  ra: 'recursionAvailable',
+  rd: 'recursionDesired',
+} as const;
+
+export function createHeaderHandler({ query: queryRules, response: responseRules }: HeaderOptions): Handler {
+  const [ofQueries, ofResponses] = [flagsOf(queryRules), flagsOf(responseRules)];
+  const hasRules = queryRules.length + responseRules.length > 0;
+  return {
+    name: 'header',
+    role: 'other',
+    questions: hasRules ? ALL_QUESTIONS : NO_QUESTIONS,
+    answers: 'unchanged',
+    async handle(query, next) {
+      if (!hasRules) return await next(query);
+      return changeResponse(await next(changeQuery(query, ofQueries)), ofResponses);
+    },
+  };
+}
+
+type Flags = Partial<Pick<Header, (typeof FIELDS)[keyof typeof FIELDS]>>;
+
+/** Of two rules for one flag the last one counts. */
+function flagsOf(rules: readonly HeaderFlagRule[]): Flags {
+  return Object.fromEntries(rules.map(({ flag, value }) => [FIELDS[flag], value]));
+}
+
+/** The response repeats the flags of the changed query, as in CoreDNS. */
+function changeQuery(query: Query, flags: Flags): Query {
+  const header = { ...query.header, ...flags };
+  query.repeat({ header });
+  return query.with({ header });
+}
+
+function changeResponse(answer: Answer, flags: Flags): Answer {
+  if (answer.kind === 'drop' || !isResponse(answer)) return answer;
+  return { ...wholeAnswerOf(answer), ...flags };
+}

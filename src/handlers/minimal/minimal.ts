@@ -1,0 +1,39 @@
+/**
+ * Leaves out of positive answers what was not asked for: their authority and additional sections.
+ */
+import type { Answer, WholeAnswer } from '../../chain/answer.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { ALL_QUESTIONS } from '../../chain/match.ts';
+import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
+import { RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
+
+export function createMinimalHandler(): Handler {
+  return {
+    name: 'minimal',
+    role: 'other',
+    questions: ALL_QUESTIONS,
+    answers: 'unchanged',
+    async handle(query, next) {
+      const answer = await next(query);
+      const { type } = query.question;
+      if (type === TYPE.AXFR || type === TYPE.IXFR) return answer;
+      return minimize(answer);
+    },
+  };
+}
+
+function minimize(answer: Answer): Answer {
+  if (answer.kind === 'drop' || !isResponse(answer)) return answer;
+  const { edns: _, ...whole } = wholeAnswerOf(answer);
+  return isPositive(whole) ? { ...whole, authorities: [], additionals: [] } : answer;
+}
+
+/** Neither a denial nor an error nor a delegation. */
+function isPositive({ rcode, answers, authorities }: WholeAnswer): boolean {
+  if (rcode !== RCODE.NOERROR) return false;
+  return answers.length > 0 || !authorities.some(isOfDenialOrDelegation);
+}
+
+function isOfDenialOrDelegation({ data }: ResourceRecord): boolean {
+  return data.kind === 'SOA' || data.kind === 'NS';
+}

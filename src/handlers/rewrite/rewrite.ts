@@ -1,0 +1,151 @@
+/**
+ * Changes questions before they are answered, and turns the answers back.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Chain, Handler, Next } from '../../chain/handler.ts';
+import type { Query } from '../../chain/query.ts';
+import { wholeAnswerOf } from '../../chain/whole-answer.ts';
+import { toKey } from '../../wire/name.ts';
+import type { AbsoluteName } from '../../wire/types.ts';
+import { changeEdns } from './edns-rules.ts';
+import { matchesName, replaceName } from './name-match.ts';
+import type { RewriteName, RewriteOptions, RewriteRule } from './options.ts';
+import { rewrittenQuestions } from './questions.ts';
+import {
+  changeResponse,
+  type LookUp,
+  type Rename,
+  type ResponseChange,
+  renamePattern,
+  renameSuffix,
+  renameWithin,
+  revertOption,
+  tryParseName,
+} from './response-changes.ts';
+
+/** @param chain answers questions for the targets that a rule of the field `cname` puts in place */
+export function createRewriteHandler({ rules }: RewriteOptions, chain: Chain): Handler {
+  return {
+    name: 'rewrite',
+    role: 'other',
+    answers: 'unchanged',
+    questions: rewrittenQuestions(rules),
+    handle: (query, next) => new Rewriting(query, chain).run(rules, next),
+  };
+}
+
+/** The way of one query through the rules. */
+class Rewriting {
+  readonly #first: Query;
+  readonly #chain: Chain;
+  readonly #changes: ResponseChange[] = [];
+  #query: Query;
+
+  constructor(query: Query, chain: Chain) {
+    this.#first = query;
+    this.#query = query;
+    this.#chain = chain;
+  }
+
+  run(rules: readonly RewriteRule[], next: Next): Answer | Promise<Answer> {
+    for (const rule of rules) {
+      const applied = this.#apply(rule);
+      if (applied === undefined) continue;
+      if ('invalid' in applied)
+        return { kind: 'servfail', reason: `invalid name after rewrite: ${applied.invalid}` };
+      this.#changes.push(...applied.changes);
+      if (rule.mode === 'stop') return this.#answer(next);
+    }
+    if (this.#changes.length === 0) return this.#pass(next);
+    return this.#answer(next);
+  }
+
+  #apply(rule: RewriteRule): Applied | undefined {
+    switch (rule.field) {
+      case 'name':
+        return this.#rename(rule);
+      case 'type':
+      case 'class':
+        return this.#renumber(rule.field, rule.from, rule.to);
+      case 'ttl':
+        return this.#fits(rule) ? { changes: [{ kind: 'ttl', min: rule.min, max: rule.max }] } : undefined;
+      case 'rcode':
+        return this.#fits(rule) ? { changes: [{ kind: 'rcode', from: rule.from, to: rule.to }] } : undefined;
+      case 'cname':
+        return { changes: [{ kind: 'cname', rule, lookUp: this.#lookUp }] };
+      case 'edns0': {
+        const { edns, applies, reverts } = changeEdns(rule, this.#query, this.#query.edns);
+        if (edns !== this.#query.edns) this.#query = this.#query.with({ edns });
+        return applies ? { changes: reverts } : undefined;
+      }
+    }
+  }
+
+  #fits({ match }: Extract<RewriteRule, { field: 'ttl' | 'rcode' }>): boolean {
+    return matchesName(match, this.#query.key);
+  }
+
+  #rename(rule: RewriteName): Applied | undefined {
+    const { key, question } = this.#query;
+    const text = replaceName(rule.match, rule.to, key);
+    if (text === undefined) return undefined;
+    const name = tryParseName(text);
+    if (name === undefined) return { invalid: text };
+    this.#query = this.#query.about({ ...question, name });
+    return { changes: changesOf(rule, key, name) };
+  }
+
+  #renumber(field: 'type' | 'class', from: number, to: number): Applied | undefined {
+    const { question } = this.#query;
+    if (question[field] !== from) return undefined;
+    this.#query = this.#query.about({ ...question, [field]: to });
+    return { changes: [] };
+  }
+
+  readonly #lookUp: LookUp = async (name) => {
+    const further = this.#query.furtherQuery({ ...this.#query.question, name });
+    if (further === undefined) return undefined;
+    const answer = await this.#chain(further);
+    return answer.kind === 'drop' ? undefined : wholeAnswerOf(answer);
+  };
+
+  #pass(next: Next): Answer | Promise<Answer> {
+    this.#repeatEdns();
+    return next(this.#query);
+  }
+
+  /** A bare code becomes a response here, so that rules for codes see it. */
+  async #answer(next: Next): Promise<Answer> {
+    this.#repeatEdns();
+    const answer = await next(this.#query);
+    if (answer.kind === 'drop' || this.#changes.length === 0) return answer;
+    return await changeResponse(wholeAnswerOf(answer), this.#changes);
+  }
+
+  /** The response repeats the OPT record as the rules have left it, without what they take back. */
+  #repeatEdns(): void {
+    const { edns } = this.#query;
+    if (edns === undefined || edns === this.#first.edns) return;
+    let { options } = edns;
+    for (const change of this.#changes.toReversed())
+      if (change.kind === 'edns') options = revertOption(options, change);
+    this.#first.repeat({ edns: { ...edns, options } });
+  }
+}
+
+type Applied = { readonly changes: readonly ResponseChange[] } | { readonly invalid: string };
+
+/** What turns answers back: by the very names for one question, and by the text of the rule for suffixes. */
+function changesOf(rule: RewriteName, from: string, to: AbsoluteName): readonly ResponseChange[] {
+  const { match, answers, restoresName } = rule;
+  const own = answers.map(
+    ({ field, pattern, to: replacement }): ResponseChange => ({
+      kind: field,
+      rename: renamePattern(pattern, replacement),
+    }),
+  );
+  if (!restoresName) return own;
+  const rename: Rename =
+    match.kind === 'suffix' ? renameSuffix(rule.to, match.text) : renameWithin(toKey(to), from);
+  return [{ kind: 'name', rename }, { kind: 'value', rename }, ...own];
+}

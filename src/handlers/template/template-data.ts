@@ -1,0 +1,85 @@
+/**
+ * What a template is filled with: the question, the match, and more of the query where a template asks for it.
+ */
+import type { PatternGroups } from '../../base/pattern.ts';
+import type { Query } from '../../chain/query.ts';
+import { knownClassName, knownTypeName } from '../../wire/mnemonics.ts';
+import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
+import type { TemplateRule } from './options.ts';
+import type { TemplateMap, TemplateStruct, TemplateValue } from './text-template/values.ts';
+
+/** A pattern and what it has matched of the name. */
+export interface NameMatch {
+  readonly source: string;
+  readonly groups: PatternGroups;
+  readonly groupNames: ReadonlyMap<string, number>;
+}
+
+/** @param zone that of the rule which the name lies in */
+export function templateDataOf(
+  query: Query,
+  rule: TemplateRule,
+  zone: NameKey,
+  match: NameMatch,
+): TemplateStruct {
+  const { question, key } = query;
+  const dnsClass = question.class === CLASS.ANY ? rule.class : question.class;
+  const type = question.type === TYPE.ANY ? rule.type : question.type;
+  return {
+    kind: 'struct',
+    typeName: '*template.templateData',
+    fields: {
+      Zone: zone,
+      Name: key,
+      Regex: match.source,
+      Match: match.groups.map((group) => group ?? ''),
+      Group: groupsOf(match),
+      Class: knownClassName(dnsClass) ?? '',
+      Type: knownTypeName(type) ?? '',
+      Message: () => messageOf(query),
+      Question: questionOf(query),
+      // Only a template that names the client has an answer of its own for each.
+      Remote: () => query.client.address,
+      Var: { kind: 'map', entries: new Map() },
+      Meta: () => '',
+    },
+  };
+}
+
+function groupsOf({ groups, groupNames }: NameMatch): TemplateMap {
+  const entries = new Map<string, TemplateValue>();
+  for (const [number, group] of groups.entries()) entries.set(String(number), group ?? '');
+  for (const [name, number] of groupNames) entries.set(name, groups[number] ?? '');
+  return { kind: 'map', entries };
+}
+
+function questionOf({ question }: Query): TemplateStruct {
+  return {
+    kind: 'struct',
+    typeName: '*dns.Question',
+    fields: { Name: question.name, Qtype: question.type, Qclass: question.class },
+  };
+}
+
+/** Its header differs from client to client. */
+function messageOf(query: Query): TemplateStruct {
+  query.forbidStoring();
+  const { header } = query;
+  return {
+    kind: 'struct',
+    typeName: '*dns.Msg',
+    fields: {
+      Id: header.id,
+      Response: header.response,
+      Opcode: header.opcode,
+      Authoritative: header.authoritative,
+      Truncated: header.truncated,
+      RecursionDesired: header.recursionDesired,
+      RecursionAvailable: header.recursionAvailable,
+      AuthenticatedData: header.authenticData,
+      CheckingDisabled: header.checkingDisabled,
+      Rcode: header.rcode,
+      Question: [questionOf(query)],
+    },
+  };
+}

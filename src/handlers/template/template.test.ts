@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { Pattern } from '../../base/pattern.ts';
+import type { Answer } from '../../chain/answer.ts';
+import { addresses, makeQuery } from '../../chain/testing/queries.ts';
+import { wholeAnswerOf } from '../../chain/whole-answer.ts';
+import { parseName, toKey } from '../../wire/name.ts';
+import { presentRecord } from '../../wire/present.ts';
+import { CLASS, TYPE } from '../../wire/types.ts';
+import type { TemplateRule } from './options.ts';
+import { createTemplateHandler } from './template.ts';
+import { TextTemplate } from './text-template/text-template.ts';
+
+const zoneOf = (...names: readonly string[]) => names.map((name) => toKey(parseName(name)));
+const lines = (...sources: readonly string[]) => sources.map((source) => new TextTemplate('answer', source));
+
+const RULE: TemplateRule = {
+  class: CLASS.IN,
+  type: TYPE.A,
+  zones: zoneOf('example.'),
+  patterns: [],
+  answer: lines('{{ .Name }} 60 IN A 192.0.2.1'),
+  additional: [],
+  authority: [],
+  rcode: 0,
+  extendedError: undefined,
+  fallthrough: [],
+};
+
+const passed: Answer = { kind: 'refused' };
+const resolve = () => addresses('target.', '192.0.2.7');
+
+async function answerOf(
+  rules: readonly Partial<TemplateRule>[],
+  query = makeQuery('a.example.'),
+): Promise<Answer> {
+  const templates = rules.map((rule) => ({ ...RULE, ...rule }));
+  return await createTemplateHandler({ templates }, resolve).handle(query, () => passed);
+}
+
+async function told(rules: readonly Partial<TemplateRule>[], query = makeQuery('a.example.')) {
+  const answer = await answerOf(rules, query);
+  if (answer === passed || answer.kind === 'drop') return 'passed';
+  const { rcode, answers, authorities, additionals } = wholeAnswerOf(answer);
+  return [rcode, ...[...answers, ...authorities, ...additionals].map(presentRecord)].join(' | ');
+}
+
+describe('template', () => {
+  it('answers questions of its class, type and zone', async () => {
+    expect(await told([{}])).toBe('0 | a.example. 60 IN A 192.0.2.1');
+    expect(await told([{}], makeQuery('A.Example.', 'ANY'))).toBe('0 | a.example. 60 IN A 192.0.2.1');
+    expect(await told([{}], makeQuery('a.example.', 'AAAA'))).toBe('passed');
+    expect(await told([{}], makeQuery('a.test.'))).toBe('passed');
+    expect(await told([{}], makeQuery('a.example.', 'A', CLASS.CH))).toBe('passed');
+  });
+
+  it('fills in groups, zone, class and type', async () => {
+    const rule = {
+      type: TYPE.TXT,
+      patterns: [new Pattern('^never'), new Pattern('^ip-(?P<n>[0-9]+)[.]')],
+      answer: lines(
+        '{{ .Name }} IN TXT "{{ .Group.n }} {{ index .Match 1 }} {{ .Zone }} {{ .Class }} {{ .Type }}"',
+      ),
+    };
+    expect(await told([rule], makeQuery('ip-7.example.', 'TXT'))).toBe(
+      '0 | ip-7.example. 3600 IN TXT "7 7 example. IN TXT"',
+    );
+  });
+
+  it('fails for names that fit no pattern, unless they fall through', async () => {
+    const patterns = [new Pattern('^b')];
+    expect(await answerOf([{ patterns }, {}])).toEqual({ kind: 'servfail' });
+    expect(await told([{ patterns, fallthrough: zoneOf('.') }, {}])).toBe('0 | a.example. 60 IN A 192.0.2.1');
+    expect(await told([{ patterns, fallthrough: zoneOf('test.') }])).toBe('2');
+  });
+
+  it('follows aliases for addresses, but not to the question itself', async () => {
+    const answer = lines('{{ .Name }} 60 IN CNAME target.');
+    expect(await told([{ answer }])).toBe('0 | a.example. 60 IN CNAME target. | target. 30 IN A 192.0.2.7');
+    expect(await told([{ answer, type: TYPE.TXT }], makeQuery('a.example.', 'TXT'))).toBe(
+      '0 | a.example. 60 IN CNAME target.',
+    );
+    expect(await told([{ answer: lines('{{ .Name }} 60 IN CNAME {{ .Name }}') }])).toBe(
+      '0 | a.example. 60 IN CNAME a.example.',
+    );
+  });
+
+  it('fails with the reason where a template makes no record', async () => {
+    expect(await answerOf([{ answer: lines('{{ .Name }} 60 IN A x') }])).toEqual({
+      kind: 'servfail',
+      reason: 'dns: bad A A: "x" at line: 1:20',
+    });
+    expect(await answerOf([{ answer: lines('{{ index .Match 9 }}') }])).toMatchObject({
+      kind: 'servfail',
+      reason: expect.stringContaining('index out of range: 9'),
+    });
+  });
+
+  it('says the code and the extended error of its options', async () => {
+    expect(await answerOf([{ answer: [], rcode: 3, extendedError: { code: 21, text: 'no' } }])).toMatchObject(
+      {
+        rcode: 3,
+        authoritative: true,
+        edns: { udpSize: 4096, dnssecOk: true, options: [{ code: 15, data: Buffer.from('\0\x15no') }] },
+      },
+    );
+    expect(await answerOf([{ rcode: 2 }])).toEqual({ kind: 'servfail' });
+  });
+
+  it('takes line breaks within quotation marks', async () => {
+    expect(await told([{ answer: lines('{{ .Name }} 60 IN TXT "a{{ print "\\n" }}b"') }])).toBe(
+      '0 | a.example. 60 IN TXT "a\\010b"',
+    );
+  });
+
+  it.each([
+    ['the client', '{{ .Name }} 60 IN TXT {{ .Remote }}', false],
+    ['the message', '{{ .Name }} 60 IN TXT {{ .Message.Id }}', false],
+    ['the name alone', '{{ .Name }} 60 IN TXT x', true],
+  ])('may be stored or not: it reads %s', async (_what, source, isDerived) => {
+    const query = makeQuery('a.example.');
+    await answerOf([{ answer: lines(source) }], query);
+    expect(query.isDerived).toBe(isDerived);
+  });
+});
+
+describe('the questions of template', () => {
+  const statedBy = (rule: Partial<TemplateRule>) =>
+    createTemplateHandler({ templates: [{ ...RULE, ...rule }] }, resolve).questions;
+  const suffix = (name: string) => ({ kind: 'suffix', name });
+
+  it.each([
+    [{}, [suffix('example.')]],
+    [{ patterns: [new Pattern('^b[.]example[.]$')] }, [suffix('example.')]],
+    [{ patterns: [new Pattern('^.*[.]b[.]example[.]$')], fallthrough: zoneOf('.') }, [suffix('b.example.')]],
+    [{ patterns: [new Pattern('b')], fallthrough: zoneOf('.') }, [suffix('example.')]],
+    [{ patterns: [new Pattern('^.*[.]test[.]$')], fallthrough: zoneOf('.') }, []],
+    [{ class: CLASS.CH }, []],
+  ])('are those of its zones that it says something about, %#', (rule, names) => {
+    const types = new Set([TYPE.A, TYPE.ANY]);
+    expect([...statedBy(rule).matches()]).toEqual(names.map((name) => ({ name, types })));
+  });
+
+  it('leave out names that fall through', () => {
+    const { includes } = statedBy({ patterns: [new Pattern('^b')], fallthrough: zoneOf('.') });
+    expect(
+      [makeQuery('b.example.'), makeQuery('a.example.')].map(({ key }) => includes(key, TYPE.A)),
+    ).toEqual([true, false]);
+  });
+});
