@@ -1,10 +1,10 @@
 # syntax=docker/dockerfile:1
 
-# The image of Portolan, and one for each of the images of kube-dns:
+# The image of Portolan, and one for each of the images of kube-dns and of its autoscaler:
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 --target portolan --tag registry.example/portolan:0.1.0 .
 #
-# Targets: portolan, kube-dns, dnsmasq, dnsmasq-nanny, sidecar, exechealthz. They differ in their entry point and share all layers;
+# Targets: portolan, kube-dns, dnsmasq, dnsmasq-nanny, sidecar, exechealthz, cluster-proportional-autoscaler. They differ in their entry point and share all layers;
 # exechealthz has a shell in addition. An old manifest gives arguments and no command, so each part has an image of its own there; our
 # manifests name the part in the command and use the first image for all.
 #
@@ -37,7 +37,7 @@ RUN sed -i '1s|.*|#!/usr/local/bin/node|' dist/portolan.js && \
     cp -R package.json LICENSE dist deploy examples node_modules /image/opt/portolan/ && \
     ln -s /opt/portolan/dist/portolan.js /image/usr/local/bin/portolan && \
     ln -s /opt/portolan/dist/portolan.js /image/usr/sbin/dnsmasq && \
-    for name in kube-dns dnsmasq-nanny sidecar exechealthz; do \
+    for name in kube-dns dnsmasq-nanny sidecar exechealthz cluster-proportional-autoscaler; do \
       ln -s /opt/portolan/dist/portolan.js "/image/$name"; \
     done
 
@@ -81,6 +81,9 @@ ENTRYPOINT ["/usr/bin/tini", "--", "/kube-dns"]
 
 FROM unprivileged AS sidecar
 ENTRYPOINT ["/usr/bin/tini", "--", "/sidecar"]
+
+FROM unprivileged AS cluster-proportional-autoscaler
+ENTRYPOINT ["/usr/bin/tini", "--", "/cluster-proportional-autoscaler"]
 
 # Its checks are commands of a shell, usually nslookup.
 FROM unprivileged AS exechealthz

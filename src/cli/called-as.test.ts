@@ -8,6 +8,7 @@ describe('the name that the program is called by', () => {
     ['/dnsmasq-nanny', 'dnsmasq-nanny'],
     ['/sidecar', 'sidecar'],
     ['/exechealthz', 'healthz'],
+    ['/cluster-proportional-autoscaler', 'autoscaler'],
   ])('%s is the command %s', (entry, command) => {
     expect(wordsAsCalled(entry, ['--v=2'])).toEqual([command, '--v=2']);
   });

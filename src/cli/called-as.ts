@@ -12,6 +12,7 @@ const PROGRAMS: ReadonlyMap<string, string> = new Map([
   ['dnsmasq-nanny', 'dnsmasq-nanny'],
   ['sidecar', 'sidecar'],
   ['exechealthz', 'healthz'],
+  ['cluster-proportional-autoscaler', 'autoscaler'],
 ]);
 
 /**

@@ -1,6 +1,8 @@
 /**
  * All commands with their flags, for what describes them together: the man page, shell completions, the reference page.
  */
+import { AUTOSCALER_FLAGS } from '../config/autoscaler/autoscaler-flags.ts';
+import { DECIDE_FLAGS } from '../config/autoscaler/decide-flags.ts';
 import { CHECK_FLAGS } from '../config/corefile/check-flags.ts';
 import { allOptions } from '../config/dnsmasq/option-table.ts';
 import type { Flag } from '../config/flags/flag.ts';
@@ -52,6 +54,7 @@ export const COMMANDS: readonly CommandDescription[] = [
   describe('dnsmasq-nanny', NANNY_FLAGS, { dashes: '-' }),
   describe('sidecar', SIDECAR_FLAGS),
   describe('healthz', HEALTHZ_FLAGS, { dashes: '-' }),
+  describe('autoscaler', AUTOSCALER_FLAGS, { further: DECIDE_FLAGS }),
   describe('manifests', MANIFESTS_FLAGS),
   describe('corefile', CHECK_FLAGS),
   describe('control', CONTROL_FLAGS),

@@ -15,6 +15,7 @@ export const REPLACEMENTS = {
   'dnsmasq-nanny': async () => (await import('./dnsmasq-nanny.ts')).runDnsmasqNanny,
   sidecar: async () => (await import('./sidecar.ts')).runSidecar,
   healthz: async () => (await import('./healthz.ts')).runHealthz,
+  autoscaler: async () => (await import('./autoscaler.ts')).runAutoscaler,
 } as const satisfies Partial<Readonly<Record<CommandName, () => Promise<RunCommand>>>>;
 
 /** @returns nothing for other words */

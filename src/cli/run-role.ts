@@ -11,6 +11,8 @@ export interface Role {
   stop(): Promise<void>;
   /** The port of its HTTP server, once it listens. */
   readonly port: number | undefined;
+  /** Kept when it cannot go on: the program ends with its message. */
+  readonly failure?: Promise<Error>;
 }
 
 export interface RoleRun {
@@ -42,8 +44,9 @@ export async function runRole({ command, logLevel, create }: RoleRun): Promise<n
     return 1;
   }
   log.info('started', { command, port: role.port });
-  const signal = await stopped;
-  log.info('stopping', { signal, hint: stopHint(signal) });
+  const end = await Promise.race([stopped, role.failure ?? stopped]);
+  if (end instanceof Error) log.error('cannot go on', { reason: end.message });
+  else log.info('stopping', { signal: end, hint: stopHint(end) });
   await role.stop();
-  return 0;
+  return end instanceof Error ? 1 : 0;
 }

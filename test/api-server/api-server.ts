@@ -17,11 +17,12 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { encodeBody } from '../../src/kube/testing/protobuf-encoding.ts';
 import { type Access, identify, mayDo } from './access.ts';
 import { findByKind, findByPlural, servedByDefault } from './catalog.ts';
-import { describeGroup, versionBody } from './discovery.ts';
+import { describeGroup, describeVersion, versionBody } from './discovery.ts';
 import { type Fault, Faults } from './faults.ts';
 import { answerList, expireToken } from './list.ts';
 import { type KubernetesObject, ObjectStore, type StoredObject } from './object-store.ts';
 import { Responder } from './responder.ts';
+import { describeScale } from './scale.ts';
 import { expiredContinue, forbidden, notFound, notServed, statusBody, unauthorized } from './status.ts';
 import { apiVersionOf, narrow, readTarget, readVerb, type Target, type Verb } from './target.ts';
 import { readTlsFixture, type TlsMode } from './tls-fixture.ts';
@@ -236,6 +237,7 @@ export class ApiServerDouble {
       const key = target.namespace === '' ? target.name : `${target.namespace}/${target.name}`;
       const object = this.store.get(target.plural, key);
       if (object === undefined) responder.refuse(notFound(target));
+      else if (target.subresource === 'scale') responder.sendJson(200, describeScale(object));
       else responder.sendJson(200, `${identity(entry.kind, target)}${object.text.slice(1)}`);
     } else answerWrite(this.store, entry, target, verb, request, responder);
   }
@@ -257,8 +259,10 @@ export class ApiServerDouble {
 
   #answerOther(path: string, responder: Responder): void {
     const group = /^\/apis\/(?<group>[^/]+)$/.exec(path)?.groups?.['group'];
-    const body =
-      path === '/version' ? versionBody : group === undefined ? undefined : describeGroup(group, this.serves);
+    const version = /^\/apis\/(?<version>[^/]+\/[^/]+)$/.exec(path)?.groups?.['version'];
+    const described =
+      group === undefined ? describeVersion(version ?? '', this.serves) : describeGroup(group, this.serves);
+    const body = path === '/version' ? versionBody : described;
     if (['/healthz', '/livez', '/readyz'].includes(path)) responder.sendJson(200, '"ok"');
     else if (body === undefined) responder.refuse(notServed());
     else responder.sendJson(200, JSON.stringify(body));

@@ -10,6 +10,8 @@ export interface CatalogEntry {
   readonly namespaced: boolean;
   /** The fields of an object without content, as bookmarks carry it. */
   readonly empty?: string;
+  /** Whether it has a scale subresource, over its `spec.replicas`. */
+  readonly hasScale?: boolean;
 }
 
 const EMPTY_SERVICE = '"spec":{},"status":{"loadBalancer":{}}';
@@ -30,7 +32,20 @@ export const catalog: readonly CatalogEntry[] = [
     namespaced: true,
     empty: EMPTY_SLICE,
   },
-  { kind: 'Deployment', plural: 'deployments', group: 'apps', namespaced: true },
+  { kind: 'Deployment', plural: 'deployments', group: 'apps', namespaced: true, hasScale: true },
+  { kind: 'ReplicaSet', plural: 'replicasets', group: 'apps', namespaced: true, hasScale: true },
+  { kind: 'StatefulSet', plural: 'statefulsets', group: 'apps', namespaced: true, hasScale: true },
+  {
+    kind: 'ReplicationController',
+    plural: 'replicationcontrollers',
+    group: '',
+    namespaced: true,
+    hasScale: true,
+  },
+  { kind: 'Lease', plural: 'leases', group: 'coordination.k8s.io', namespaced: true },
+  { kind: 'Event', plural: 'events', group: '', namespaced: true },
+  // A custom resource.
+  { kind: 'Rollout', plural: 'rollouts', group: 'argoproj.io', namespaced: true, hasScale: true },
 ];
 
 /** `group/version/plural` of all that is served unless told otherwise; the core group is `v1/plural`. */
@@ -44,6 +59,11 @@ export const servedByDefault: readonly string[] = [
   'v1/secrets',
   'discovery.k8s.io/v1/endpointslices',
   'apps/v1/deployments',
+  'apps/v1/replicasets',
+  'apps/v1/statefulsets',
+  'v1/replicationcontrollers',
+  'coordination.k8s.io/v1/leases',
+  'v1/events',
 ];
 
 export function findByPlural(plural: string): CatalogEntry | undefined {

@@ -1,6 +1,8 @@
 /**
  * What the API server double says of itself.
  */
+import { catalog } from './catalog.ts';
+
 export const versionBody = {
   major: '1',
   minor: '20',
@@ -26,4 +28,17 @@ export function describeGroup(group: string, serves: readonly string[]): unknown
   const [preferredVersion] = versions;
   if (preferredVersion === undefined) return undefined;
   return { kind: 'APIGroup', apiVersion: 'v1', name: group, versions, preferredVersion };
+}
+
+/** The resources of a group and version. @param serves as above */
+export function describeVersion(groupVersion: string, serves: readonly string[]): unknown {
+  const entries = catalog.filter(({ plural }) => serves.includes(`${groupVersion}/${plural}`));
+  if (entries.length === 0) return undefined;
+  const resources = entries.flatMap(({ kind, plural, namespaced, hasScale }) => {
+    const resource = { name: plural, singularName: kind.toLowerCase(), namespaced, kind };
+    return hasScale === true
+      ? [resource, { ...resource, name: `${plural}/scale`, kind: 'Scale' }]
+      : [resource];
+  });
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources };
 }

@@ -3,7 +3,9 @@
  */
 import type { CatalogEntry } from './catalog.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
+import { isSelector, matchesLabels } from './selector.ts';
 import {
+  badRequest,
   badVersion,
   expiredContinue,
   expiredList,
@@ -36,6 +38,8 @@ export function answerList(
   target: Target,
   query: URLSearchParams,
 ): ListAnswer {
+  if (!isSelector(query.get('labelSelector') ?? ''))
+    return { refusal: badRequest('unable to parse requirement') };
   const found = findPage(store, target, query);
   if ('refusal' in found) return found;
   const metadata = {
@@ -51,9 +55,15 @@ export function answerList(
 export function makeFilter(target: Target, query: URLSearchParams): (object: StoredObject) => boolean {
   const selector = query.get('fieldSelector') ?? '';
   const wanted = selector === '' ? [] : selector.split(',').map((term) => term.split(/==?/));
+  const labels = query.get('labelSelector') ?? '';
   return (object) =>
+    matchesLabels(labels, labelsOf(object)) &&
     (target.namespace === '' || object.namespace === target.namespace) &&
     wanted.every(([field, value]) => (field === 'metadata.name' ? object.name : object.namespace) === value);
+}
+
+function labelsOf({ object }: StoredObject): Readonly<Record<string, string>> {
+  return (object.metadata['labels'] ?? {}) as Readonly<Record<string, string>>;
 }
 
 function findPage(

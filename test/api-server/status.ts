@@ -60,11 +60,25 @@ export function notServed(): Refusal {
 }
 
 export function notFound(target: Target): Refusal {
+  const { name, group, subresource } = target;
+  const kind = resourceOf(target);
+  const full = subresource === '' || group === '' ? kind : `${kind}.${group}`;
   return refuse({
     code: 404,
-    message: `${target.plural} "${target.name}" not found`,
+    message: `${full} "${name}" not found`,
     reason: 'NotFound',
-    details: { name: target.name, kind: target.plural },
+    details: { name, kind },
+  });
+}
+
+/** The object has changed since the version that was sent. */
+export function conflict({ plural, group, name }: Target): Refusal {
+  const full = group === '' ? plural : `${plural}.${group}`;
+  return refuse({
+    code: 409,
+    message: `Operation cannot be fulfilled on ${full} "${name}": the object has been modified; please apply your changes to the latest version and try again`,
+    reason: 'Conflict',
+    details: { name, ...(group === '' ? {} : { group }), kind: plural },
   });
 }
 

@@ -7,7 +7,8 @@ import type { CatalogEntry } from './catalog.ts';
 import { makeFilter } from './list.ts';
 import type { ObjectStore, StoredObject, StoreEvent } from './object-store.ts';
 import { PROTOBUF, type Responder } from './responder.ts';
-import { badVersion, noInitialEvents, type Refusal, statusBody } from './status.ts';
+import { isSelector } from './selector.ts';
+import { badRequest, badVersion, noInitialEvents, type Refusal, statusBody } from './status.ts';
 import { apiVersionOf, isTrue, type Target } from './target.ts';
 
 export interface WatchSettings {
@@ -28,6 +29,7 @@ export interface WatchSettings {
 export function refuseWatch(query: URLSearchParams, settings: WatchSettings): Refusal | undefined {
   const version = query.get('resourceVersion') ?? '';
   if (!/^\d*$/.test(version)) return badVersion(version);
+  if (!isSelector(query.get('labelSelector') ?? '')) return badRequest('unable to parse requirement');
   const refused = query.has('sendInitialEvents') && !settings.watchList;
   return refused ? noInitialEvents() : undefined;
 }
@@ -140,9 +142,18 @@ export class OpenWatch {
   }
 
   #send(event: StoreEvent): void {
-    if (event.version > this.#after && this.#keep(event.object)) {
-      this.#line(event.type, this.#prefix + event.object.text.slice(1));
-    }
+    if (event.version <= this.#after) return;
+    const type = this.#typeOf(event);
+    if (type !== undefined) this.#line(type, this.#prefix + event.object.text.slice(1));
+  }
+
+  /** An object that a selector takes from now on is added for this watch, one that it takes no more is deleted. */
+  #typeOf({ type, object, previous }: StoreEvent): StoreEvent['type'] | undefined {
+    const isKept = this.#keep(object);
+    if (type !== 'MODIFIED') return isKept ? type : undefined;
+    const wasKept = previous !== undefined && this.#keep(previous);
+    if (isKept) return wasKept ? type : 'ADDED';
+    return wasKept ? 'DELETED' : undefined;
   }
 
   #line(type: string, object: string): void {

@@ -7,7 +7,8 @@ import type { CatalogEntry } from './catalog.ts';
 import { mergePatch } from './merge-patch.ts';
 import type { KubernetesObject, ObjectStore } from './object-store.ts';
 import type { Responder } from './responder.ts';
-import { alreadyExists, badRequest, notFound } from './status.ts';
+import { applyScale, describeScale } from './scale.ts';
+import { alreadyExists, badRequest, conflict, notFound } from './status.ts';
 import { apiVersionOf, type Target, type Verb } from './target.ts';
 
 export function answerWrite(
@@ -47,9 +48,15 @@ function save(
     return;
   }
   const named = { ...target, name };
-  const before = store.get(target.plural, keyOf(named))?.object;
+  const held = store.get(target.plural, keyOf(named));
+  const before = held?.object;
+  const { resourceVersion } = body.metadata ?? {};
   if (verb === 'create' && before !== undefined) responder.refuse(alreadyExists(named));
   else if (verb !== 'create' && before === undefined) responder.refuse(notFound(named));
+  else if (verb === 'update' && resourceVersion !== undefined && resourceVersion !== String(held?.version))
+    responder.refuse(conflict(named));
+  else if (target.subresource === 'scale' && before !== undefined)
+    responder.sendJson(200, describeScale(store.put(applyScale(before, body))));
   else {
     const object = identify(entry, named, change(before, body, verb, target));
     const stored = store.put(entry.kind === 'Service' ? assignAddress(store, object) : object);
@@ -59,7 +66,9 @@ function save(
 }
 
 /** What a body says; of its fields none is sure to be there. */
-type Body = Readonly<Record<string, unknown>> & { readonly metadata?: { readonly name?: unknown } };
+type Body = Readonly<Record<string, unknown>> & {
+  readonly metadata?: { readonly name?: unknown; readonly resourceVersion?: string };
+};
 
 function readBody(text: string): Body | undefined {
   try {

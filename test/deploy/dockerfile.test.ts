@@ -62,6 +62,7 @@ const ENTRIES: readonly (readonly [target: string, path: string, command: string
   ['dnsmasq-nanny', '/dnsmasq-nanny', 'dnsmasq-nanny'],
   ['sidecar', '/sidecar', 'sidecar'],
   ['exechealthz', '/exechealthz', 'healthz'],
+  ['cluster-proportional-autoscaler', '/cluster-proportional-autoscaler', 'autoscaler'],
 ];
 const ROOT_IN_THE_ORIGINAL = ['dnsmasq', 'dnsmasq-nanny'];
 

@@ -65,6 +65,16 @@ export interface NodeObject {
   readonly region: string;
 }
 
+/** A node: what it can run. */
+export interface NodeCapacityObject {
+  readonly kind: 'NodeCapacity';
+  readonly name: string;
+  /** Ready and not cordoned. */
+  readonly isSchedulable: boolean;
+  /** Billionths of the processors that pods may use. */
+  readonly nanocores: bigint;
+}
+
 /** A ConfigMap, all its texts with their keys. */
 export interface ConfigMapObject {
   readonly kind: 'ConfigMap';
@@ -78,7 +88,7 @@ export type ClusterObject = ServiceObject | EndpointsObject | NamespaceObject | 
 export type ObjectKind = ClusterObject['kind'];
 
 /** All that is followed on an API server. */
-export type WatchedObject = ClusterObject | NodeObject | ConfigMapObject;
+export type WatchedObject = ClusterObject | NodeObject | NodeCapacityObject | ConfigMapObject;
 
 /** `namespace/name`, or the bare name of an object without namespace. */
 export type ObjectKey = string;

@@ -8,13 +8,13 @@ type Json = { readonly [key: string]: unknown };
 interface FieldShape {
   readonly name: string;
   readonly kind: 's' | 'i' | 'b' | 'm';
-  readonly many: '' | '*' | '@';
+  readonly many: '' | '*' | '@' | '%';
   readonly message: string | undefined;
   /** Written only when it is set; all others are always written. */
   readonly isOptional: boolean;
 }
 
-/** `name=number type`: s text, i number, b flag, else a message; `*` a list, `@` a map of texts, `?` optional. */
+/** `name=number type`: s text, i number, b flag, else a message; `*` a list, `@` a map of texts, `%` of quantities, `?` optional. */
 const MESSAGES: Readonly<Record<string, string>> = {
   ListMeta: 'selfLink=1 s, resourceVersion=2 s, continue=3 s, remainingItemCount=4 i?',
   Status: 'metadata=1 ListMeta, status=2 s, message=3 s, reason=4 s, details=5 StatusDetails?, code=6 i',
@@ -41,7 +41,10 @@ const MESSAGES: Readonly<Record<string, string>> = {
   EndpointAddress: 'ip=1 s, targetRef=2 Nothing?, hostname=3 s, nodeName=4 s?',
   EndpointPort: 'name=1 s, port=2 i, protocol=3 s, appProtocol=4 s?',
   Namespace: 'metadata=1 ObjectMeta, spec=2 Nothing, status=3 Nothing',
-  Node: 'metadata=1 ObjectMeta, spec=2 Nothing, status=3 Nothing',
+  Node: 'metadata=1 ObjectMeta, spec=2 NodeSpec, status=3 NodeStatus',
+  NodeSpec: 'podCIDR=1 s, providerID=3 s, unschedulable=4 b, taints=5 *Nothing, podCIDRs=7 *s',
+  NodeStatus: 'capacity=1 %s, allocatable=2 %s, phase=3 s, conditions=4 *NodeCondition, images=8 *Nothing',
+  NodeCondition: 'type=1 s, status=2 s, reason=5 s, message=6 s',
   Pod: 'metadata=1 ObjectMeta, spec=2 Nothing, status=3 PodStatus',
   PodStatus: 'phase=1 s, message=3 s, reason=4 s, hostIP=5 s, podIP=6 s, qosClass=9 s, podIPs=12 *PodIP',
   PodIP: 'ip=1 s',
@@ -51,14 +54,14 @@ const MESSAGES: Readonly<Record<string, string>> = {
 const SHAPES = new Map(Object.entries(MESSAGES).map(([name, text]) => [name, readShape(text)]));
 
 function readShape(text: string): ReadonlyMap<number, FieldShape> {
-  const matches = text.matchAll(/(\w+)=(\d+) ([*@]?)(\w+)(\??)/g);
+  const matches = text.matchAll(/(\w+)=(\d+) ([*@%]?)(\w+)(\??)/g);
   return new Map(
     Array.from(matches, ([, name = '', number, many = '', type = '', optional]): [number, FieldShape] => {
       const isScalar = type === 's' || type === 'i' || type === 'b';
       const shape: FieldShape = {
         name,
         kind: isScalar ? type : 'm',
-        many: many === '*' || many === '@' ? many : '',
+        many: many === '*' || many === '@' || many === '%' ? many : '',
         message: isScalar ? undefined : type,
         isOptional: optional === '?',
       };
@@ -112,11 +115,11 @@ function encodeField(number: number, field: FieldShape, value: unknown): readonl
     const items = Array.isArray(value) ? value : [];
     return items.map((item: unknown) => delimited(number, encodeScalar(field, item)));
   }
-  if (field.many === '@') {
+  if (field.many === '@' || field.many === '%') {
     return Object.entries((value ?? {}) as Json).map(([key, text]) =>
       delimited(
         number,
-        Buffer.concat([delimited(1, Buffer.from(key)), delimited(2, Buffer.from(String(text)))]),
+        Buffer.concat([delimited(1, Buffer.from(key)), delimited(2, encodeValue(field.many, String(text)))]),
       ),
     );
   }
@@ -124,6 +127,12 @@ function encodeField(number: number, field: FieldShape, value: unknown): readonl
   if (field.kind === 'i' || field.kind === 'b')
     return [Buffer.concat([varint(number * 8), varint(Number(value ?? 0))])];
   return [delimited(number, encodeScalar(field, value))];
+}
+
+/** Of a map. */
+function encodeValue(many: FieldShape['many'], text: string): Buffer {
+  const octets = Buffer.from(text);
+  return many === '%' ? delimited(1, octets) : octets;
 }
 
 function encodeScalar({ message }: FieldShape, value: unknown): Buffer {

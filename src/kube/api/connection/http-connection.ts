@@ -122,6 +122,7 @@ export class HttpConnection implements Connection {
         host: server.hostname.replace(/^\[|\]$/g, ''),
         port: server.port === '' ? undefined : Number(server.port),
         path: `${basePath(server)}${path}`,
+        method: options.method ?? 'GET',
         headers,
         agent: this.#agent,
         ...authentication.tls,
@@ -141,7 +142,7 @@ export class HttpConnection implements Connection {
         timer?.cancel();
         reject(this.#explain(path, request, error));
       });
-      request.end();
+      request.end(options.body);
     });
   }
 

@@ -2,6 +2,10 @@
  * What the rest of the program sees of an API server: requests, whose answers are streams of octets.
  */
 export interface RequestOptions {
+  /** GET unless another is named. */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** What is sent with it. */
+  readonly body?: string;
   /** Ends the request and its answer, whatever their state. */
   readonly signal?: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
@@ -28,7 +32,7 @@ export interface Connection {
   /** Where the address comes from: `in-cluster`, or the kubeconfig and its context. */
   readonly source: string;
   /**
-   * Sends a GET.
+   * Sends a request, a GET unless another method is named.
    * @param path with query, below the server's address
    * @throws {RequestError} if no answer came; a refusal is an answer
    */

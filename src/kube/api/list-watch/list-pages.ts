@@ -8,6 +8,7 @@ import { type ApiAccess, ask } from './api-access.ts';
 import type { Attempt } from './attempt.ts';
 import { ListWatchError } from './failure.ts';
 import { ListReader } from './list-reader.ts';
+import { withQuery } from './resource.ts';
 
 export interface Page {
   /** How many objects it held. */
@@ -79,7 +80,7 @@ async function readPage(
   take: (item: unknown) => void,
   accept?: string,
 ): Promise<Page> {
-  const response = await ask(api, `${path}?${new URLSearchParams(query)}`, attempt, accept);
+  const response = await ask(api, withQuery(path, query), attempt, accept);
   attempt.expectTraffic(api.timing.pageSilence, { kind: 'network', words: 'a list stopped half way' });
   let count = 0;
   const takeItem = (item: unknown) => {

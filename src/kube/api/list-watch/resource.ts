@@ -5,6 +5,7 @@ import type {
   ConfigMapObject,
   EndpointsObject,
   NamespaceObject,
+  NodeCapacityObject,
   NodeObject,
   PodObject,
   ServiceObject,
@@ -15,11 +16,13 @@ import { trimEndpointSlice } from '../../objects/trim/trim-endpoint-slice.ts';
 import { trimEndpoints } from '../../objects/trim/trim-endpoints.ts';
 import { trimNamespace } from '../../objects/trim/trim-namespace.ts';
 import { trimNode } from '../../objects/trim/trim-node.ts';
+import { trimNodeCapacity } from '../../objects/trim/trim-node-capacity.ts';
 import { trimPod } from '../../objects/trim/trim-pod.ts';
 import { trimService } from '../../objects/trim/trim-service.ts';
 import type { Trim } from '../../objects/trim/trimmed.ts';
 
 export interface Resource<Kind extends WatchedObject> {
+  /** With a query of its own where a part of the collection is followed: `/api/v1/nodes?labelSelector=a%3Db`. */
   readonly path: string;
   readonly trim: Trim<Kind>;
   /**
@@ -56,4 +59,17 @@ export const endpointsVersions: ApiVersions<EndpointsObject> = [
 export function configMapVersions(namespace: string, name: string): ApiVersions<ConfigMapObject> {
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`;
   return [{ path, trim: trimConfigMap, only: name }];
+}
+
+/** @param labels a label selector; empty for all nodes */
+export function nodeCapacityVersions(labels: string): ApiVersions<NodeCapacityObject> {
+  const query = labels === '' ? {} : { labelSelector: labels };
+  return [{ path: withQuery('/api/v1/nodes', query), trim: trimNodeCapacity }];
+}
+
+/** A path, which may have a query, with more of one. */
+export function withQuery(path: string, query: Readonly<Record<string, string>>): string {
+  const more = new URLSearchParams(query).toString();
+  if (more === '') return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${more}`;
 }

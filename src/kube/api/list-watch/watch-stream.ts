@@ -10,7 +10,7 @@ import { type ApiAccess, ask } from './api-access.ts';
 import type { Attempt } from './attempt.ts';
 import { type Failure, ListWatchError } from './failure.ts';
 import { LineSplitter } from './line-splitter.ts';
-import type { Resource } from './resource.ts';
+import { type Resource, withQuery } from './resource.ts';
 import { readWatchEvent, readWatchFrame, type WatchEvent } from './watch-event.ts';
 
 /** An object may be 1.5 MB in etcd, and more as JSON. */
@@ -96,10 +96,10 @@ async function open(
   const { minWatch, maxWatch, watchGrace, answer } = api.timing;
   const lasts = minWatch + api.random() * (maxWatch - minWatch);
   const timeoutSeconds = String(Math.round(lasts / 1000));
-  const query = new URLSearchParams({ watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds, ...more });
-  if (only !== undefined) query.set('fieldSelector', `metadata.name=${only}`);
+  const query = { watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds, ...more };
+  const one = only === undefined ? {} : { fieldSelector: `metadata.name=${only}` };
   attempt.expectEnd(lasts + answer + watchGrace, overdue);
-  const response = await ask(api, `${path}?${query}`, attempt);
+  const response = await ask(api, withQuery(path, { ...query, ...one }), attempt);
   attempt.expectEnd(lasts + watchGrace, overdue);
   // A quiet watch may send nothing until its end: bookmarks are no promise.
   attempt.allowSilence();

@@ -5,14 +5,14 @@
  * string is left out: the API server always writes the strings that JSON omits when empty.
  */
 
-export type FieldKind = 'text' | 'texts' | 'number' | 'flag' | 'map' | 'message' | 'messages';
+export type FieldKind = 'text' | 'texts' | 'number' | 'flag' | 'map' | 'quantities' | 'message' | 'messages';
 
 export interface Field {
   readonly name: string;
   readonly kind: FieldKind;
   /** Of a message and of a list of messages. */
   readonly schema?: Schema;
-  /** Of a map: the only keys that are wanted. */
+  /** Of a map, of texts or of quantities: the only keys that are wanted. */
   readonly keys?: ReadonlySet<string>;
 }
 
@@ -137,6 +137,7 @@ function readField(cursor: Cursor, field: Field, message: Fields): void {
       listIn(message, name).push(octets.toString('utf8', first, end));
       break;
     case 'map':
+    case 'quantities':
       within(cursor, first, end, () => readEntry(cursor, field, message));
       break;
     case 'message':
@@ -174,7 +175,7 @@ const KEY = 1;
 const VALUE = 2;
 
 /** An entry of a map is a message with a key and a value. */
-function readEntry(cursor: Cursor, { name, keys }: Field, message: Fields): void {
+function readEntry(cursor: Cursor, { name, kind, keys }: Field, message: Fields): void {
   let key = '';
   let value = '';
   while (cursor.position < cursor.end) {
@@ -186,7 +187,10 @@ function readEntry(cursor: Cursor, { name, keys }: Field, message: Fields): void
       continue;
     }
     const end = cursor.readLength();
-    const text = cursor.octets.toString('utf8', cursor.position, end);
+    const isMessage = number === VALUE && kind === 'quantities';
+    const text = isMessage
+      ? within(cursor, cursor.position, end, () => readQuantity(cursor))
+      : cursor.octets.toString('utf8', cursor.position, end);
     cursor.position = end;
     if (number === VALUE) value = text;
     else if (keys === undefined || keys.has(text)) key = text;
@@ -196,4 +200,12 @@ function readEntry(cursor: Cursor, { name, keys }: Field, message: Fields): void
   const entries = (message[name] ?? Object.create(null)) as { [key: string]: string };
   entries[key] = value;
   message[name] = entries;
+}
+
+const QUANTITY: Schema = new Map([[1, { name: 'string', kind: 'text' }]]);
+
+/** A quantity is a message with its text. */
+function readQuantity(cursor: Cursor): string {
+  const { string } = readMessage(cursor, QUANTITY);
+  return typeof string === 'string' ? string : '';
 }

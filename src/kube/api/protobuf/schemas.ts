@@ -95,6 +95,20 @@ const pod = define(
   ],
 );
 
+const node = define(
+  [1, 'metadata', 'message', objectMeta],
+  [2, 'spec', 'message', define([4, 'unschedulable', 'flag'])],
+  [
+    3,
+    'status',
+    'message',
+    define(
+      [2, 'allocatable', 'quantities', ['cpu']],
+      [4, 'conditions', 'messages', define([1, 'type', 'text'], [2, 'status', 'text'])],
+    ),
+  ],
+);
+
 const configMap = define([1, 'metadata', 'message', objectMeta], [2, 'data', 'map']);
 
 const status = define(
@@ -115,6 +129,7 @@ const SCHEMAS: ReadonlyMap<string, Schema> = new Map([
   ['EndpointSlice', endpointSlice],
   ['Endpoints', endpoints],
   ['Pod', pod],
+  ['Node', node],
   ['ConfigMap', configMap],
   ['Status', status],
 ]);

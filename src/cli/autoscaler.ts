@@ -1,0 +1,85 @@
+/**
+ * `portolan autoscaler`: cluster-proportional-autoscaler, with its command line.
+ */
+import { randomUUID } from 'node:crypto';
+import { homedir, hostname } from 'node:os';
+import { systemClock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import {
+  AUTOSCALER_FLAGS,
+  type AutoscalerSettings,
+  readAutoscalerFlags,
+} from '../config/autoscaler/autoscaler-flags.ts';
+import { formatRows, rowOf } from '../config/flags/flag-text.ts';
+import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
+import { describeProblem } from '../config/values/problem.ts';
+import { findCluster } from '../kube/api/connection/find-cluster.ts';
+import type { Connection } from '../kube/api/connection/types.ts';
+import { AutoscalerProgram } from '../roles/autoscaler/autoscaler-program.ts';
+import { writeProcessMetrics } from '../roles/sidecar/process-metrics.ts';
+import { runDecide } from './autoscaler-decide.ts';
+import { runRole } from './run-role.ts';
+import { VERSION } from './version.ts';
+
+/** @param words what stands behind the command @returns the exit code */
+export async function runAutoscaler(words: readonly string[]): Promise<number> {
+  const [first, ...rest] = words;
+  if (first === 'decide') return await runDecide(rest);
+  const reading = readAutoscalerFlags(words, process.env);
+  switch (reading.kind) {
+    case 'help':
+      process.stdout.write(helpText());
+      return 0;
+    case 'version':
+      process.stdout.write(`Portolan version ${VERSION}, in place of cluster-proportional-autoscaler 1.10\n`);
+      return 0;
+    case 'bad':
+      for (const problem of reading.problems)
+        process.stderr.write(`portolan autoscaler: ${describeProblem(problem)}\n`);
+      return reading.exitCode;
+    case 'good': {
+      const { settings } = reading;
+      const create = (log: Log) => makeProgram(settings, log);
+      return await runRole({ command: 'autoscaler', logLevel: settings.logLevel, create });
+    }
+  }
+}
+
+function makeProgram({ plan, cluster, healthzPort }: AutoscalerSettings, log: Log): AutoscalerProgram {
+  return new AutoscalerProgram(plan, {
+    clock: systemClock,
+    log,
+    identity: makeIdentity(),
+    healthzPort,
+    connect: () => connect(cluster, log),
+    furtherMetrics: () => writeProcessMetrics(VERSION),
+  });
+}
+
+/** The pod's name, for people, and what makes it another after a restart. */
+function makeIdentity(): string {
+  return `${hostname()}_${randomUUID()}`;
+}
+
+async function connect(cluster: AutoscalerSettings['cluster'], log: Log): Promise<Connection> {
+  const found = await findCluster({ ...cluster, environment: process.env, home: homedir() });
+  if (found.kind === 'none')
+    throw new Error(
+      `no cluster found, looked for:${found.lookedFor.map((place) => `\n  ${place}`).join('')}\n` +
+        'Run it in a pod, or name a kubeconfig file with --kubecfg-file or an API server with --kube-master-url.',
+    );
+  log.info('cluster found', { server: found.server, source: found.source });
+  return found;
+}
+
+function helpText(): string {
+  return `Usage: portolan autoscaler [flags]
+       portolan autoscaler decide --params <file> --nodes <number> --cores <number>
+
+Keeps the replicas of Deployments and other objects in proportion to the nodes and cores of the cluster.
+The second form shows how many replicas parameters ask for, without a cluster.
+
+${formatRows([...AUTOSCALER_FLAGS.map((flag) => rowOf(flag)), ...klogRows('--'), helpRow('--')])}
+Flags may be written with one dash or two.
+`;
+}

@@ -1,0 +1,68 @@
+/**
+ * The flags of `portolan autoscaler decide`.
+ */
+import { type Flag, kindsOf } from '../flags/flag.ts';
+import { FlagReader } from '../flags/flag-reader.ts';
+import { readGoFlags } from '../flags/go-flags.ts';
+import type { Checked, Problem } from '../values/problem.ts';
+import { ValueReader } from '../values/value-reader.ts';
+
+const COUNT = { kind: 'integer', min: 0, max: 1_000_000_000, of: 'a number' } as const;
+
+export const DECIDE_FLAGS = [
+  {
+    name: 'params',
+    valueName: 'file',
+    value: { kind: 'file' },
+    help: 'file with the parameters: a ConfigMap, or the value of --default-params; - is standard input',
+  },
+  { name: 'nodes', valueName: 'number', value: COUNT, help: 'nodes of the cluster' },
+  { name: 'cores', valueName: 'number', value: COUNT, help: 'their processors' },
+  {
+    name: 'schedulable-nodes',
+    valueName: 'number',
+    value: COUNT,
+    defaultNote: 'all',
+    help: 'those nodes that are ready and not cordoned',
+  },
+  {
+    name: 'schedulable-cores',
+    valueName: 'number',
+    value: COUNT,
+    defaultNote: 'all',
+    help: 'their processors',
+  },
+] as const satisfies readonly Flag[];
+
+export interface DecideQuestion {
+  /** `-`: standard input. */
+  readonly file: string;
+  readonly size: {
+    readonly nodes: number;
+    readonly schedulableNodes: number;
+    readonly cores: number;
+    readonly schedulableCores: number;
+  };
+}
+
+const REMEDY = "See 'portolan autoscaler decide --help' for those there are.";
+
+/** @param words the command line behind the command */
+export function readDecideFlags(words: readonly string[]): Checked<DecideQuestion> | 'help' {
+  const problems: Problem[] = [];
+  const syntax = { kinds: kindsOf(DECIDE_FLAGS), dashes: '--', remedy: REMEDY };
+  const given = readGoFlags(words, syntax, new ValueReader(problems));
+  if (given === 'help') return 'help';
+  const read = new FlagReader(DECIDE_FLAGS, (name) => given.all(name), '--', problems);
+  for (const word of [...given.words, ...given.behind])
+    read.addProblem(word, 'unexpected argument', undefined, 'Give flags only.');
+  for (const name of ['params', 'nodes', 'cores'] as const)
+    if (!read.isGiven(name)) read.addProblem(`--${name}`, 'not given', undefined, 'Give it.');
+  const file = read.value('params') ?? '';
+  const nodes = read.value('nodes') ?? 0;
+  const cores = read.value('cores') ?? 0;
+  const schedulableNodes = read.value('schedulable-nodes') ?? nodes;
+  const schedulableCores = read.value('schedulable-cores') ?? cores;
+  if (problems.length > 0) return { kind: 'bad', problems };
+  return { kind: 'good', value: { file, size: { nodes, schedulableNodes, cores, schedulableCores } } };
+}

@@ -1,0 +1,43 @@
+/**
+ * Parameters in a file: a ConfigMap in YAML or JSON, or what `--default-params` takes.
+ */
+import { asRecord } from '../../kube/objects/trim/fields.ts';
+import { readDefaultParameters } from './default-parameters.ts';
+
+/** The file is neither. */
+export class ParametersFileError extends Error {
+  override readonly name = 'ParametersFileError';
+
+  constructor(file: string, fault: string) {
+    super(
+      `cannot use parameters: ${file}: ${fault}. Give a ConfigMap, or modes with parameters as in {"linear":{"nodesPerReplica":16}}.`,
+    );
+  }
+}
+
+/**
+ * @param file its name, for messages
+ * @returns the data of the ConfigMap
+ * @throws ParametersFileError
+ */
+export async function readParametersFile(file: string, text: string): Promise<ReadonlyMap<string, string>> {
+  // Reading YAML takes memory that the autoscaler itself has no use for.
+  const { parse } = await import('yaml');
+  let object: ReturnType<typeof asRecord>;
+  try {
+    object = asRecord(parse(text));
+  } catch (error) {
+    throw new ParametersFileError(file, error instanceof Error ? error.message : String(error));
+  }
+  if (object === undefined) throw new ParametersFileError(file, 'no object');
+  const isConfigMap = object['kind'] === 'ConfigMap';
+  const data = isConfigMap ? (asRecord(object['data']) ?? {}) : object;
+  // As JSON, whatever it was written as: then a text of its own stays one, with its errors and all.
+  return new Map(
+    Object.entries(data).flatMap(([key, value]) =>
+      typeof value === 'string'
+        ? [[key, value]]
+        : [...readDefaultParameters(JSON.stringify({ [key]: value }))],
+    ),
+  );
+}

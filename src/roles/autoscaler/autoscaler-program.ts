@@ -1,0 +1,90 @@
+/**
+ * The autoscaler as a program of its own, with its HTTP port:
+ *
+ *     /healthz     200 while the process is alive
+ *     /last-poll   200, or 500 with what went wrong
+ *     /metrics     for Prometheus
+ */
+import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
+import type { Connection } from '../../kube/api/connection/types.ts';
+import { METRICS_TEXT } from '../../observe/health.ts';
+import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
+import { HttpServer } from '../../observe/http-server.ts';
+import { Autoscaler, type AutoscalerDependencies } from './autoscaler.ts';
+
+export interface AutoscalerProgramDependencies extends Omit<AutoscalerDependencies, 'connection'> {
+  /** 0: any free port. */
+  readonly healthzPort: number;
+  /** @throws Error that says why no API server can be used */
+  readonly connect: () => Promise<Connection>;
+  /** Metrics written after the autoscaler's own, in the same format. */
+  readonly furtherMetrics: () => string;
+}
+
+export class AutoscalerProgram {
+  /** Kept when the program is to end with an error. */
+  readonly failure: Promise<Error>;
+  readonly #plan: AutoscalerPlan;
+  readonly #dependencies: AutoscalerProgramDependencies;
+  readonly #http: HttpServer;
+  #connection: Connection | undefined;
+  #autoscaler: Autoscaler | undefined;
+  #fail: (error: Error) => void = () => {};
+
+  constructor(plan: AutoscalerPlan, dependencies: AutoscalerProgramDependencies) {
+    this.#plan = plan;
+    this.#dependencies = dependencies;
+    const { clock, log, healthzPort } = dependencies;
+    const place = { address: undefined, port: healthzPort, waitForPort: false, flag: '--healthz-port' };
+    this.#http = new HttpServer(place, this.#routes(), clock, log);
+    this.failure = new Promise((resolve) => {
+      this.#fail = resolve;
+    });
+  }
+
+  /**
+   * Health is answered from the start, whatever the API server does.
+   *
+   * @throws HttpServerError, ClusterConfigurationError and what `connect` throws
+   */
+  async start(): Promise<void> {
+    await this.#http.start();
+    const connection = await this.#dependencies.connect();
+    this.#connection = connection;
+    const autoscaler = new Autoscaler(this.#plan, { ...this.#dependencies, connection });
+    this.#autoscaler = autoscaler;
+    void autoscaler.failure.then((error) => this.#fail(error));
+    autoscaler.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#autoscaler?.stop();
+    this.#connection?.close();
+    await this.#http.stop();
+  }
+
+  get port(): number | undefined {
+    return this.#http.port;
+  }
+
+  #routes(): ReadonlyMap<string, HttpRoute> {
+    const metrics = () => {
+      const own = this.#autoscaler?.stats.write(this.#autoscaler.isLeader) ?? '';
+      return { status: 200, type: METRICS_TEXT, body: `${own}${this.#dependencies.furtherMetrics()}` };
+    };
+    return new Map<string, HttpRoute>([
+      ['/healthz', () => OK],
+      ['/last-poll', () => this.#lastPoll()],
+      ['/metrics', metrics],
+    ]);
+  }
+
+  #lastPoll(): HttpReply {
+    const last = this.#autoscaler?.stats.lastPoll;
+    if (last?.kind !== 'failed') return OK;
+    const body = `Encountered error at last poll cycle: ${last.reason}`;
+    return { status: 500, type: PLAIN_TEXT, body };
+  }
+}
+
+const OK: HttpReply = { status: 200, type: PLAIN_TEXT, body: '' };

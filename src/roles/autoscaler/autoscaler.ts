@@ -1,0 +1,155 @@
+/**
+ * The autoscaler: keeps the replicas of its targets in proportion to the cluster, for as long as it runs.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { OutageLog } from '../../base/outage-log.ts';
+import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
+import { findParametersFault } from '../../config/autoscaler/default-parameters.ts';
+import type { Connection } from '../../kube/api/connection/types.ts';
+import { makeApiAccess } from '../../kube/api/list-watch/api-access.ts';
+import { RestClient } from '../../kube/api/rest/rest-client.ts';
+import { AutoscalerStats } from './autoscaler-stats.ts';
+import { FollowedConfigMap } from './followed-config-map.ts';
+import { FollowedNodes } from './followed-nodes.ts';
+import { LeaderElection } from './leader-election.ts';
+import { Poller, type PollResult } from './poll.ts';
+import { PollSchedule } from './poll-schedule.ts';
+
+export interface AutoscalerDependencies {
+  /** To the API server; it stays open when the autoscaler stops. */
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From 0 to below 1; `Math.random` unless given. */
+  readonly random?: () => number;
+  /** Of this instance in an election: no two have the same. */
+  readonly identity: string;
+}
+
+export class Autoscaler {
+  readonly stats: AutoscalerStats;
+  /** Kept once so many polls in a row have failed as the plan allows; never without a bound. */
+  readonly failure: Promise<Error>;
+  readonly #plan: AutoscalerPlan;
+  readonly #log: Log;
+  readonly #rest: RestClient;
+  readonly #nodes: FollowedNodes;
+  readonly #configMap: FollowedConfigMap;
+  readonly #election: LeaderElection | undefined;
+  readonly #schedule: PollSchedule;
+  readonly #poller: Poller;
+  readonly #outage: OutageLog;
+  #fail: (error: Error) => void = () => {};
+  /** What the last poll was made from. */
+  #polled: Seen = {};
+  #seen: Seen = {};
+  #isPolling = false;
+  #hasNews = false;
+  #running: Promise<void> | undefined;
+
+  constructor(plan: AutoscalerPlan, dependencies: AutoscalerDependencies) {
+    const { connection, clock, log, random = Math.random, identity } = dependencies;
+    const { namespace, isDryRun } = plan;
+    this.#plan = plan;
+    this.#log = log;
+    this.#rest = new RestClient(connection, clock);
+    const api = makeApiAccess({ connection, clock, log, random });
+    this.#nodes = new FollowedNodes(api, plan.nodeLabels, (counts) => this.#onNews({ counts }));
+    this.#configMap = new FollowedConfigMap(api, namespace, plan.configMap, (data) => this.#onNews({ data }));
+    this.#schedule = new PollSchedule(plan.pollPeriod, clock);
+    const onElected = () => this.#schedule.changed();
+    // A dry run has nothing that it could do twice.
+    if (plan.election !== undefined && !isDryRun)
+      this.#election = new LeaderElection(plan.election, {
+        ...{ rest: this.#rest, namespace, identity, clock, log, random, onElected },
+      });
+    this.#poller = new Poller(plan, {
+      rest: this.#rest,
+      countNodes: () => this.#nodes.count(),
+      isLeader: () => this.isLeader,
+      ...{ clock, log },
+    });
+    this.stats = new AutoscalerStats(clock);
+    this.#outage = new OutageLog(log, clock, { failed: 'poll failed', ended: 'polls succeed again' });
+    this.failure = new Promise((resolve) => {
+      this.#fail = resolve;
+    });
+  }
+
+  /** Whether this instance scales: always, where there is no election. */
+  get isLeader(): boolean {
+    return this.#election?.isLeader ?? true;
+  }
+
+  start(): void {
+    const fault = this.#plan.defaultParameters && findParametersFault(this.#plan.defaultParameters);
+    if (fault !== undefined) this.#log.warn('the default parameters cannot be used', { reason: fault });
+    this.#nodes.start();
+    this.#configMap.start();
+    this.#election?.start();
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#schedule.stop();
+    this.#rest.abort();
+    await Promise.all([this.#nodes.stop(), this.#configMap.stop(), this.#running]);
+    await this.#election?.stop();
+  }
+
+  async #run(): Promise<void> {
+    while (await this.#schedule.next()) {
+      if (!this.isLeader) continue;
+      this.#isPolling = true;
+      const result = await this.#poller.poll();
+      this.#isPolling = false;
+      // What could not be read is no reason to hurry.
+      this.#polled = {
+        data: result.data ?? this.#seen.data,
+        counts: result.counts ?? this.#seen.counts,
+      };
+      if (this.#hasNews) this.#hurryIfNew();
+      this.stats.note(result);
+      this.#report(result);
+    }
+  }
+
+  #report({ errors }: PollResult): void {
+    const reason = errors.join('; ');
+    if (errors.length === 0) this.#outage.ended();
+    else this.#outage.failed(reason);
+    const { maxSyncFailures } = this.#plan;
+    const { failuresInARow } = this.stats;
+    if (maxSyncFailures > 0 && failuresInARow >= maxSyncFailures)
+      this.#fail(
+        new Error(
+          `${failuresInARow} polls in a row failed, as many as --max-sync-failures allows: ${reason}`,
+        ),
+      );
+  }
+
+  /** A watch has told something. While a poll is under way it is looked at when that has ended. */
+  #onNews(news: Seen): void {
+    this.#seen = { ...this.#seen, ...news };
+    if (this.#isPolling) this.#hasNews = true;
+    else this.#hurryIfNew();
+  }
+
+  #hurryIfNew(): void {
+    this.#hasNews = false;
+    const { counts, data } = this.#seen;
+    const isNew =
+      (counts !== undefined && JSON.stringify(counts) !== JSON.stringify(this.#polled.counts)) ||
+      ('data' in this.#seen && !isSameData(data, this.#polled.data));
+    if (isNew && this.isLeader) this.#schedule.changed();
+  }
+}
+
+/** What watches have told; no `data` before it is known whether there is a ConfigMap. */
+type Seen = Partial<Pick<PollResult, 'counts' | 'data'>>;
+
+function isSameData(one: PollResult['data'], other: PollResult['data']): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.size === other.size && [...one].every(([key, text]) => other.get(key) === text);
+}

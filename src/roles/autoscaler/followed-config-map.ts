@@ -1,0 +1,51 @@
+/**
+ * A watch of the ConfigMap, which tells that it may have changed. It is given up where watching is not allowed: the rights that
+ * the original has let it be read at each poll, and no more.
+ */
+import type { Log } from '../../base/log.ts';
+import type { ApiAccess } from '../../kube/api/list-watch/api-access.ts';
+import { followConfigMap } from '../../kube/api/list-watch/further-kinds.ts';
+import type { Follower } from '../../kube/api/list-watch/reflector.ts';
+import { ConfigMapSink } from '../../kube/objects/config-map-sink.ts';
+
+/** Refusals in a row after which it is given up, some 10 s: a server that has just started may refuse what it allows later. */
+const MAX_REFUSALS = 5;
+
+export class FollowedConfigMap {
+  readonly #follower: Follower;
+  readonly #log: Log;
+  #refusals = 0;
+
+  /** @param onChange called with the data whenever the ConfigMap may have changed; with nothing while there is none */
+  constructor(
+    api: ApiAccess,
+    namespace: string,
+    name: string,
+    onChange: (data: ReadonlyMap<string, string> | undefined) => void,
+  ) {
+    this.#log = api.log;
+    this.#follower = followConfigMap(api, namespace, name, new ConfigMapSink(name, onChange), () =>
+      this.#review(),
+    );
+  }
+
+  start(): void {
+    this.#follower.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#follower.stop();
+  }
+
+  #review(): void {
+    const { state } = this.#follower.status();
+    if (state.kind === 'watching') this.#refusals = 0;
+    if (state.kind !== 'waiting' || state.reason.kind !== 'permission') return;
+    this.#refusals += 1;
+    if (this.#refusals !== MAX_REFUSALS) return;
+    this.#log.info('the ConfigMap may not be watched: it is read at each poll only', {
+      hint: 'Allow watch on it to have changes applied at once.',
+    });
+    void this.#follower.stop();
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * One of several instances is the leader: the one that holds a Lease, and renews it before it ends.
+ *
+ * Whether another instance still holds it is judged by when its record was last seen to change, on the clock of this machine,
+ * so that the clocks of others do not matter.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { OutageLog } from '../../base/outage-log.ts';
+import type { ElectionPlan } from '../../config/autoscaler/autoscaler-plan.ts';
+import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
+import { asRecord, asText, type JsonRecord } from '../../kube/objects/trim/fields.ts';
+
+export interface ElectionDependencies {
+  readonly rest: RestClient;
+  readonly namespace: string;
+  /** No two instances have the same. */
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  /** Called when this instance has become the leader. */
+  readonly onElected: () => void;
+}
+
+/** Of the time that a Lease holds: how long a leader acts on one that it could not renew, and how often it tries. */
+const TRUST = 2 / 3;
+const RETRY = 2 / 15;
+const JITTER = 0.2;
+
+export class LeaderElection {
+  readonly #plan: ElectionPlan;
+  readonly #dependencies: ElectionDependencies;
+  readonly #collection: string;
+  readonly #outage: OutageLog;
+  /** When the request was sent that renewed the Lease last, on the monotonic clock; undefined: another has it, or nobody. */
+  #renewedAt: number | undefined;
+  #wasLeader = false;
+  /** The record as it was last seen, and since when. */
+  #seen: { readonly record: string; readonly since: number } | undefined;
+  #isStopped = false;
+  #timer: Timer | undefined;
+  #wake: () => void = () => {};
+  #running: Promise<void> | undefined;
+
+  constructor(plan: ElectionPlan, dependencies: ElectionDependencies) {
+    this.#plan = plan;
+    this.#dependencies = dependencies;
+    this.#collection = `/apis/coordination.k8s.io/v1/namespaces/${dependencies.namespace}/leases`;
+    this.#outage = new OutageLog(dependencies.log, dependencies.clock, {
+      failed: 'the Lease cannot be acquired or renewed',
+      ended: 'the Lease can be used again',
+    });
+  }
+
+  /** It stops being true in good time before another instance may take the Lease. */
+  get isLeader(): boolean {
+    if (this.#renewedAt === undefined) return false;
+    return this.#dependencies.clock.monotonic() - this.#renewedAt < this.#plan.duration * TRUST;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Gives the Lease back, so that another instance takes it at once. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#wake();
+    await this.#running;
+    if (!this.isLeader) return;
+    this.#renewedAt = undefined;
+    try {
+      const lease = await this.#read();
+      const spec = asRecord(lease?.['spec']);
+      if (lease === undefined || spec?.['holderIdentity'] !== this.#dependencies.identity) return;
+      await this.#replace(lease, { ...spec, holderIdentity: '', leaseDurationSeconds: 1 });
+    } catch (error) {
+      this.#dependencies.log.debug('the Lease was not given back', { reason: String(error) });
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { clock, random } = this.#dependencies;
+    while (!this.#isStopped) {
+      await this.#try();
+      this.#report();
+      if (this.#isStopped) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        const delay = this.#plan.duration * RETRY * (1 + JITTER * random());
+        this.#timer = clock.after(delay, resolve);
+      });
+    }
+  }
+
+  async #try(): Promise<void> {
+    const sentAt = this.#dependencies.clock.monotonic();
+    try {
+      const isHeld = await this.#acquire(sentAt);
+      this.#renewedAt = isHeld ? sentAt : undefined;
+      this.#outage.ended();
+    } catch (error) {
+      // Another instance was faster; what it wrote is seen the next time.
+      if (error instanceof RestError && error.status === 409) this.#renewedAt = undefined;
+      else this.#outage.failed(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** @returns whether this instance has it now */
+  async #acquire(now: number): Promise<boolean> {
+    const { identity, rest, namespace } = this.#dependencies;
+    const lease = await this.#read();
+    if (lease === undefined) {
+      const metadata = { name: this.#plan.lease, namespace };
+      const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata };
+      await rest.create(this.#collection, { ...object, spec: this.#record(undefined) });
+      return true;
+    }
+    const spec = asRecord(lease['spec']);
+    const holder = asText(spec?.['holderIdentity']) ?? '';
+    if (holder !== identity && holder !== '' && !this.#hasEnded(spec ?? {}, now)) return false;
+    await this.#replace(lease, this.#record(spec));
+    return true;
+  }
+
+  #hasEnded(spec: JsonRecord, now: number): boolean {
+    const record = JSON.stringify(spec);
+    if (this.#seen?.record !== record) this.#seen = { record, since: now };
+    const seconds = Number(spec['leaseDurationSeconds']);
+    const duration = Number.isFinite(seconds) ? seconds * 1000 : this.#plan.duration;
+    return now - this.#seen.since >= duration;
+  }
+
+  #record(before: JsonRecord | undefined): JsonRecord {
+    const { identity, clock } = this.#dependencies;
+    // With microseconds, as the type has them.
+    const renewTime = new Date(clock.now()).toISOString().replace('Z', '000Z');
+    const isSame = before?.['holderIdentity'] === identity;
+    const transitions = Number(before?.['leaseTransitions'] ?? 0) || 0;
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(this.#plan.duration / 1000),
+      acquireTime: isSame ? (before['acquireTime'] ?? renewTime) : renewTime,
+      renewTime,
+      leaseTransitions: isSame || before === undefined ? transitions : transitions + 1,
+    };
+  }
+
+  async #read(): Promise<JsonRecord | undefined> {
+    try {
+      return await this.#dependencies.rest.get(`${this.#collection}/${this.#plan.lease}`);
+    } catch (error) {
+      if (error instanceof RestError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async #replace(lease: JsonRecord, spec: JsonRecord): Promise<void> {
+    await this.#dependencies.rest.replace(`${this.#collection}/${this.#plan.lease}`, { ...lease, spec });
+  }
+
+  #report(): void {
+    const { isLeader } = this;
+    if (isLeader === this.#wasLeader) return;
+    this.#wasLeader = isLeader;
+    const { log, identity, onElected } = this.#dependencies;
+    log.info(isLeader ? 'became the leader' : 'is the leader no more', {
+      lease: this.#plan.lease,
+      identity,
+    });
+    if (isLeader) onElected();
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * The ConfigMap with the parameters: read at each poll, and created from the default parameters where there is none.
+ */
+import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
+import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
+import type { JsonRecord } from '../../kube/objects/trim/fields.ts';
+import { trimConfigMap } from '../../kube/objects/trim/trim-config-map.ts';
+
+export interface FetchedParameters {
+  readonly data: ReadonlyMap<string, string>;
+  readonly wasCreated: boolean;
+}
+
+type Place = Pick<AutoscalerPlan, 'namespace' | 'configMap' | 'defaultParameters' | 'isDryRun'>;
+
+/** @throws RestError. Only where there is no ConfigMap is one created: any other refusal says nothing about it. */
+export async function fetchParameters(
+  rest: RestClient,
+  { namespace, configMap: name, defaultParameters, isDryRun }: Place,
+): Promise<FetchedParameters> {
+  const collection = `/api/v1/namespaces/${namespace}/configmaps`;
+  try {
+    return { data: dataOf(await rest.get(`${collection}/${name}`)), wasCreated: false };
+  } catch (error) {
+    if (!isStatus(error, 404) || defaultParameters === undefined) throw error;
+  }
+  if (isDryRun) return { data: defaultParameters, wasCreated: false };
+  const metadata = { name, namespace };
+  const data = Object.fromEntries(defaultParameters);
+  try {
+    await rest.create(collection, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
+    return { data: defaultParameters, wasCreated: true };
+  } catch (error) {
+    if (!isStatus(error, 409)) throw error;
+    // Another instance was faster.
+    return { data: dataOf(await rest.get(`${collection}/${name}`)), wasCreated: false };
+  }
+}
+
+function dataOf(object: JsonRecord): ReadonlyMap<string, string> {
+  const trimmed = trimConfigMap(object);
+  return trimmed.kind === 'object' ? trimmed.object.data : new Map();
+}
+
+function isStatus(error: unknown, status: number): boolean {
+  return error instanceof RestError && error.status === status;
+}

@@ -1,0 +1,128 @@
+/**
+ * One poll: the parameters, the size of the cluster, and each target brought to the replicas that follow from them.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { AutoscalerPlan } from '../../config/autoscaler/autoscaler-plan.ts';
+import { readParameters } from '../../config/autoscaler/parameters.ts';
+import type { ScaleTarget } from '../../config/autoscaler/scale-targets.ts';
+import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
+import type { NodeCounts } from '../../kube/objects/node-counts.ts';
+import { decideReplicas } from './decide.ts';
+import { fetchParameters } from './parameters-source.ts';
+import { type Scaling, scale } from './scale-client.ts';
+import { ScaleDownPace } from './scale-down-pace.ts';
+import { findScalePlace, type ScalePlace } from './scale-place.ts';
+import { ScalingEvents } from './scaling-events.ts';
+
+export interface PollerDependencies {
+  readonly rest: RestClient;
+  readonly countNodes: () => Promise<NodeCounts>;
+  /** Whether this instance may write now. */
+  readonly isLeader: () => boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What a poll has found out, as far as it came. */
+export interface PollResult {
+  readonly data: ReadonlyMap<string, string> | undefined;
+  readonly counts: NodeCounts | undefined;
+  /** The replicas that the parameters ask for. */
+  readonly wanted: number | undefined;
+  /** By the target as it is shown. */
+  readonly scalings: ReadonlyMap<string, Scaling>;
+  /** Empty if all went well. */
+  readonly errors: readonly string[];
+}
+
+export class Poller {
+  readonly #plan: AutoscalerPlan;
+  readonly #dependencies: PollerDependencies;
+  readonly #pace: ScaleDownPace;
+  readonly #events: ScalingEvents;
+  /** Where targets are, once that is found out. */
+  readonly #places = new Map<ScaleTarget, ScalePlace>();
+
+  constructor(plan: AutoscalerPlan, dependencies: PollerDependencies) {
+    this.#plan = plan;
+    this.#dependencies = dependencies;
+    const { rest, clock, log } = dependencies;
+    this.#pace = new ScaleDownPace(plan.scaleDown, plan.pollPeriod, clock.monotonic());
+    this.#events = new ScalingEvents(rest, plan.namespace, clock, log);
+  }
+
+  /** Never rejects: what fails is among the errors. A target that fails does not keep the others from being scaled. */
+  async poll(): Promise<PollResult> {
+    const { rest, countNodes, clock, log } = this.#dependencies;
+    const scalings = new Map<string, Scaling>();
+    let data: PollResult['data'];
+    let counts: PollResult['counts'];
+    let wanted: PollResult['wanted'];
+    const errors: string[] = [];
+    try {
+      const fetched = await fetchParameters(rest, this.#plan);
+      data = fetched.data;
+      if (fetched.wasCreated) log.info('created the ConfigMap', { name: this.#plan.configMap });
+      const parameters = readParameters(data);
+      counts = await countNodes();
+      wanted = decideReplicas(parameters, counts).replicas;
+      this.#pace.want(wanted, clock.monotonic());
+      for (const target of this.#plan.targets) await this.#scale(target, counts, scalings, errors);
+    } catch (error) {
+      errors.push(wordsOf(error));
+    }
+    return { data, counts, wanted, scalings, errors };
+  }
+
+  async #scale(
+    target: ScaleTarget,
+    counts: NodeCounts,
+    scalings: Map<string, Scaling>,
+    errors: string[],
+  ): Promise<void> {
+    const { rest, isLeader, clock } = this.#dependencies;
+    try {
+      const place = await this.#placeOf(target);
+      const scaling = await scale(
+        rest,
+        place,
+        (current) => this.#pace.allow(target.shown, current, clock.monotonic()),
+        () => isLeader() && !this.#plan.isDryRun,
+      );
+      scalings.set(target.shown, scaling);
+      if (scaling.isWritten || (this.#plan.isDryRun && scaling.before !== scaling.after))
+        await this.#tell(target, place, scaling, counts);
+    } catch (error) {
+      // It may be served under another version now.
+      if (error instanceof RestError && error.status === 404) this.#places.delete(target);
+      errors.push(wordsOf(error));
+    }
+  }
+
+  async #tell(target: ScaleTarget, place: ScalePlace, scaling: Scaling, counts: NodeCounts): Promise<void> {
+    const { log, clock } = this.#dependencies;
+    const { before: from, after: to, isWritten } = scaling;
+    const { nodes, schedulableNodes, cores, schedulableCores } = counts;
+    log.info(isWritten ? 'scaled' : 'would be scaled', {
+      ...{ target: target.shown, from, to },
+      ...{ nodes, schedulableNodes, cores, schedulableCores },
+    });
+    if (!isWritten) return;
+    if (to < from) this.#pace.scaledDown(target.shown, clock.monotonic());
+    const cause = `${schedulableNodes} of ${nodes} nodes and ${schedulableCores} of ${cores} cores take pods`;
+    await this.#events.write(place, target.name, scaling, cause);
+  }
+
+  async #placeOf(target: ScaleTarget): Promise<ScalePlace> {
+    const known = this.#places.get(target);
+    if (known !== undefined) return known;
+    const place = await findScalePlace(target, this.#plan.namespace, this.#dependencies.rest);
+    this.#places.set(target, place);
+    return place;
+  }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

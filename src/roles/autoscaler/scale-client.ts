@@ -1,0 +1,46 @@
+/**
+ * Sets `spec.replicas` through the scale subresource: read, compared, and written only if it differs.
+ */
+import { type RestClient, RestError } from '../../kube/api/rest/rest-client.ts';
+import { asRecord } from '../../kube/objects/trim/fields.ts';
+import type { ScalePlace } from './scale-place.ts';
+
+/** The writes that others have come before, until the next poll is waited for. */
+const MAX_CONFLICTS = 5;
+
+export interface Scaling {
+  readonly before: number;
+  /** What it has now, or would have. */
+  readonly after: number;
+  readonly isWritten: boolean;
+}
+
+/**
+ * @param choose the replicas that it shall have, by those that it has
+ * @param mayWrite asked just before each write
+ * @throws RestError
+ */
+export async function scale(
+  rest: RestClient,
+  { path }: ScalePlace,
+  choose: (current: number) => number,
+  mayWrite: () => boolean,
+): Promise<Scaling> {
+  for (let conflicts = 0; ; conflicts += 1) {
+    const object = await rest.get(path);
+    const spec = asRecord(object['spec']) ?? {};
+    // What is 0 is left out.
+    const before = spec['replicas'] ?? 0;
+    if (typeof before !== 'number' || !Number.isInteger(before))
+      throw new RestError(`spec.replicas of ${path} is no number: ${JSON.stringify(before)}`, undefined);
+    const after = choose(before);
+    if (after === before || !mayWrite()) return { before, after, isWritten: false };
+    try {
+      await rest.replace(path, { ...object, spec: { ...spec, replicas: after } });
+      return { before, after, isWritten: true };
+    } catch (error) {
+      const isConflict = error instanceof RestError && error.status === 409;
+      if (!isConflict || conflicts >= MAX_CONFLICTS) throw error;
+    }
+  }
+}
