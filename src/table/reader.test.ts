@@ -376,6 +376,15 @@ describe('cached answers', () => {
     }
   });
 
+  it('are not kept for questions without RD', () => {
+    table.cache(cachedAddress('hot.example.com', '192.0.2.7', 600), now);
+    const asked = query('hot.example.com', 'A', { flags: 0 });
+    expect(reader.answer(asked.packet, 0, asked.length, asked.packet.length, 'udp')).toBeGreaterThan(0);
+    expect([...table.cachedEntries()].map(({ used }) => used)).toEqual([false]);
+    expect(verdict('hot.example.com', 'A')).toBeGreaterThan(0);
+    expect([...table.cachedEntries()].map(({ used }) => used)).toEqual([true]);
+  });
+
   it('stay popular when the index is built anew', () => {
     table.cache(cachedAddress('hot.example.com', '192.0.2.7', 600), now);
     expect(verdict('hot.example.com', 'A')).toBeGreaterThan(0);

@@ -53,6 +53,8 @@ const LAST_META_TYPE = 255;
 const TYPE_OTHER = 0;
 /** A look-up goes on with the next publication: neither a length nor a verdict. */
 const NEXT = -2;
+/** The RD bit, in the third octet of a header. */
+const RECURSION_DESIRED = 0x01;
 
 export class TableReader {
   readonly #views: TableViews;
@@ -337,7 +339,9 @@ export class TableReader {
     const flags = words[(entry + CACHED.FLAGS) >> 2] ?? 0;
     const body = entry + (words[(entry + CACHED.BODY) >> 2] ?? 0);
     this.#outcome = words[(entry + CACHED.OUTCOME) >> 2] ?? 0;
-    if (octets[this.#finder.recencyAt] === 0) octets[this.#finder.recencyAt] = 1;
+    // Without RD nothing is asked for, so nothing is kept for it either.
+    const isDesired = (this.#view.getUint8(start + 2) & RECURSION_DESIRED) !== 0;
+    if (isDesired && octets[this.#finder.recencyAt] === 0) octets[this.#finder.recencyAt] = 1;
     if ((flags & CACHED_FLAG.REDIRECT) !== 0) return this.#answerRedirect(start, max, entry);
     const recursion = (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0;
     const age = this.#second - (words[(entry + CACHED.STORED) >> 2] ?? 0);
