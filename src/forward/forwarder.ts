@@ -105,7 +105,10 @@ export class Forwarder {
     const known = this.#join(asked, client);
     if (known !== undefined) return known.promise();
     const route = this.#admitTo(asked.name);
-    if (route.kind === 'failed') return Promise.resolve(route);
+    if (route.kind === 'failed') {
+      if (route === OVERLOADED) this.#refused += 1;
+      return Promise.resolve(route);
+    }
     const inflight = new InflightQuery(asked, this.#routes, route, this.#clock.monotonic());
     const reply = inflight.promise();
     this.#admit(inflight, client);
@@ -205,9 +208,16 @@ export class Forwarder {
   /** The same for a question that has just come: while all servers are down one question tests them, and no other waits. */
   #admitTo(name: NameKey): ServersRoute<InflightQuery> | ForwardFailure {
     const route = this.#findRoute(name);
-    if (route.kind === 'failed' || !this.#plan.failFast || !route.group.isTested || !isAllDown(route))
-      return route;
+    if (route.kind === 'failed') return route;
+    if (!this.#hasRoom(route.group)) return OVERLOADED;
+    if (!this.#plan.failFast || !route.group.isTested || !isAllDown(route)) return route;
     return failed('down', route.upstreams.map(({ text }) => text).join(', '));
+  }
+
+  /** All groups together are bounded too: a group may have no more questions than there are places left. */
+  #hasRoom({ admission }: ServerGroup<InflightQuery>): boolean {
+    const { inFlight, queued } = this.#plan.limits;
+    return admission.size < FULL_GROUPS * (inFlight + queued) - this.#inflightQueries.size;
   }
 
   #admit(inflight: InflightQuery, client: AccountedClient): void {
@@ -345,6 +355,9 @@ export class Forwarder {
 function isAllDown({ upstreams }: ServersRoute<InflightQuery>): boolean {
   return upstreams.every(({ isDown }) => isDown);
 }
+
+/** So many groups of servers may have all the questions that a group may have, all together. */
+const FULL_GROUPS = 4;
 
 const STOPPED = failed('stopped', 'the forwarder was stopped');
 const OVERLOADED = failed('overloaded', 'too many questions are under way');

@@ -142,3 +142,43 @@ describe('a stub zone whose servers are dead', () => {
     forwarder.stop();
   });
 });
+
+describe('groups of servers that do not answer', () => {
+  const zones = Array.from({ length: 12 }, (_, index) => `dead${index}.example`);
+  const ruleFor = (zone: string, server: string): ForwardRule => ({
+    ...defaultRule([parseUpstream(server)]),
+    names: [{ kind: 'domain', name: toKey(parseName(`${zone}.`)) }],
+  });
+
+  it('have a bound together, and leave room for a group that does', async () => {
+    const clock = new ManualClock();
+    const limits = { inFlight: 15, perClient: 15, queued: 15, queueDeadline: 1000 };
+    const rules = [
+      ...zones.map((zone, index) => ruleFor(zone, `192.0.2.${index + 1}`)),
+      ruleFor('alive.example', '198.51.100.1'),
+    ];
+    const forwarder = new Forwarder(
+      { ...planFor([], { limits, failFast: false }), rules },
+      {
+        clock,
+        log: silentLog,
+        resolveName: () => Promise.reject(new Error('no names here')),
+        connect: (_, address) =>
+          new ScriptedServer(
+            clock,
+            address === '198.51.100.1' ? { kind: 'answers', rcode: 0, after: 2 } : { kind: 'silent' },
+          ),
+      },
+    );
+    for (let turn = 0; turn < 100; turn += 1)
+      for (const zone of zones)
+        void forwarder.resolve(questionFor(`n${turn}.${zone}.`), { address: `10.0.0.${turn}` });
+    const { inFlight, queued } = forwarder.statistics();
+    expect(inFlight + queued).toBeGreaterThan(100);
+    expect(inFlight + queued).toBeLessThanOrEqual(4 * 30);
+    const reply = forwarder.resolve(questionFor('www.alive.example.'), { address: '10.0.1.1' });
+    clock.advance(10);
+    expect((await reply).kind).toBe('reply');
+    forwarder.stop();
+  });
+});

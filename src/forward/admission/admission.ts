@@ -71,6 +71,11 @@ export class Admission<Work> {
     this.#startNext();
   }
 
+  /** Questions that are in flight or wait. */
+  get size(): number {
+    return this.#runningCount + this.#all.size;
+  }
+
   statistics(): AdmissionStatistics {
     return { running: this.#runningCount, waiting: this.#all.size, refused: this.#refused };
   }
