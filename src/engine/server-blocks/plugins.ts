@@ -15,6 +15,7 @@ import { ErrorsHandler } from '../../handlers/errors/errors.ts';
 import { File } from '../../handlers/file/file.ts';
 import { Forward } from '../../handlers/forward/forward.ts';
 import { createHeaderHandler } from '../../handlers/header/header.ts';
+import { Kubernetes } from '../../handlers/kubernetes/kubernetes-plugin.ts';
 import { createLoadbalanceHandler } from '../../handlers/loadbalance/loadbalance.ts';
 import { createLocalhostHandler } from '../../handlers/local/localhost.ts';
 import { createLogHandler } from '../../handlers/log/log.ts';
@@ -24,6 +25,7 @@ import { createPrometheusHandler } from '../../handlers/prometheus/prometheus.ts
 import { createRewriteHandler } from '../../handlers/rewrite/rewrite.ts';
 import { createTemplateHandler } from '../../handlers/template/template.ts';
 import { createWhoamiHandler } from '../../handlers/whoami/whoami.ts';
+import { addressesOfServer } from './own-addresses.ts';
 import type { Plugin, PluginContext } from './plugin.ts';
 
 type MakePlugin<Options> = (options: Options, context: PluginContext) => Plugin;
@@ -55,7 +57,10 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   header: plainly(createHeaderHandler),
   health: setting,
   hosts: undefined,
-  kubernetes: undefined,
+  kubernetes(options, context) {
+    const ownAddresses = addressesOfServer(context.server);
+    return new Kubernetes(options, { ...context, ownAddresses, environment: process.env });
+  },
   loadbalance: plainly(() => createLoadbalanceHandler()),
   local: plainly(createLocalhostHandler),
   log: plainly(createLogHandler),

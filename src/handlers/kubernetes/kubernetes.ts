@@ -42,7 +42,7 @@ export function createKubernetesHandler(cluster: ClusterSource): Handler {
 }
 
 /** Only what is known to be there is told. */
-function answerWhileUnknown(names: KubernetesNames, { key, question }: Query): Answer {
+export function answerWhileUnknown(names: KubernetesNames, { key, question }: Query): Answer {
   const node = names.findStanding(key);
   const set = node && setOf(node, question.type);
   if (set === undefined || set.additional === 'elsewhere') return { kind: 'servfail' };

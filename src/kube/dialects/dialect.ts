@@ -22,6 +22,8 @@ export interface ServiceView {
   readonly ttl: number;
   /** The cluster's domain. */
   readonly domain: NameKey;
+  /** Whether a service with cluster IPs and no ready endpoint has no names. */
+  readonly ignoresEmptyServices: boolean;
   /** Whether endpoints that stay are the same values in the next view, so that what is derived from them may be kept. */
   readonly keepsEndpoints: boolean;
 }

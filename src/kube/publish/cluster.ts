@@ -8,6 +8,7 @@
 import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -38,6 +39,12 @@ export interface ClusterOptions {
   readonly reverseZones?: readonly NameKey[];
   /** Whether answers have RA set. Default: that of the dialect. */
   readonly recursionAvailable?: boolean;
+  /** Whose zones the names are. Default: the table's first publication. */
+  readonly publication?: PublicationId;
+  /** Whether endpoints are followed; without them headless services have no names. Default: yes. */
+  readonly hasEndpoints?: boolean;
+  /** Whether services with cluster IPs and no ready endpoint have no names. Default: no. */
+  readonly ignoresEmptyServices?: boolean;
   /** Types of records that are left out of all answers. */
   readonly filteredTypes?: ReadonlySet<number>;
   /** The addresses of this machine, for the name server's own name. */
@@ -98,8 +105,11 @@ export class Cluster {
         `cluster domain too long: ${options.domain}; at most ${MAX_DOMAIN_CHARACTERS} characters`,
       );
     const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_ZONES } = options;
+    const { hasEndpoints = true, ignoresEmptyServices = false } = options;
     this.#clock = clock;
-    this.#model = new ClusterModel({ domain, dialect, pods, ttl, ownAddresses, reverseZones });
+    this.#model = new ClusterModel({
+      ...{ domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices },
+    });
     this.#model.renewZones(this.#seconds());
     this.names = new KubernetesNames(this.#model);
     this.#publication = new Publication(this.#model, table, log, options);
@@ -116,7 +126,7 @@ export class Cluster {
     );
     this.namespaces = new ObjectStore((key, _before, after) => this.#namespaceChanged(key, after), listed);
     this.pods = new ObjectStore((_key, before, after) => this.#podChanged(before, after), listed);
-    this.#needed = this.#neededStores(dialect.usesNamespaces, pods);
+    this.#needed = this.#neededStores(dialect.usesNamespaces, hasEndpoints, pods);
   }
 
   /** Grows with every change of an object: what was answered under an older one may be old. */
@@ -206,11 +216,13 @@ export class Cluster {
     else this.pods.upsert(object);
   }
 
-  #neededStores(usesNamespaces: boolean, pods: PodMode): ReadonlyMap<ObjectKind, ObjectStore<never>> {
-    const stores = new Map<ObjectKind, ObjectStore<never>>([
-      ['Service', this.services],
-      ['Endpoints', this.endpoints],
-    ]);
+  #neededStores(
+    usesNamespaces: boolean,
+    hasEndpoints: boolean,
+    pods: PodMode,
+  ): ReadonlyMap<ObjectKind, ObjectStore<never>> {
+    const stores = new Map<ObjectKind, ObjectStore<never>>([['Service', this.services]]);
+    if (hasEndpoints) stores.set('Endpoints', this.endpoints);
     if (usesNamespaces) stores.set('Namespace', this.namespaces);
     if (pods === 'verified') stores.set('Pod', this.pods);
     return stores;

@@ -26,6 +26,8 @@ export interface ModelOptions {
   readonly pods: PodMode;
   /** Seconds, 0 to 3600. */
   readonly ttl: number;
+  /** Whether services with cluster IPs and no ready endpoint have no names. */
+  readonly ignoresEmptyServices: boolean;
   /** Apexes below `in-addr.arpa.` and `ip6.arpa.`, those included. */
   readonly reverseZones: readonly NameKey[];
   /** The addresses of this machine, to find the service that clients reach us by; or to show them where there is none. */
@@ -64,7 +66,7 @@ export class ClusterModel implements ClusterDirectory {
   }
 
   *viewInSteps(unit: ServiceUnit): Steps<ServiceView | undefined> {
-    const { domain, ttl } = this.options;
+    const { domain, ttl, ignoresEmptyServices } = this.options;
     if (unit.service === undefined || !isLabel(unit.name)) return undefined;
     const parent = this.namespaceName(unit.namespace.name);
     const name = parent && nameBelow(unit.name, parent);
@@ -72,7 +74,8 @@ export class ClusterModel implements ClusterDirectory {
     const service = readLine<ServiceObject>(unit.service);
     const lists = yield* this.#endpointLists(unit);
     const endpoints = mergeEndpoints(lists);
-    return { name, service, endpoints, ttl, domain, keepsEndpoints: unit.kept !== undefined };
+    const keepsEndpoints = unit.kept !== undefined;
+    return { name, service, endpoints, ttl, domain, ignoresEmptyServices, keepsEndpoints };
   }
 
   /** Those of each object. Where there are many objects, those that have not changed are not read again. */

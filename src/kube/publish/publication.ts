@@ -4,7 +4,7 @@
 import type { Log } from '../../base/log.ts';
 import type { Steps } from '../../base/steps.ts';
 import { WorkQueue } from '../../base/work-queue.ts';
-import { DEFAULT_PUBLICATION, type ZoneId } from '../../table/types.ts';
+import { DEFAULT_PUBLICATION, type PublicationId, type ZoneId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { reverseName } from '../../wire/address.ts';
 import { isWithin } from '../../wire/name.ts';
@@ -22,6 +22,8 @@ interface PublishedZone {
 }
 
 export interface PublicationSettings {
+  /** Default: the table's first. */
+  readonly publication?: PublicationId;
   /** Default: that of the dialect. */
   readonly recursionAvailable?: boolean;
   /** Types that are left out. */
@@ -29,6 +31,7 @@ export interface PublicationSettings {
 }
 
 export class Publication {
+  readonly #id: PublicationId;
   readonly #model: ClusterModel;
   readonly #table: TableWriter;
   readonly #publisher: Publisher;
@@ -42,6 +45,7 @@ export class Publication {
   #current: Steps<void> | undefined;
 
   constructor(model: ClusterModel, table: TableWriter, log: Log, settings: PublicationSettings = {}) {
+    this.#id = settings.publication ?? DEFAULT_PUBLICATION;
     this.#model = model;
     this.#table = table;
     this.#recursionAvailable = settings.recursionAvailable ?? model.options.dialect.recursionAvailable;
@@ -49,7 +53,7 @@ export class Publication {
     this.#log = log;
     this.#zones = model.zones.map((zone) => ({
       apex: zone.apex,
-      id: table.defineZone(this.#settings(zone, false)),
+      id: table.defineZone(this.#settings(zone, false), this.#id),
       standing: NOTHING,
     }));
     this.#publishOwnNodes();
@@ -111,7 +115,7 @@ export class Publication {
 
   /** Ends the answers that were derived from the cluster before: its objects, or its nodes in the table, have changed. */
   objectsChanged(): void {
-    this.#table.publicationChanged(DEFAULT_PUBLICATION);
+    this.#table.publicationChanged(this.#id);
   }
 
   #reportFailure(what: string, error: unknown): void {

@@ -14,16 +14,18 @@ import { type ApiAccess, type ApiOptions, makeApiAccess } from './api-access.ts'
 import { type Follower, type KindStatus, Reflector } from './reflector.ts';
 import {
   type ApiVersions,
+  endpointsOfPodsVersions,
   endpointsVersions,
   namespaceVersions,
   podVersions,
+  selectVersions,
   serviceVersions,
 } from './resource.ts';
 
 /** A kind without a sink is not asked for. */
 export interface ClusterSinks {
   readonly services: ObjectSink<ServiceObject>;
-  readonly endpoints: ObjectSink<EndpointsObject>;
+  readonly endpoints?: ObjectSink<EndpointsObject> | undefined;
   readonly namespaces?: ObjectSink<NamespaceObject> | undefined;
   readonly pods?: ObjectSink<PodObject> | undefined;
   /** Is told whether objects are missing that the source knows of and cannot read: what is not found may exist then. */
@@ -32,6 +34,17 @@ export interface ClusterSinks {
 
 export interface ClusterWatchOptions extends ApiOptions {
   readonly sinks: ClusterSinks;
+  /** Which of the objects are followed. Default: all. */
+  readonly selection?: ObjectSelection;
+}
+
+export interface ObjectSelection {
+  /** A label selector for services and their endpoints. */
+  readonly services?: string | undefined;
+  /** A label selector for namespaces. */
+  readonly namespaces?: string | undefined;
+  /** Whether endpoints without a hostname are named after their pods. */
+  readonly namesPods?: boolean;
 }
 
 export interface ClusterWatchStatus {
@@ -51,10 +64,12 @@ export class ClusterWatch {
   constructor(options: ClusterWatchOptions) {
     const api = makeApiAccess(options);
     const { services, endpoints, namespaces, pods } = options.sinks;
+    const selection = options.selection ?? {};
+    const ofEndpoints = selection.namesPods === true ? endpointsOfPodsVersions : endpointsVersions;
     this.#followers = [
-      this.#follow('services', serviceVersions, services, api),
-      this.#follow('endpoints', endpointsVersions, endpoints, api),
-      this.#follow('namespaces', namespaceVersions, namespaces, api),
+      this.#follow('services', selectVersions(serviceVersions, selection.services), services, api),
+      this.#follow('endpoints', selectVersions(ofEndpoints, selection.services), endpoints, api),
+      this.#follow('namespaces', selectVersions(namespaceVersions, selection.namespaces), namespaces, api),
       this.#follow('pods', podVersions, pods, api),
     ].filter((follower) => follower !== undefined);
   }

@@ -1,6 +1,7 @@
 /**
  * Lists: from the watch cache of the API server, whole, or from its store, page by page.
  */
+
 import { asRecord, asText } from '../../objects/trim/fields.ts';
 import { isProtobuf } from '../protobuf/envelope.ts';
 import { ProtobufListReader } from '../protobuf/protobuf-list-reader.ts';

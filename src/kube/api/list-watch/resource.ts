@@ -12,7 +12,7 @@ import type {
   WatchedObject,
 } from '../../objects/objects.ts';
 import { trimConfigMap } from '../../objects/trim/trim-config-map.ts';
-import { trimEndpointSlice } from '../../objects/trim/trim-endpoint-slice.ts';
+import { trimEndpointSlice, trimEndpointSliceOfPods } from '../../objects/trim/trim-endpoint-slice.ts';
 import { trimEndpoints } from '../../objects/trim/trim-endpoints.ts';
 import { trimNamespace } from '../../objects/trim/trim-namespace.ts';
 import { trimNode } from '../../objects/trim/trim-node.ts';
@@ -55,6 +55,27 @@ export const endpointsVersions: ApiVersions<EndpointsObject> = [
   { path: '/apis/discovery.k8s.io/v1beta1/endpointslices', trim: trimEndpointSlice },
   endpoints,
 ];
+
+/** Endpoints without a hostname are named after their pods. */
+export const endpointsOfPodsVersions: ApiVersions<EndpointsObject> = [
+  { path: '/apis/discovery.k8s.io/v1/endpointslices', trim: trimEndpointSliceOfPods },
+  { path: '/apis/discovery.k8s.io/v1beta1/endpointslices', trim: trimEndpointSliceOfPods },
+  endpoints,
+];
+
+/** The same objects, those alone that a label selector matches. */
+export function selectVersions<Kind extends WatchedObject>(
+  versions: ApiVersions<Kind>,
+  labelSelector: string | undefined,
+): ApiVersions<Kind> {
+  if (labelSelector === undefined) return versions;
+  const [first, ...others] = versions;
+  const select = (resource: Resource<Kind>): Resource<Kind> => ({
+    ...resource,
+    path: withQuery(resource.path, { labelSelector }),
+  });
+  return [select(first), ...others.map(select)];
+}
 
 export function configMapVersions(namespace: string, name: string): ApiVersions<ConfigMapObject> {
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/configmaps`;

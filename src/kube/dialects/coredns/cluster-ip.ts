@@ -23,6 +23,8 @@ export function* deriveClusterIp(view: ServiceView, clusterIPs: readonly string[
   const { name, ttl, service } = view;
   const ips = canonicalAddresses(clusterIPs);
   if (ips.length === 0) return { nodes: [], reverse: [] };
+  const reverse = ips.map((address) => ({ address, target: name, isService: true }));
+  if (view.ignoresEmptyServices && view.endpoints.length === 0) return { nodes: [], reverse };
   const addressesOnly = addressSets(ips, ttl);
   const addresses = namedSets(name, addressesOnly);
   const setsFor = (ports: readonly ServicePort[]) => {
@@ -37,7 +39,6 @@ export function* deriveClusterIp(view: ServiceView, clusterIPs: readonly string[
     const portName = nameBelow(labels, name);
     if (portName !== undefined) nodes.push(portNode(portName, setsFor(group.map(({ port }) => port))));
   }
-  const reverse = ips.map((address) => ({ address, target: name, isService: true }));
   const derived = { nodes, reverse };
   yield* addEndpointNodes(yield* nameEndpoints(view), view, derived);
   return derived;

@@ -12,6 +12,18 @@ import { nameless, readIdentity, readLabel, type Trimmed } from './trimmed.ts';
 const SERVICE_NAME = 'kubernetes.io/service-name';
 
 export function trimEndpointSlice(raw: unknown): Trimmed<EndpointsObject> {
+  return trim(raw, readyAddresses);
+}
+
+/** The same, with the names of pods for endpoints that have no hostname. */
+export function trimEndpointSliceOfPods(raw: unknown): Trimmed<EndpointsObject> {
+  return trim(raw, (endpoint) => {
+    const pod = asText(asRecord(asRecord(endpoint)?.['targetRef'])?.['name']);
+    return readyAddresses(endpoint).map((address) => ({ ...address, hostname: address.hostname ?? pod }));
+  });
+}
+
+function trim(raw: unknown, addressesOf: (endpoint: unknown) => EndpointAddress[]): Trimmed<EndpointsObject> {
   const identity = readIdentity(raw, true);
   if (identity === undefined) return nameless();
   const { namespace, name, key } = identity;
@@ -20,7 +32,7 @@ export function trimEndpointSlice(raw: unknown): Trimmed<EndpointsObject> {
   if (service === undefined || service === '' || slice?.['addressType'] === 'FQDN') {
     return { kind: 'left-out', key };
   }
-  const addresses = asList(slice?.['endpoints']).flatMap(readyAddresses);
+  const addresses = asList(slice?.['endpoints']).flatMap(addressesOf);
   const groups = addresses.length === 0 ? [] : [{ addresses, ports: trimPorts(slice?.['ports']) }];
   return { kind: 'object', object: { kind: 'Endpoints', namespace, name, service, groups } };
 }

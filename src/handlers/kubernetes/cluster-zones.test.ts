@@ -1,0 +1,158 @@
+import { expect, it } from 'vitest';
+import { silentLog } from '../../base/log.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import type { Answer } from '../../chain/answer.ts';
+import { addresses, makeQuery } from '../../chain/testing/queries.ts';
+import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
+import type { ClusterObject, ServiceObject } from '../../kube/objects/objects.ts';
+import { Cluster } from '../../kube/publish/cluster.ts';
+import { TableWriter } from '../../table/writer.ts';
+import { parseName, toKey } from '../../wire/name.ts';
+import { presentRecord } from '../../wire/present.ts';
+import { ClusterZones } from './cluster-zones.ts';
+import type { KubernetesOptions } from './options.ts';
+
+const key = (name: string) => toKey(parseName(name));
+
+function service(namespace: string, name: string, address: ServiceObject['address']): ServiceObject {
+  const ports = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
+  return { kind: 'Service', namespace, name, address, ports };
+}
+
+const clusterIp = (address: string) => ({ kind: 'clusterIPs', addresses: [address] }) as const;
+
+const OBJECTS: readonly ClusterObject[] = [
+  { kind: 'Namespace', name: 'shop' },
+  { kind: 'Namespace', name: 'data' },
+  service('shop', 'cart', clusterIp('10.96.0.10')),
+  service('data', 'db', clusterIp('10.96.0.11')),
+  service('shop', 'ext', { kind: 'externalName', name: 'www.example.com' }),
+  service('shop', 'alias', { kind: 'externalName', name: 'cart.shop.svc.cluster.local' }),
+  service('shop', 'lost', { kind: 'externalName', name: 'nosuch.shop.svc.cluster.local' }),
+];
+
+const OPTIONS: KubernetesOptions = {
+  zones: [key('cluster.local.'), key('in-addr.arpa.')],
+  primaryZone: key('cluster.local.'),
+  api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
+  pods: 'disabled',
+  endpointPodNames: false,
+  namespaces: [],
+  namespaceLabels: undefined,
+  labels: undefined,
+  ttl: 5,
+  hasEndpoints: true,
+  ignoresEmptyService: false,
+  fallthrough: [],
+  startupTimeout: 5000,
+};
+
+interface Asked {
+  readonly options?: Partial<KubernetesOptions>;
+  readonly objects?: readonly ClusterObject[];
+}
+
+function answering({ options = {}, objects = OBJECTS }: Asked = {}) {
+  const all = { ...OPTIONS, ...options };
+  const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
+  const cluster = new Cluster(
+    {
+      domain: OPTIONS.primaryZone,
+      dialect: coreDns,
+      ...{ pods: all.pods, ttl: all.ttl, hasEndpoints: all.hasEndpoints },
+      ignoresEmptyServices: all.ignoresEmptyService,
+      reverseZones: [key('in-addr.arpa.')],
+      ownAddresses: [],
+      publication: table.definePublication(),
+    },
+    table,
+    new ManualClock(),
+    silentLog,
+  );
+  const { services, endpoints, namespaces } = cluster;
+  for (const store of [services, endpoints, namespaces]) store.listStarted();
+  for (const object of objects) {
+    if (object.kind === 'Service') services.upsert(object);
+    else if (object.kind === 'Namespace') namespaces.upsert(object);
+  }
+  for (const store of [services, endpoints, namespaces]) store.listCompleted();
+  cluster.settle();
+  const outside = (name: string) => addresses(name, '192.0.2.80');
+  const zones: ClusterZones = new ClusterZones({
+    options: all,
+    cluster,
+    domain: OPTIONS.primaryZone,
+    chain: (query) => zones.handle(query, () => outside(query.question.name)),
+  });
+  return async (name: string, type = 'A') =>
+    tell(await zones.handle(makeQuery(name, type), () => ({ kind: 'refused' })));
+}
+
+function tell(answer: Answer): readonly string[] {
+  if (answer.kind === 'records') return [...answer.records, ...answer.additionals].map(presentRecord);
+  if (answer.kind !== 'nodata' && answer.kind !== 'nxdomain') return [answer.kind];
+  return [answer.kind, answer.soa?.name ?? ''];
+}
+
+it('answers for the cluster, and denies what it does not have', async () => {
+  const ask = answering();
+  expect(await ask('cart.shop.svc.cluster.local.')).toEqual([
+    'cart.shop.svc.cluster.local. 5 IN A 10.96.0.10',
+  ]);
+  expect(await ask('nosuch.shop.svc.cluster.local.')).toEqual(['nxdomain', 'cluster.local.']);
+  expect(await ask('10.0.96.10.in-addr.arpa.', 'PTR')).toEqual([
+    '10.0.96.10.in-addr.arpa. 5 IN PTR cart.shop.svc.cluster.local.',
+  ]);
+  expect(await ask('other.test.')).toEqual(['refused']);
+  expect(await ask('cluster.local.', 'AXFR')).toEqual(['refused']);
+});
+
+it('passes on what does not exist, within the zones of fallthrough', async () => {
+  const ask = answering({ options: { fallthrough: [key('in-addr.arpa.'), key('svc.cluster.local.')] } });
+  expect(await ask('nosuch.shop.svc.cluster.local.')).toEqual(['refused']);
+  expect(await ask('nosuch.cluster.local.')).toEqual(['nxdomain', 'cluster.local.']);
+  expect(await ask('96.10.in-addr.arpa.', 'PTR')).toEqual(['refused']);
+});
+
+it('follows aliases inside its zones itself, and others through the server block', async () => {
+  const ask = answering();
+  expect(await ask('ext.shop.svc.cluster.local.')).toEqual([
+    'ext.shop.svc.cluster.local. 5 IN CNAME www.example.com.',
+    'www.example.com. 30 IN A 192.0.2.80',
+  ]);
+  expect(await ask('alias.shop.svc.cluster.local.')).toEqual([
+    'alias.shop.svc.cluster.local. 5 IN CNAME cart.shop.svc.cluster.local.',
+    'cart.shop.svc.cluster.local. 5 IN A 10.96.0.10',
+  ]);
+  expect(await ask('lost.shop.svc.cluster.local.')).toEqual(['nodata', 'cluster.local.']);
+});
+
+it('has the same names in several zones, and answers pointers with the first', async () => {
+  const zones = [key('cluster.local.'), key('other.zone.'), key('in-addr.arpa.')];
+  const ask = answering({ options: { zones } });
+  expect(await ask('cart.shop.svc.other.zone.', 'SRV')).toEqual([
+    'cart.shop.svc.other.zone. 5 IN SRV 0 100 80 cart.shop.svc.other.zone.',
+    'cart.shop.svc.other.zone. 5 IN A 10.96.0.10',
+  ]);
+  expect(await ask('nosuch.other.zone.')).toEqual(['nxdomain', 'other.zone.']);
+});
+
+it('shows the namespaces alone that it is told', async () => {
+  const ask = answering({ options: { namespaces: ['shop'] } });
+  expect(await ask('cart.shop.svc.cluster.local.')).toHaveLength(1);
+  expect(await ask('db.data.svc.cluster.local.')).toEqual(['nxdomain', 'cluster.local.']);
+  expect(await ask('data.svc.cluster.local.')).toEqual(['nxdomain', 'cluster.local.']);
+  expect(await ask('11.0.96.10.in-addr.arpa.', 'PTR')).toEqual(['nxdomain', 'in-addr.arpa.']);
+});
+
+it('hides namespaces whose labels do not match, and names their addresses all the same', async () => {
+  const objects = OBJECTS.filter((object) => object.kind !== 'Namespace' || object.name === 'shop');
+  const ask = answering({ options: { namespaceLabels: 'tier=front' }, objects });
+  expect(await ask('db.data.svc.cluster.local.')).toEqual(['nxdomain', 'cluster.local.']);
+  expect(await ask('11.0.96.10.in-addr.arpa.', 'PTR')).toHaveLength(1);
+});
+
+it('has no names for services without endpoints, where it is told so', async () => {
+  const ask = answering({ options: { ignoresEmptyService: true } });
+  expect(await ask('cart.shop.svc.cluster.local.')).toEqual(['nxdomain', 'cluster.local.']);
+});

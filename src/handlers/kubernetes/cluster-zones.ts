@@ -1,0 +1,155 @@
+/**
+ * The zones of a `kubernetes` in a Corefile: names derived from the cluster's objects, in several zones, with the rules for
+ * namespaces and for what is passed on.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Chain, Next } from '../../chain/handler.ts';
+import { isWithinAny } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import { replyOf } from '../../chain/response.ts';
+import type { Cluster } from '../../kube/publish/cluster.ts';
+import { isWithin, splitLabels, toKey } from '../../wire/name.ts';
+import { type NameKey, type Question, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
+import type { NameSource } from '../../zone/node.ts';
+import { negativeSoa, type Zone } from '../../zone/zone.ts';
+import { answerWhileUnknown, toAnswer } from './kubernetes.ts';
+import type { KubernetesOptions } from './options.ts';
+import { translateZone, type ZoneTranslation } from './zone-translation.ts';
+
+export interface ClusterZonesOptions {
+  readonly options: KubernetesOptions;
+  readonly cluster: Cluster;
+  /** What the names of the cluster are derived for. */
+  readonly domain: NameKey;
+  /** The whole server block: for aliases that leave the zones. */
+  readonly chain: Chain;
+}
+
+interface ClusterZone extends ZoneTranslation {
+  readonly apex: NameKey;
+}
+
+const NO_NAMES: NameSource = { find: () => undefined, hasCuts: false, hasWildcards: false };
+/** Aliases of aliases that are followed for one question. */
+const MAX_ALIASES = 8;
+
+export class ClusterZones {
+  readonly #cluster: Cluster;
+  readonly #domain: NameKey;
+  readonly #chain: Chain;
+  /** The longest first. */
+  readonly #zones: readonly ClusterZone[];
+  readonly #namespaces: ReadonlySet<string>;
+  readonly #selectsNamespaces: boolean;
+  readonly #fallthrough: ReadonlySet<NameKey>;
+
+  constructor({ options, cluster, domain, chain }: ClusterZonesOptions) {
+    this.#cluster = cluster;
+    this.#domain = domain;
+    this.#chain = chain;
+    this.#namespaces = new Set(options.namespaces);
+    this.#selectsNamespaces = options.namespaceLabels !== undefined;
+    this.#fallthrough = new Set(options.fallthrough);
+    const { apexes } = cluster.names;
+    this.#zones = options.zones
+      .map((apex) => ({ apex, ...translateZone(apex, apexes.includes(apex) ? apex : domain) }))
+      .sort((one, other) => other.apex.length - one.apex.length);
+  }
+
+  async handle(query: Query, next: Next): Promise<Answer> {
+    const zone = this.#zones.find(({ apex }) => isWithin(query.key, apex));
+    if (zone === undefined) return next(query);
+    const { type } = query.question;
+    if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
+    const answer = await this.#answer(zone, query, query.question, 0);
+    const isMissing =
+      answer.kind === 'nxdomain' || (answer.kind === 'nodata' && this.#isOnlyAbove(zone, query));
+    return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : answer;
+  }
+
+  async #answer(zone: ClusterZone, query: Query, question: Question, aliases: number): Promise<Answer> {
+    const asked = { ...question, name: zone.toCluster(question.name) };
+    const key = toKey(asked.name);
+    const { names } = this.#cluster;
+    const own = names.zoneOf(key);
+    if (own === undefined) return { kind: 'servfail' };
+    if (!this.#cluster.isKnown) return answerWhileUnknown(names, query.about(asked));
+    const found = this.#isHidden(key)
+      ? lookUp(NO_NAMES, own, asked)
+      : this.#withoutHidden(lookUp(names, own, asked), own, asked);
+    if (found.kind === 'alias') return this.#follow(zone, query, question, found, aliases);
+    return this.#present(zone, toAnswer(found));
+  }
+
+  /** Names of the reverse tree that exist only because of names below them may be known to others. */
+  #isOnlyAbove({ toCluster }: ClusterZone, { question }: Query): boolean {
+    const key = toKey(toCluster(question.name));
+    return !isWithin(key, this.#domain) && this.#cluster.names.findStanding(key) === undefined;
+  }
+
+  #isHidden(key: NameKey): boolean {
+    if (!isWithin(key, this.#domain)) return false;
+    const labels = splitLabels(key).slice(0, -splitLabels(this.#domain).length);
+    const [namespace, kind] = labels.slice(-2);
+    return (kind === 'svc' || kind === 'pod') && namespace !== undefined && !this.#isExposed(namespace);
+  }
+
+  #isExposed(namespace: string): boolean {
+    if (this.#selectsNamespaces) return this.#cluster.namespaces.has(namespace);
+    return this.#namespaces.size === 0 || this.#namespaces.has(namespace);
+  }
+
+  /** Without the pointers to names in namespaces that are not shown, and without a name server that has no address. */
+  #withoutHidden(answer: ZoneAnswer, zone: Zone, asked: Question): ZoneAnswer {
+    if (answer.kind !== 'records') return answer;
+    const isShown = ({ data }: ResourceRecord) => {
+      if (data.kind === 'NS') return answer.additionals.length > 0;
+      if (data.kind !== 'PTR' || this.#namespaces.size === 0) return true;
+      const namespace = splitLabels(data.target).slice(0, -splitLabels(this.#domain).length).at(-2);
+      return namespace !== undefined && this.#namespaces.has(namespace);
+    };
+    const records = answer.records.filter(isShown);
+    if (records.length > 0) return { ...answer, records };
+    return asked.type === TYPE.NS
+      ? { kind: 'nodata', soa: negativeSoa(zone) }
+      : lookUp(NO_NAMES, zone, asked);
+  }
+
+  async #follow(
+    zone: ClusterZone,
+    query: Query,
+    question: Question,
+    { records, target, soa }: Extract<ZoneAnswer, { kind: 'alias' }>,
+    aliases: number,
+  ): Promise<Answer> {
+    const own = zone.fromCluster(records);
+    const further = { ...question, name: target };
+    if (!isWithin(toKey(target), zone.apex)) {
+      const answers = await this.#askOthers(query.about(further));
+      return { kind: 'records', records: [...own, ...answers], additionals: [], authoritative: true };
+    }
+    const end = aliases < MAX_ALIASES ? await this.#answer(zone, query, further, aliases + 1) : undefined;
+    if (end?.kind === 'records') return { ...end, records: [...own, ...end.records] };
+    // Inside the zone an alias is shown only together with an answer.
+    return this.#present(zone, { kind: 'nodata', aliases: [], soa, authoritative: true });
+  }
+
+  async #askOthers(query: Query): Promise<readonly ResourceRecord[]> {
+    if (query.depth > MAX_ALIASES) return [];
+    const answer = await this.#chain(query);
+    return answer.kind === 'drop' ? [] : (replyOf(answer).answers ?? []);
+  }
+
+  #present({ fromCluster }: ClusterZone, answer: Answer): Answer {
+    if (answer.kind === 'records')
+      return {
+        ...answer,
+        records: fromCluster(answer.records),
+        additionals: fromCluster(answer.additionals),
+      };
+    if ((answer.kind === 'nodata' || answer.kind === 'nxdomain') && answer.soa !== undefined)
+      return { ...answer, soa: fromCluster([answer.soa])[0] };
+    return answer;
+  }
+}

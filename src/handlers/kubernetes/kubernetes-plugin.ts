@@ -1,0 +1,148 @@
+/**
+ * `kubernetes` of a Corefile: follows a cluster, and answers for its names.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Chain, Handler } from '../../chain/handler.ts';
+import { namesWithin } from '../../chain/match.ts';
+import type { Connection } from '../../kube/api/connection/types.ts';
+import { type ClusterSinks, ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
+import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
+import { Cluster } from '../../kube/publish/cluster.ts';
+import type { PublicationId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { isWithin, ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { ClusterZones } from './cluster-zones.ts';
+import { openCluster } from './open-cluster.ts';
+import type { KubernetesApi, KubernetesOptions } from './options.ts';
+
+export interface KubernetesDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly table: TableWriter;
+  /** The whole server block. */
+  readonly chain: Chain;
+  /** Addresses that clients reach us at. */
+  readonly ownAddresses: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** How the API server is reached; by sockets by default. */
+  readonly connect?: (api: KubernetesApi) => Promise<Connection>;
+}
+
+// Keys by inspection.
+const REVERSE_TREES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey];
+/** In the place of the root, which has no room for the names of zones. */
+const ROOT_DOMAIN = 'root.invalid.' as NameKey;
+/** Milliseconds between two lines that say what is waited for. */
+const WAIT_LINE = 500;
+
+export class Kubernetes {
+  readonly handler: Handler;
+  readonly #options: KubernetesOptions;
+  readonly #dependencies: KubernetesDependencies;
+  readonly #cluster: Cluster;
+  readonly #publication: PublicationId;
+  #connection: Connection | undefined;
+  #watch: ClusterWatch | undefined;
+
+  /** @throws RangeError for a zone that leaves no room for services */
+  constructor(options: KubernetesOptions, dependencies: KubernetesDependencies) {
+    const { table, clock, log, chain, ownAddresses } = dependencies;
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#publication = table.definePublication();
+    const domain = options.primaryZone === ROOT ? ROOT_DOMAIN : options.primaryZone;
+    const isReverse = (zone: NameKey) => REVERSE_TREES.some((tree) => isWithin(zone, tree));
+    const { pods, ttl, hasEndpoints, ignoresEmptyService } = options;
+    const reverseZones = options.zones.filter((zone) => isReverse(zone) && zone !== domain);
+    const settings = {
+      ...{ domain, dialect: coreDns, pods, ttl, reverseZones, ownAddresses, hasEndpoints },
+      ignoresEmptyServices: ignoresEmptyService,
+      publication: this.#publication,
+    };
+    this.#cluster = new Cluster(settings, table, clock, withoutNews(log));
+    const zones = new ClusterZones({ options, cluster: this.#cluster, domain, chain });
+    this.handler = {
+      name: 'kubernetes',
+      role: 'other',
+      questions: namesWithin(new Set(options.zones)),
+      answers: 'unchanged',
+      handle: (query, next) => zones.handle(query, next),
+    };
+  }
+
+  /** Begins to follow the cluster, and waits for its first state. @throws ClusterNotFoundError, ClusterConfigurationError */
+  async start(): Promise<void> {
+    const { api, labels, namespaceLabels, endpointPodNames } = this.#options;
+    const { clock, log, environment } = this.#dependencies;
+    const { connect = (which: KubernetesApi) => openCluster(which, { environment, clock }) } =
+      this.#dependencies;
+    this.#connection = await connect(api);
+    this.#watch = new ClusterWatch({
+      connection: this.#connection,
+      sinks: this.#sinks(),
+      selection: { services: labels, namespaces: namespaceLabels, namesPods: endpointPodNames },
+      clock,
+      log: withoutNews(log),
+    });
+    this.#watch.start();
+    await this.#firstState();
+  }
+
+  isReady(): boolean {
+    return this.#cluster.hasBeenKnown;
+  }
+
+  async stop(): Promise<void> {
+    await this.#watch?.stop();
+    this.#connection?.close();
+    this.#cluster.stop();
+    const steps = this.#dependencies.table.dropPublication(this.#publication);
+    while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #sinks(): ClusterSinks {
+    const { services, endpoints, namespaces, pods } = this.#cluster;
+    const { hasEndpoints, pods: podMode } = this.#options;
+    return {
+      ...{ services, namespaces },
+      endpoints: hasEndpoints ? endpoints : undefined,
+      pods: podMode === 'verified' ? pods : undefined,
+      markIncomplete: (isIncomplete) => this.#cluster.markIncomplete(isIncomplete),
+    };
+  }
+
+  /** Ends when all objects are listed, or the time to wait for them is over. */
+  #firstState(): Promise<void> {
+    const { clock, log } = this.#dependencies;
+    return new Promise((resolve) => {
+      const deadline = clock.after(this.#options.startupTimeout, () => {
+        line.cancel();
+        log.warn('plugin/kubernetes: starting server with unsynced Kubernetes API');
+        resolve();
+      });
+      const tellLater = () => clock.after(WAIT_LINE, tell);
+      const tell = () => {
+        log.info('plugin/kubernetes: waiting for Kubernetes API before starting server');
+        line = tellLater();
+      };
+      let line = tellLater();
+      this.#cluster.whenKnown(() => {
+        deadline.cancel();
+        line.cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+/** What the watch of a cluster does when all is well is no news where others print each line. */
+function withoutNews(log: Log): Log {
+  return {
+    error: (message, fields) => log.error(message, fields),
+    warn: (message, fields) => log.warn(message, fields),
+    info: (message, fields) => log.debug(message, fields),
+    debug: (message, fields) => log.debug(message, fields),
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * The connection to the API server that a `kubernetes` of a Corefile names.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { RotatingFile } from '../../kube/api/connection/byte-source.ts';
+import { findCluster } from '../../kube/api/connection/find-cluster.ts';
+import { openConnection } from '../../kube/api/connection/http-connection.ts';
+import { readServerAddress } from '../../kube/api/connection/server-address.ts';
+import type { Connection } from '../../kube/api/connection/types.ts';
+import type { KubernetesApi } from './options.ts';
+
+/** There is no cluster. The message is what the start fails with. */
+export class ClusterNotFoundError extends Error {
+  override readonly name = 'ClusterNotFoundError';
+}
+
+export interface ClusterEnvironment {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+}
+
+/** @throws ClusterNotFoundError, ClusterConfigurationError */
+export async function openCluster(
+  { endpoint, tls, kubeconfig }: KubernetesApi,
+  { environment, clock }: ClusterEnvironment,
+): Promise<Connection> {
+  if (kubeconfig === undefined && endpoint !== undefined) {
+    const server = readServerAddress(endpoint, 'plugin/kubernetes: cannot use endpoint');
+    const file = (path: string) => new RotatingFile(path, clock);
+    const user =
+      tls === undefined ? {} : { certificate: { certificate: file(tls.certificate), key: file(tls.key) } };
+    const authority = tls === undefined ? undefined : file(tls.authorities);
+    return await openConnection({ server, source: 'endpoint', authority, verify: true, user }, clock);
+  }
+  const isInPod =
+    environment['KUBERNETES_SERVICE_HOST'] !== undefined &&
+    environment['KUBERNETES_SERVICE_PORT'] !== undefined;
+  if (kubeconfig === undefined && !isInPod)
+    throw new ClusterNotFoundError(
+      'plugin/kubernetes: unable to load in-cluster configuration, ' +
+        'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined',
+    );
+  const found = await findCluster({
+    kubecfgFile: kubeconfig?.path,
+    context: kubeconfig?.context,
+    // The user's own kubeconfig is never taken.
+    environment: { ...environment, KUBECONFIG: undefined },
+    home: undefined,
+    clock,
+  });
+  if (found.kind === 'none')
+    throw new ClusterNotFoundError(`plugin/kubernetes: ${found.lookedFor.join('; ')}`);
+  return found;
+}
