@@ -19,12 +19,14 @@ import { Kubernetes } from '../../handlers/kubernetes/kubernetes-plugin.ts';
 import { createLoadbalanceHandler } from '../../handlers/loadbalance/loadbalance.ts';
 import { createLocalhostHandler } from '../../handlers/local/localhost.ts';
 import { createLogHandler } from '../../handlers/log/log.ts';
+import { Loop } from '../../handlers/loop/loop.ts';
 import { createMinimalHandler } from '../../handlers/minimal/minimal.ts';
 import { createNsidHandler } from '../../handlers/nsid/nsid.ts';
 import { createPrometheusHandler } from '../../handlers/prometheus/prometheus.ts';
 import { createRewriteHandler } from '../../handlers/rewrite/rewrite.ts';
 import { createTemplateHandler } from '../../handlers/template/template.ts';
 import { createWhoamiHandler } from '../../handlers/whoami/whoami.ts';
+import { endProcess } from './end-process.ts';
 import { addressesOfServer } from './own-addresses.ts';
 import type { Plugin, PluginContext } from './plugin.ts';
 
@@ -64,7 +66,7 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   loadbalance: plainly(() => createLoadbalanceHandler()),
   local: plainly(createLocalhostHandler),
   log: plainly(createLogHandler),
-  loop: undefined,
+  loop: (options, context) => new Loop(options, { ...context, onLoop: endProcess }),
   minimal: plainly(createMinimalHandler),
   multisocket: setting,
   nsid: plainly((options) => createNsidHandler(options, hostname())),
