@@ -15,6 +15,7 @@ import { ErrorsHandler } from '../../handlers/errors/errors.ts';
 import { File } from '../../handlers/file/file.ts';
 import { Forward } from '../../handlers/forward/forward.ts';
 import { createHeaderHandler } from '../../handlers/header/header.ts';
+import { Hosts } from '../../handlers/hosts/hosts.ts';
 import { Kubernetes } from '../../handlers/kubernetes/kubernetes-plugin.ts';
 import { createLoadbalanceHandler } from '../../handlers/loadbalance/loadbalance.ts';
 import { createLocalhostHandler } from '../../handlers/local/localhost.ts';
@@ -58,7 +59,7 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   forward: (options, context) => new Forward(options, context),
   header: plainly(createHeaderHandler),
   health: setting,
-  hosts: undefined,
+  hosts: (options, context) => new Hosts(options, context),
   kubernetes(options, context) {
     const ownAddresses = addressesOfServer(context.server);
     return new Kubernetes(options, { ...context, ownAddresses, environment: process.env });

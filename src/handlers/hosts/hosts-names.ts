@@ -1,0 +1,128 @@
+/**
+ * The names and addresses of a hosts file, and of lines of the configuration behind them.
+ *
+ * Immutable: a changed file makes another one. Lines that hold no address and name are left out, as in CoreDNS.
+ */
+import { formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
+import { isWithin, NameError, parentOf, parseName, splitLabels, toKey } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+
+export type Family = 'ipv4' | 'ipv6';
+
+/** What one text says: addresses by name, and names by address, each in the order of its lines. */
+class HostsText {
+  readonly addresses: Readonly<Record<Family, Map<NameKey, string[]>>> = { ipv4: new Map(), ipv6: new Map() };
+  /** By reverse names. */
+  readonly pointers = new Map<NameKey, NameKey[]>();
+  size = 0;
+
+  constructor(text: string, { zones, hasReverse }: HostsRules) {
+    for (const line of text.split('\n')) {
+      const [first = '', ...words] = (line.split('#', 1)[0] ?? '').trim().split(/\s+/);
+      const address = readAddress(first);
+      if (address === undefined) continue;
+      for (const word of words) {
+        const name = readName(word);
+        if (name !== undefined && zones.some((zone) => isWithin(name, zone)))
+          this.#add(name, address, hasReverse);
+      }
+    }
+  }
+
+  #add(name: NameKey, address: string, hasReverse: boolean): void {
+    append(this.addresses[address.includes(':') ? 'ipv6' : 'ipv4'], name, address);
+    this.size += 1;
+    if (!hasReverse || isWildcard(name)) return;
+    append(this.pointers, reverseName(address), name);
+    this.size += 1;
+  }
+}
+
+export interface HostsRules {
+  /** Names outside of them are left out. */
+  readonly zones: readonly NameKey[];
+  /** Whether addresses have names. */
+  readonly hasReverse: boolean;
+}
+
+/** What lines of the configuration say: read once, used with every version of the file. */
+export class HostsNames {
+  readonly #texts: readonly HostsText[];
+
+  private constructor(texts: readonly HostsText[]) {
+    this.#texts = texts;
+  }
+
+  /** Those of the lines of the configuration alone. */
+  static ofLines(lines: readonly string[], rules: HostsRules): HostsNames {
+    return new HostsNames([new HostsText('', rules), new HostsText(lines.join('\n'), rules)]);
+  }
+
+  /** The same lines behind those of a file. */
+  withFile(text: string, rules: HostsRules): HostsNames {
+    return new HostsNames([new HostsText(text, rules), ...this.#texts.slice(1)]);
+  }
+
+  /** Those of the file first. A name that a text does not hold stands for its wildcard, `*` in place of its first label. */
+  addressesOf(name: NameKey, family: Family): readonly string[] {
+    const wildcard = wildcardOf(name);
+    return this.#texts.flatMap(({ addresses }) => {
+      const own = addresses[family].get(name);
+      return own ?? (wildcard === undefined ? [] : (addresses[family].get(wildcard) ?? []));
+    });
+  }
+
+  isKnown(name: NameKey): boolean {
+    return this.addressesOf(name, 'ipv4').length > 0 || this.addressesOf(name, 'ipv6').length > 0;
+  }
+
+  /** @param name the reverse name of an address */
+  namesOf(name: NameKey): readonly NameKey[] {
+    return this.#texts.flatMap(({ pointers }) => pointers.get(name) ?? []);
+  }
+
+  /** How many there are: each address of a name, and each name of an address. */
+  get size(): number {
+    return this.#texts.reduce((total, { size }) => total + size, 0);
+  }
+}
+
+function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
+}
+
+/** The canonical text; an IPv4 address that is mapped into IPv6 is itself, and a zone of an interface is left out. */
+function readAddress(word: string): string | undefined {
+  const octets = parseAddress(word.split('%', 1)[0] ?? word);
+  if (octets === undefined) return undefined;
+  return formatAddress(isMapped(octets) ? octets.subarray(12) : octets);
+}
+
+/** RFC 4291 section 2.5.5.2. */
+function isMapped(octets: Uint8Array): boolean {
+  return octets.length === 16 && octets.subarray(0, 12).every((octet, at) => octet === (at < 10 ? 0 : 0xff));
+}
+
+/** Nothing for what no client can ask for. */
+function readName(word: string): NameKey | undefined {
+  try {
+    return toKey(parseName(word));
+  } catch (error) {
+    if (error instanceof NameError) return undefined;
+    throw error;
+  }
+}
+
+function isWildcard(name: NameKey): boolean {
+  return name.startsWith('*.');
+}
+
+/** Nothing for names of one label. */
+function wildcardOf(name: NameKey): NameKey | undefined {
+  const parent = parentOf(name);
+  if (parent === undefined || splitLabels(name).length < 2) return undefined;
+  // A label in lower case before a key.
+  return `*.${parent}` as NameKey;
+}

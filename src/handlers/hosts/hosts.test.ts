@@ -1,0 +1,152 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
+import { waitUntil } from '../../base/testing/wait-until.ts';
+import type { Answer } from '../../chain/answer.ts';
+import { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { makeQuery } from '../../chain/testing/queries.ts';
+import { wholeAnswerOf } from '../../chain/whole-answer.ts';
+import { parseName, ROOT, toKey } from '../../wire/name.ts';
+import { presentRecord } from '../../wire/present.ts';
+import { Hosts } from './hosts.ts';
+import type { HostsOptions } from './options.ts';
+
+const passed: Answer = { kind: 'refused' };
+const key = (name: string) => toKey(parseName(name));
+
+const OPTIONS: HostsOptions = {
+  path: '/nonexistent',
+  zones: [ROOT],
+  inline: [],
+  ttl: 60,
+  hasReverse: true,
+  reload: 5000,
+  fallthrough: [],
+  fallsThroughUnsupported: false,
+};
+
+class Subject {
+  readonly clock = new ManualClock();
+  readonly metrics = new PluginMetrics();
+  readonly hosts: Hosts;
+
+  constructor(options: Partial<HostsOptions>) {
+    this.hosts = new Hosts({ ...OPTIONS, ...options }, this);
+  }
+
+  /** `passed`, `SERVFAIL`, or the records. */
+  async ask(name: string, type = 'A'): Promise<string> {
+    const { handler } = this.hosts;
+    const query = makeQuery(name, type);
+    const answer = await handler.handle(query, () => passed);
+    const isStated = handler.questions.includes(query.key, query.question.type);
+    if (answer !== passed) expect(isStated, 'what is answered is stated').toBe(true);
+    if (answer === passed) return 'passed';
+    if (answer.kind !== 'message') return answer.kind;
+    return wholeAnswerOf(answer).answers.map(presentRecord).join(' | ');
+  }
+}
+
+async function reading(text: string, options: Partial<HostsOptions> = {}): Promise<Subject> {
+  const folder = await makeTemporaryFolder();
+  const subject = new Subject({ path: await folder.write('hosts', text), ...options });
+  await subject.hosts.start();
+  return subject;
+}
+
+const TEXT = `192.0.2.1 a.example b.example # a comment
+192.0.2.2\ta.example
+2001:db8::1 a.example
+::ffff:192.0.2.4 mapped.example
+fe80::1%eth0 scoped.example
+not-an-address bad.example
+192.0.2.5
+192.0.2.7 *.wild.example
+192.0.2.8 x.wild.example
+192.0.2.9 not..a.name UPPER.Example.
+`;
+
+describe('hosts', () => {
+  it.each([
+    ['A.example.', 'A', 'a.example. 60 IN A 192.0.2.1 | a.example. 60 IN A 192.0.2.2'],
+    ['a.example.', 'AAAA', 'a.example. 60 IN AAAA 2001:db8::1'],
+    ['b.example.', 'AAAA', ''],
+    ['b.example.', 'TXT', ''],
+    ['upper.example.', 'A', 'upper.example. 60 IN A 192.0.2.9'],
+    ['mapped.example.', 'A', 'mapped.example. 60 IN A 192.0.2.4'],
+    ['scoped.example.', 'AAAA', 'scoped.example. 60 IN AAAA fe80::1'],
+    ['y.wild.example.', 'A', 'y.wild.example. 60 IN A 192.0.2.7'],
+    ['x.wild.example.', 'A', 'x.wild.example. 60 IN A 192.0.2.8'],
+    ['wild.example.', 'A', 'servfail'],
+    ['a.y.wild.example.', 'A', 'servfail'],
+    ['bad.example.', 'A', 'servfail'],
+    [
+      '1.2.0.192.in-addr.arpa.',
+      'PTR',
+      '1.2.0.192.in-addr.arpa. 60 IN PTR a.example. | 1.2.0.192.in-addr.arpa. 60 IN PTR b.example.',
+    ],
+    ['7.2.0.192.in-addr.arpa.', 'PTR', 'passed'],
+    ['1.2.0.192.in-addr.arpa.', 'A', 'servfail'],
+  ])('answers %s %s', async (name, type, said) =>
+    expect(await (await reading(TEXT)).ask(name, type)).toBe(said),
+  );
+
+  it('lets missing names pass where they fall through, and other types where it is told so', async () => {
+    const subject = await reading(TEXT, { fallthrough: [key('example.')] });
+    expect(await subject.ask('none.example.')).toBe('passed');
+    expect(await subject.ask('none.test.')).toBe('servfail');
+    expect(await subject.ask('b.example.', 'TXT')).toBe('');
+    const unsupported = await reading(TEXT, { fallthrough: [ROOT], fallsThroughUnsupported: true });
+    expect(await unsupported.ask('b.example.', 'TXT')).toBe('passed');
+    expect(await unsupported.ask('b.example.', 'AAAA')).toBe('');
+  });
+
+  it('leaves names of other zones alone, but not the names of addresses', async () => {
+    const subject = await reading('192.0.2.1 a.example\n192.0.2.2 a.test\n', { zones: [key('example.')] });
+    expect(await subject.ask('a.test.')).toBe('passed');
+    expect(await subject.ask('2.2.0.192.in-addr.arpa.', 'PTR')).toBe('passed');
+    expect(await subject.ask('1.2.0.192.in-addr.arpa.', 'PTR')).toContain('a.example.');
+  });
+
+  it('adds lines of the configuration behind those of the file', async () => {
+    const subject = await reading('192.0.2.3 a.example\n', {
+      inline: ['192.0.2.1 a.example'],
+      hasReverse: false,
+    });
+    expect(await subject.ask('a.example.')).toBe(
+      'a.example. 60 IN A 192.0.2.3 | a.example. 60 IN A 192.0.2.1',
+    );
+    expect(await subject.ask('1.2.0.192.in-addr.arpa.', 'PTR')).toBe('passed');
+  });
+
+  it('takes over a changed file, and keeps what it knows when the file is gone', async () => {
+    const folder = await makeTemporaryFolder();
+    const subject = new Subject({ path: join(folder.path, 'hosts'), fallthrough: [ROOT] });
+    await subject.hosts.start();
+    expect(await subject.ask('a.example.')).toBe('passed');
+    await folder.write('hosts', '192.0.2.1 a.example\n');
+    await tick(subject, '1');
+    expect(await subject.metrics.render()).toContain('coredns_hosts_entries{hostsfile=');
+    await folder.write('hosts', '192.0.2.22 a.example\n');
+    await tick(subject, '22');
+    await rm(join(folder.path, 'hosts'));
+    subject.clock.advance(OPTIONS.reload);
+    expect(await subject.ask('a.example.')).toContain('192.0.2.22');
+    subject.hosts.stop();
+  });
+});
+
+/** Lets time pass until the address of a.example. is another one. */
+async function tick(subject: Subject, last: string): Promise<void> {
+  let said = '';
+  await waitUntil(`192.0.2.${last}`, () => said.endsWith(` 192.0.2.${last}`), {
+    step: () => {
+      subject.clock.advance(OPTIONS.reload);
+      void subject.ask('a.example.').then((answer) => {
+        said = answer;
+      });
+    },
+  });
+}

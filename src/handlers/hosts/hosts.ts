@@ -1,0 +1,129 @@
+/**
+ * Answers names and addresses of a hosts file and of lines in the configuration, and takes over what changes in the file.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { Handler, Next } from '../../chain/handler.ts';
+import { isWithinAny, type Match } from '../../chain/match.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { Query } from '../../chain/query.ts';
+import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import { FileReader } from '../../sources/file-reader.ts';
+import { CLASS, type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
+import { HostsNames } from './hosts-names.ts';
+import type { HostsOptions } from './options.ts';
+
+export interface HostsDependencies {
+  readonly clock: Clock;
+  readonly metrics: PluginMetrics;
+}
+
+export class Hosts {
+  readonly handler: Handler;
+  readonly #options: HostsOptions;
+  readonly #dependencies: HostsDependencies;
+  readonly #zones: ReadonlySet<NameKey>;
+  readonly #fallthrough: ReadonlySet<NameKey>;
+  readonly #reader = new FileReader();
+  #names: HostsNames;
+  /** Of the file as it was read last. */
+  #digest = '';
+  #timer: Timer | undefined;
+  #isStopped = false;
+
+  constructor(options: HostsOptions, dependencies: HostsDependencies) {
+    this.#options = options;
+    this.#dependencies = dependencies;
+    this.#zones = new Set(options.zones);
+    this.#fallthrough = new Set(options.fallthrough);
+    this.#names = HostsNames.ofLines(options.inline, options);
+    this.handler = {
+      name: 'hosts',
+      role: 'other',
+      answers: 'unchanged',
+      questions: {
+        includes: (name, type) => this.#concerns(name, type),
+        matches: () => MATCHES,
+      },
+      handle: (query, next) => this.#handle(query, next),
+    };
+  }
+
+  /** Reads the file. It may be missing, now or later: then what it held last is known on. */
+  async start(): Promise<void> {
+    await this.#read();
+    this.#lookAgain();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  #lookAgain(): void {
+    const { reload } = this.#options;
+    if (reload === 0 || this.#isStopped) return;
+    this.#timer = this.#dependencies.clock.after(reload, () => {
+      void this.#read().then(() => this.#lookAgain());
+    });
+  }
+
+  async #read(): Promise<void> {
+    const { clock } = this.#dependencies;
+    const reading = await this.#reader.read(this.#options.path, clock.now());
+    if (reading?.kind !== 'content' || reading.digest === this.#digest || this.#isStopped) return;
+    this.#digest = reading.digest;
+    this.#names = this.#names.withFile(reading.octets.toString(), this.#options);
+    this.#count();
+  }
+
+  #count(): void {
+    const { metrics, clock } = this.#dependencies;
+    metrics
+      .gauge('coredns_hosts_entries', 'The combined number of entries in hosts and Corefile.', ['hostsfile'])
+      .set({ hostsfile: this.#options.path }, this.#names.size);
+    metrics
+      .gauge('coredns_hosts_reload_timestamp_seconds', 'The timestamp of the last reload of hosts file.')
+      .set(clock.now() / 1000);
+  }
+
+  #handle(query: Query, next: Next): Answer | Promise<Answer> {
+    const { key, question } = query;
+    const { type } = question;
+    if (type === TYPE.PTR) {
+      const names = this.#names.namesOf(key);
+      if (names.length === 0) return next(query);
+      return this.#answer(
+        key,
+        names.map((target) => ({ kind: 'PTR', target })),
+      );
+    }
+    if (!isWithinAny(key, this.#zones)) return next(query);
+    const passesType = this.#options.fallsThroughUnsupported && type !== TYPE.A && type !== TYPE.AAAA;
+    if (passesType && isWithinAny(key, this.#fallthrough)) return next(query);
+    if (this.#names.isKnown(key)) return this.#answer(key, this.#addresses(key, type));
+    return isWithinAny(key, this.#fallthrough) ? next(query) : { kind: 'servfail' };
+  }
+
+  #addresses(name: NameKey, type: number): readonly RecordData[] {
+    if (type === TYPE.A)
+      return this.#names.addressesOf(name, 'ipv4').map((address) => ({ kind: 'A', address }));
+    if (type !== TYPE.AAAA) return [];
+    return this.#names.addressesOf(name, 'ipv6').map((address) => ({ kind: 'AAAA', address }));
+  }
+
+  /** Without data: the name is known, and has none of this type. */
+  #answer(name: NameKey, data: readonly RecordData[]): Answer {
+    const answers = data.map((each) => ({ name, class: CLASS.IN, ttl: this.#options.ttl, data: each }));
+    return { ...EMPTY_ANSWER, authoritative: true, answers };
+  }
+
+  #concerns(name: NameKey, type: number): boolean {
+    if (type === TYPE.PTR) return this.#names.namesOf(name).length > 0;
+    if (!isWithinAny(name, this.#zones)) return false;
+    return !isWithinAny(name, this.#fallthrough) || this.#names.isKnown(name);
+  }
+}
+
+/** Which names are known changes with the file. */
+const MATCHES: readonly Match[] = [{ name: { kind: 'any' }, types: 'all' }];
