@@ -17,7 +17,7 @@ import { CLASS, RCODE, type ResourceRecord } from '../wire/types.ts';
 
 export interface DerivedAnswersOptions {
   readonly table: Pick<TableWriter, 'cache' | 'sourcesOf'>;
-  /** Those of the view; an answer of more than two is not stored. */
+  /** Those of the view, as they are at the moment; an answer of more than two is not stored. */
   readonly publications: () => readonly PublicationId[];
   /** Whether answers carry the RA bit. */
   readonly recursionAvailable: boolean;

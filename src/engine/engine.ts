@@ -24,7 +24,7 @@ import type { HandleQuery, PacketPath } from '../listen/types.ts';
 import { TableFullError } from '../table/arena.ts';
 import { CounterSums, countAnswered, type QueryCounts } from '../table/counter-sums.ts';
 import { TableReader } from '../table/reader.ts';
-import { DEFAULT_VIEW } from '../table/types.ts';
+import type { PublicationId } from '../table/types.ts';
 import { TableWriter } from '../table/writer.ts';
 import type { AddressRange } from '../wire/address-range.ts';
 import { ROOT } from '../wire/name.ts';
@@ -75,6 +75,8 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   #plan: EnginePlan;
   #local: LocalHandlers;
   #block: Block | undefined;
+  /** Those that its view shows. */
+  #publications: readonly PublicationId[] = [];
   #serverBlocks: ServerBlocks;
   /** Counts changes: one that reads files is given up when another comes. */
   #changes = 0;
@@ -234,6 +236,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
       const settings = compileView(this.#block.handlers, this.#plan);
       const { clients } = this.#plan;
       this.#clientViews.show({ settings, clients, localised: this.#local.localised });
+      this.#publications = settings.publications;
       return true;
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;
@@ -252,7 +255,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   }
 
   #makeLocal(plan: EnginePlan): LocalHandlers {
-    const { local: settings, recursionAvailable } = plan;
+    const { local: settings } = plan;
     const { clock, log } = this.#dependencies;
     const { table } = this;
     const forget = (domains: readonly NameKey[]) => {
@@ -261,7 +264,6 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     return new LocalHandlers({
       settings,
       table,
-      recursionAvailable,
       networks: networksOf(plan),
       onShow: () => this.#showView(),
       forget,
@@ -276,10 +278,10 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   }
 
   #makeCluster(): Cluster | undefined {
-    const { cluster, recursionAvailable, resolver } = this.#plan;
+    const { cluster, resolver } = this.#plan;
     const { clock, log } = this.#dependencies;
     const { filteredTypes } = resolver;
-    return cluster && new Cluster({ ...cluster, recursionAvailable, filteredTypes }, this.table, clock, log);
+    return cluster && new Cluster({ ...cluster, filteredTypes }, this.table, clock, log);
   }
 
   #makeResolver(): Resolver {
@@ -327,7 +329,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   #storeDerived(): Chain {
     return storeDerivedAnswers(this.#chain, {
       table: this.table,
-      publications: () => this.table.viewSettings(DEFAULT_VIEW).publications,
+      publications: () => this.#publications,
       recursionAvailable: this.#plan.recursionAvailable,
       clock: this.#dependencies.clock,
     });

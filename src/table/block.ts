@@ -253,7 +253,6 @@ export function encodeSettings(buffer: BlockBuffer, settings: ZoneSettings): voi
   words[ZONE.FLAGS >> 2] =
     (settings.known ? ZONE_FLAG.KNOWN : 0) |
     (settings.authoritativeNxdomain ? ZONE_FLAG.AUTHORITATIVE_NXDOMAIN : 0) |
-    (settings.recursionAvailable ? ZONE_FLAG.RECURSION_AVAILABLE : 0) |
     (settings.askWildcards ? ZONE_FLAG.ASK_WILDCARDS : 0) |
     (settings.cachesOpenTypes === true ? ZONE_FLAG.CACHES_OPEN_TYPES : 0) |
     (settings.missing === 'next' ? ZONE_FLAG.MISSING_NEXT : 0) |

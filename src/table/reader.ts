@@ -235,7 +235,7 @@ export class TableReader {
     const outcomes = this.#words[this.#record + (VIEW.REFUSALS >> 2)] ?? 0;
     this.#outcome = dnsClass === CLASS.CH ? outcomes & 0xffff : outcomes >>> 16;
     const code = dnsClass === CLASS.IN ? (codeOfMetaType(type) ?? RCODE.REFUSED) : RCODE.REFUSED;
-    return this.#response.writeCode(start, code, (flags & VIEW_FLAG.RECURSION_AVAILABLE) !== 0);
+    return this.#response.writeCode(start, code, this.#offersRecursion);
   }
 
   #settingsOf(node: number): number {
@@ -246,11 +246,8 @@ export class TableReader {
     return (atoms[directory + zone] ?? 0) << UNIT_SHIFT;
   }
 
-  /** @param flags those of a zone */
-  #offersRecursion(flags: number): boolean {
-    return (
-      (flags & ZONE_FLAG.RECURSION_AVAILABLE) !== 0 || (this.#flags & VIEW_FLAG.RECURSION_AVAILABLE) !== 0
-    );
+  get #offersRecursion(): boolean {
+    return (this.#flags & VIEW_FLAG.RECURSION_AVAILABLE) !== 0;
   }
 
   #answerFromNode(start: number, max: number, node: number): number {
@@ -264,16 +261,16 @@ export class TableReader {
     for (let left = (words[(node + NODE.ZONE) >> 2] ?? 0) >>> 16; left > 0; left--, entry += 2) {
       if (words[entry] !== type) continue;
       const body = node + (words[entry + 1] ?? 0);
-      return this.#response.writeBody(start, max, body, this.#offersRecursion(flags));
+      return this.#response.writeBody(start, max, body, this.#offersRecursion);
     }
     if (type === TYPE.ANY && (flags & ZONE_FLAG.ANY_MINIMAL) === 0) return this.#refuseAny(start, flags);
-    if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start, flags);
+    if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start);
     const otherTypes = (meaning >>> 8) & 0xff;
     if (otherTypes === OTHER_TYPES.NEXT) return NEXT;
     if (otherTypes === OTHER_TYPES.NODATA && type === TYPE.ANY)
-      return this.#response.writeMinimalAny(start, this.#offersRecursion(flags));
+      return this.#response.writeMinimalAny(start, this.#offersRecursion);
     if (otherTypes === OTHER_TYPES.NODATA)
-      return this.#response.writeNegative(start, max, settings, RCODE.NOERROR, this.#offersRecursion(flags));
+      return this.#response.writeNegative(start, max, settings, RCODE.NOERROR, this.#offersRecursion);
     return (flags & ZONE_FLAG.CACHES_OPEN_TYPES) === 0 ? VERDICT.ASK : this.#answerCachedOrAsk(start, max);
   }
 
@@ -296,14 +293,13 @@ export class TableReader {
       this.#outcome = meaning >>> 16;
       if (question.type === TYPE.ANY && (flags & ZONE_FLAG.ANY_MINIMAL) === 0)
         return this.#refuseAny(start, flags);
-      if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start, flags);
+      if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start);
       if (asks(meaning & 0xff, skipped) || (flags & ZONE_FLAG.MISSING_ASK) !== 0)
         return this.#answerCachedOrAsk(start, max);
       if ((flags & ZONE_FLAG.ASK_WILDCARDS) !== 0 && this.#hasWildcard(skipped))
         return this.#answerCachedOrAsk(start, max);
       if ((flags & ZONE_FLAG.MISSING_NEXT) !== 0) return NEXT;
-      const recursion = this.#offersRecursion(flags);
-      return this.#response.writeNegative(start, max, settings, RCODE.NXDOMAIN, recursion);
+      return this.#response.writeNegative(start, max, settings, RCODE.NXDOMAIN, this.#offersRecursion);
     }
     return NEXT;
   }
@@ -311,12 +307,12 @@ export class TableReader {
   /** A question for ANY in a zone that does not answer it minimally. @param flags those of the zone */
   #refuseAny(start: number, flags: number): number {
     if ((flags & ZONE_FLAG.ANY_REFUSED) === 0) return VERDICT.ASK;
-    return this.#response.writeCode(start, RCODE.REFUSED, this.#offersRecursion(flags));
+    return this.#response.writeCode(start, RCODE.REFUSED, this.#offersRecursion);
   }
 
-  /** The objects that a zone is made from are not listed yet. @param flags those of the zone */
-  #fail(start: number, flags: number): number {
-    return this.#response.writeCode(start, RCODE.SERVFAIL, this.#offersRecursion(flags));
+  /** The objects that a zone is made from are not listed yet. */
+  #fail(start: number): number {
+    return this.#response.writeCode(start, RCODE.SERVFAIL, this.#offersRecursion);
   }
 
   #hasWildcard(skipped: number): boolean {
@@ -354,8 +350,7 @@ export class TableReader {
     const node = findRedirected(this.#views, this.#record, redirect);
     const body = node === 0 ? 0 : findAddresses(this.#views, node, this.#question.type);
     if (body === 0) return VERDICT.ASK;
-    const flags = this.#words[(this.#settingsOf(node) + ZONE.FLAGS) >> 2] ?? 0;
-    return this.#response.writeBody(start, max, body, this.#offersRecursion(flags));
+    return this.#response.writeBody(start, max, body, this.#offersRecursion);
   }
 
   /** Takes the age of an entry off every TTL that was sent, and bounds it. */

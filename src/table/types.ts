@@ -82,8 +82,6 @@ export interface ZoneSettings {
   readonly negativeTtl: number;
   /** Whether NXDOMAIN answers carry the AA bit. */
   readonly authoritativeNxdomain: boolean;
-  /** Whether our own answers carry the RA bit. */
-  readonly recursionAvailable: boolean;
   /** Whether names with a label `*` go to the chain when they are missing. */
   readonly askWildcards: boolean;
   /** Whether cached answers are given for types that the zone's nodes leave to the chain. */
@@ -117,7 +115,7 @@ export interface ViewSettings {
   /** In the order of look-up. */
   readonly publications: readonly PublicationId[];
   readonly askRules: readonly AskRule[];
-  /** Whether answers of all zones carry the RA bit; else those of zones that say so. */
+  /** Whether answers from nodes carry the RA bit. */
   readonly recursionAvailable: boolean;
   /** Whether answers with several addresses start anywhere; if not, they are given as stored. */
   readonly rotatesAddresses: boolean;

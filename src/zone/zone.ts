@@ -25,7 +25,6 @@ export function negativeSoa(zone: Zone): ResourceRecord {
 export interface ZoneState {
   /** Whether all that the zone is made from is known. */
   readonly known: boolean;
-  readonly recursionAvailable: boolean;
   /** Whether missing names with a label `*` go to the handler chain. */
   readonly askWildcards: boolean;
   /** What questions for ANY get. Default: the chain's answer. */
@@ -40,7 +39,6 @@ export function settingsOf(zone: Zone, state: ZoneState): ZoneSettings {
     soaData: encodeSoa(zone.soa),
     negativeTtl: zone.negativeTtl,
     authoritativeNxdomain: zone.authoritativeNxdomain,
-    recursionAvailable: state.recursionAvailable,
     askWildcards: state.askWildcards,
     any: state.any ?? 'ask',
   };

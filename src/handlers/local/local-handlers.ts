@@ -30,8 +30,6 @@ export interface LocalSettings {
 export interface LocalHandlersOptions {
   readonly settings: LocalSettings;
   readonly table: TableWriter;
-  /** Whether answers carry the RA bit. */
-  readonly recursionAvailable: boolean;
   /** The networks of clients that local addresses are chosen for; empty: all clients are told all. */
   readonly networks: readonly AddressRange[];
   /** Called when `localised` lists others than before; false: no view shows them. */
@@ -59,7 +57,7 @@ export class LocalHandlers {
   #networks: readonly AddressRange[];
 
   constructor(options: LocalHandlersOptions) {
-    const { settings, table, recursionAvailable, networks, onShow, forget, clock, log } = options;
+    const { settings, table, networks, onShow, forget, clock, log } = options;
     const { names: plan, hostsPaths, format } = settings;
     this.#settings = settings;
     this.#data = new LocalData({
@@ -67,7 +65,6 @@ export class LocalHandlers {
       hostsPaths,
       format,
       table,
-      recursionAvailable,
       networks,
       onShow,
       clock,

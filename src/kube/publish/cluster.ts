@@ -37,8 +37,6 @@ export interface ClusterOptions {
   readonly ttl: number;
   /** Apexes of reverse zones. Default: `in-addr.arpa.` and `ip6.arpa.`. */
   readonly reverseZones?: readonly NameKey[];
-  /** Whether answers have RA set. Default: that of the dialect. */
-  readonly recursionAvailable?: boolean;
   /** Whose zones the names are. Default: the table's first publication. */
   readonly publication?: PublicationId;
   /** Whether endpoints are followed; without them headless services have no names. Default: yes. */

@@ -24,8 +24,6 @@ interface PublishedZone {
 export interface PublicationSettings {
   /** Default: the table's first. */
   readonly publication?: PublicationId;
-  /** Default: that of the dialect. */
-  readonly recursionAvailable?: boolean;
   /** Types that are left out. */
   readonly filteredTypes?: ReadonlySet<number>;
 }
@@ -35,7 +33,6 @@ export class Publication {
   readonly #model: ClusterModel;
   readonly #table: TableWriter;
   readonly #publisher: Publisher;
-  readonly #recursionAvailable: boolean;
   readonly #log: Log;
   readonly #zones: readonly PublishedZone[];
   readonly #services = new WorkQueue<ServiceUnit>();
@@ -48,7 +45,6 @@ export class Publication {
     this.#id = settings.publication ?? DEFAULT_PUBLICATION;
     this.#model = model;
     this.#table = table;
-    this.#recursionAvailable = settings.recursionAvailable ?? model.options.dialect.recursionAvailable;
     this.#publisher = new Publisher(table, log, settings.filteredTypes);
     this.#log = log;
     this.#zones = model.zones.map((zone) => ({
@@ -137,11 +133,10 @@ export class Publication {
 
   #settings(zone: Zone, known: boolean) {
     const { dialect, domain } = this.#model.options;
-    const recursionAvailable = this.#recursionAvailable;
     const askWildcards = dialect.hasWildcards && zone.apex === domain;
     // Names of the reverse tree may be known elsewhere.
     const any = zone.apex === domain ? dialect.anyQuestions : 'ask';
-    return settingsOf(zone, { known, recursionAvailable, askWildcards, any });
+    return settingsOf(zone, { known, askWildcards, any });
   }
 
   #publishOwnNodes(): void {

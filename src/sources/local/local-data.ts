@@ -33,8 +33,6 @@ export interface LocalDataOptions {
   readonly hostsPaths: readonly string[];
   readonly format: HostsFormat;
   readonly table: TableWriter;
-  /** Whether answers carry the RA bit. */
-  readonly recursionAvailable: boolean;
   /** The networks that clients are told apart by, where the plan localises queries. */
   readonly networks: readonly AddressRange[];
   /** Called when `localised` lists others than before; false: no view shows them. */
@@ -60,10 +58,10 @@ export class LocalData {
   #isStarted = false;
 
   constructor(options: LocalDataOptions) {
-    const { hostsPaths, format, table, recursionAvailable, clock, log } = options;
+    const { hostsPaths, format, table, clock, log } = options;
     this.#options = options;
-    this.#publication = new LocalPublication(table, recursionAvailable, log);
-    this.#localised = new LocalisedPublications(table, recursionAvailable, log);
+    this.#publication = new LocalPublication(table, log);
+    this.#localised = new LocalisedPublications(table, log);
     this.#networks = options.networks;
     this.#warnings = new ParseWarningReport(log);
     this.#queue = new ChangeQueue(

@@ -24,7 +24,7 @@ function makePublication(reservation = 2 ** 26) {
   const table = new TableWriter({ reservation, cacheOctets: 2 ** 16, readers: 1 });
   const reader = new TableReader(table.memory, 0);
   const log = new RecordingLog();
-  const publication = new LocalPublication(table, true, log);
+  const publication = new LocalPublication(table, log);
   const view = table.viewSettings(DEFAULT_VIEW);
   table.changeView(DEFAULT_VIEW, { ...view, publications: [publication.id] });
   /** The address that a reader tells; nothing if it asks the chain. */

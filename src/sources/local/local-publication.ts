@@ -65,11 +65,10 @@ export class LocalPublication {
   readonly #log: Log;
   readonly #zone: ZoneId;
 
-  /** @param recursionAvailable whether answers carry the RA bit */
-  constructor(table: TableWriter, recursionAvailable: boolean, log: Log) {
+  constructor(table: TableWriter, log: Log) {
     this.#table = table;
     this.#log = log;
-    const state = { known: true, recursionAvailable, askWildcards: false };
+    const state = { known: true, askWildcards: false };
     this.id = table.definePublication();
     const settings = { ...settingsOf(ZONE, state), cachesOpenTypes: true, missing: 'next' } as const;
     this.#zone = table.defineZone(settings, this.id);

@@ -33,13 +33,11 @@ const NO_NAMES: PublishedNames = {
 
 export class LocalisedPublications {
   readonly #table: TableWriter;
-  readonly #recursionAvailable: boolean;
   readonly #log: Log;
   readonly #standing = new Map<string, Standing>();
 
-  constructor(table: TableWriter, recursionAvailable: boolean, log: Log) {
+  constructor(table: TableWriter, log: Log) {
     this.#table = table;
-    this.#recursionAvailable = recursionAvailable;
     this.#log = log;
   }
 
@@ -80,7 +78,7 @@ export class LocalisedPublications {
   }
 
   #make(network: AddressRange): Standing {
-    const publication = new LocalPublication(this.#table, this.#recursionAvailable, this.#log);
+    const publication = new LocalPublication(this.#table, this.#log);
     return { network, publication, names: NO_NAMES };
   }
 }

@@ -83,7 +83,6 @@ export function settings(apex: string, changes: Partial<ZoneSettings> = {}): Zon
     ]),
     negativeTtl: 30,
     authoritativeNxdomain: true,
-    recursionAvailable: false,
     askWildcards: false,
     ...changes,
   };
