@@ -3,6 +3,9 @@
  */
 export const WORDS_PER_NAME = 4;
 
+/** Listener groups that the table has views for. */
+export const GROUPS = 3;
+
 export const FIELD = {
   /** The newest version whose publishing has begun. */
   ANNOUNCED: 0,

@@ -7,7 +7,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { TableReader } from '../../src/table/reader.ts';
-import { FIELD, progressWord, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
+import { FIELD, GROUPS, progressWord, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
 
 interface Order {
   readonly memory: SharedArrayBuffer;
@@ -24,6 +24,9 @@ const reader = new TableReader(order.memory, order.reader);
 const packet = new Uint8Array(2048);
 const verdicts: Verdicts = { answers: 0, torn: 0, stale: 0, missing: 0, ghosts: 0, wrong: 0 };
 const OPT_LENGTH = 11;
+/** Where the socket address of the client lies, behind the answer. */
+const CLIENT = 2032;
+const AF_INET = 2;
 let random = order.seed;
 
 function pick(count: number): number {
@@ -51,9 +54,10 @@ function askOnce(): void {
   const query = order.queries[index] ?? new Uint8Array();
   const base = 1 + index * WORDS_PER_NAME;
   packet.set(query);
+  packet.set([AF_INET, 0, 0, 53, 10, pick(256), 0, 1], CLIENT);
   const before = Atomics.load(notes, base + FIELD.PUBLISHED);
   const removals = Atomics.load(notes, base + FIELD.REMOVALS);
-  const size = reader.answer(packet, 0, query.length, packet.length, 'udp');
+  const size = reader.answer(packet, 0, query.length, CLIENT, 'udp', pick(GROUPS), CLIENT);
   const announced = Atomics.load(notes, base + FIELD.ANNOUNCED);
   const gone = Atomics.load(notes, base + FIELD.REMOVALS) !== removals || (removals & 1) === 1;
   verdicts.answers++;

@@ -1,7 +1,7 @@
 /**
  * Writers against readers in threads of their own: no answer is ever torn, stale after its replacement was published,
  * or missing while its entry stands. Nodes change, go and come back; cached answers are replaced and evicted; the index
- * grows and shrinks; blocks are reclaimed and written again all the while.
+ * grows and shrinks; views are replaced; blocks are reclaimed and written again all the while.
  */
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -16,10 +16,10 @@ import {
   settings,
   wire,
 } from '../../src/table/testing/table-answers.ts';
-import type { ZoneId } from '../../src/table/types.ts';
+import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS, type ViewId, type ZoneId } from '../../src/table/types.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
-import { FIELD, progressWord, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
+import { FIELD, GROUPS, progressWord, type Verdicts, WORDS_PER_NAME } from './torture-plan.ts';
 
 const READERS = 3;
 const NODES = 150;
@@ -38,6 +38,7 @@ class Torturer {
   readonly notes = new SharedArrayBuffer(progressWord(NODES + CACHED, READERS) * 4);
   readonly #words = new Int32Array(this.notes);
   readonly #zone: ZoneId;
+  #views: readonly ViewId[] = [];
   #version = 0;
   #random = 1;
 
@@ -74,6 +75,34 @@ class Torturer {
     this.table.remove(wire(nameOf(index)));
     this.change(index);
     Atomics.add(this.#words, base + FIELD.REMOVALS, 1);
+  }
+
+  /** Other views take the place of those before, found by other groups, prefixes and zones. They show the same. */
+  changeViews(): void {
+    const askRules = Array.from({ length: this.pick(50) }, (_, index) => ({
+      name: { kind: 'suffix', name: wire(`asked${index}.example`) } as const,
+      types: 'all' as const,
+    }));
+    const shown = { ...DEFAULT_VIEW_SETTINGS, askRules };
+    const views = Array.from({ length: 1 + this.pick(4) }, () => this.table.defineView(shown, DEFAULT_VIEW));
+    const zones = ['.', 'com', 'example.com', 'local', 'shop.cluster.local', 'cluster.local'];
+    const viewsOf = (count: number) => ({
+      kind: 'views' as const,
+      zones: zones.slice(0, count).map((zone) => ({ zone: wire(zone), view: this.#pickOf(views) })),
+    });
+    const prefixes = Array.from({ length: this.pick(20) }, () => ({
+      range: { address: `10.${this.pick(256)}.0.0`, prefix: this.pick(33) },
+      views: viewsOf(1 + this.pick(zones.length)),
+    }));
+    this.table.showViews(
+      Array.from({ length: GROUPS }, () => ({ prefixes, others: viewsOf(1 + this.pick(zones.length)) })),
+    );
+    for (const view of this.#views) this.table.removeView(view);
+    this.#views = views;
+  }
+
+  #pickOf(views: readonly ViewId[]): ViewId {
+    return views[this.pick(views.length)] ?? DEFAULT_VIEW;
   }
 
   /** Other names come and go, so that the index fills, is rebuilt and moves. */
@@ -126,6 +155,7 @@ export async function expectWholeAnswers(changes: number): Promise<void> {
     if (index < NODES && torturer.pick(10) === 0) torturer.removeAndReturn(index);
     else torturer.change(index);
     if (change % CHANGES_AT_A_STRETCH === 0) torturer.waitForReaders();
+    if (change % 20 === 0) torturer.changeViews();
     if (change % 5000 === 0) {
       torturer.crowd(change / 5000);
       await turn();
