@@ -14,6 +14,14 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'operation not permitted'],
   ['EPIPE', 'broken pipe'],
 ]);
+const UNKNOWN_AUTHORITY = 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
+/** What Node says where a certificate leads to nobody who is trusted. */
+const NOT_TRUSTED: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
 
 export interface FailedExchange {
   readonly protocol: 'udp' | 'tcp';
@@ -30,9 +38,18 @@ export function describeFailure({ protocol, peer, local, code }: FailedExchange)
   const read = `read ${protocol} ${local}->${server}`;
   if (code === 'timeout') return `${read}: i/o timeout`;
   if (code === 'connection closed') return 'EOF';
+  if (NOT_TRUSTED.has(code)) return UNKNOWN_AUTHORITY;
   const meaning = MEANINGS.get(code);
   if (meaning === undefined) return code;
   return protocol === 'tcp' ? `dial tcp ${server}: connect: ${meaning}` : `${read}: read: ${meaning}`;
+}
+
+/** @param names as Node lists them: `DNS:localhost, IP Address:127.0.0.1` */
+export function describeOtherName(names: string, expected: string): Error {
+  const valid = names.replaceAll(/(?:DNS|IP Address):/g, '');
+  return new Error(
+    `tls: failed to verify certificate: x509: certificate is valid for ${valid}, not ${expected}`,
+  );
 }
 
 export function formatSocketAddress({ address, port }: SocketAddress): string {

@@ -33,19 +33,16 @@ export interface ProxyGroupOptions {
   readonly clock: Clock;
   /** From 0 to below 1. */
   readonly random: () => number;
+  /** A query finds no server well. */
+  readonly onAllDown: () => void;
+  /** A query is refused since too many are under way. */
+  readonly onRejected: () => void;
 }
 
 export type ProxyOutcome =
   | { readonly kind: 'reply'; readonly message: Message; readonly upstream: ProxyUpstream }
   /** `reason`: of the last server that failed. */
   | { readonly kind: 'failed' | 'overloaded'; readonly reason: string };
-
-export interface ProxyStatistics {
-  /** Queries that found no server well, and were sent to any. */
-  readonly brokenChecks: number;
-  /** Queries refused for being too many at once. */
-  readonly rejected: number;
-}
 
 /** Milliseconds after which no further server is tried. */
 const DEADLINE = 5000;
@@ -57,23 +54,17 @@ export class ProxyGroup {
   readonly #failoverRcodes: ReadonlySet<number>;
   #running = 0;
   #turn = 0;
-  #brokenChecks = 0;
-  #rejected = 0;
 
   constructor(options: ProxyGroupOptions) {
     this.#options = options;
     this.#failoverRcodes = new Set(options.rule.failoverRcodes);
   }
 
-  statistics(): ProxyStatistics {
-    return { brokenChecks: this.#brokenChecks, rejected: this.#rejected };
-  }
-
   /** @param protocol that of the client */
   async ask(question: ProxyQuestion, protocol: ProxyProtocol): Promise<ProxyOutcome> {
     const { maxConcurrent } = this.#options.rule;
     if (maxConcurrent > 0 && this.#running >= maxConcurrent) {
-      this.#rejected += 1;
+      this.#options.onRejected();
       return { kind: 'overloaded', reason: `concurrent queries exceeded maximum ${maxConcurrent}` };
     }
     this.#running += 1;
@@ -128,7 +119,7 @@ export class ProxyGroup {
         if (upstream?.isDown(rule.maxFails) !== true) return upstream;
         down += 1;
         if (down < upstreams.length) continue;
-        this.#brokenChecks += 1;
+        this.#options.onAllDown();
         // Perhaps it is the checks that fail.
         return rule.failsFast ? undefined : upstreams[Math.floor(random() * upstreams.length)];
       }

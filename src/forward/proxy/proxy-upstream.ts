@@ -10,7 +10,7 @@ import { CLASS, type Message, type NameKey, OPCODE, TYPE } from '../../wire/type
 import type { QueryMessage } from '../transport/query-message.ts';
 import type { Transport } from '../transport/transport.ts';
 import { messageOf } from '../transport/upstream-reply.ts';
-import { describeFailure, findLocalAddress } from './network-errors.ts';
+import { describeFailure, findLocalAddress, formatSocketAddress } from './network-errors.ts';
 import { writeProxyQuery } from './proxy-query.ts';
 
 export type ProxyProtocol = 'udp' | 'tcp';
@@ -33,7 +33,18 @@ export interface ProxyUpstreamOptions {
   readonly healthCheck: HealthCheck;
   /** By which protocol health is checked. */
   readonly healthProtocol: ProxyProtocol;
+  /** Milliseconds after which a quiet connection counts as closed. */
+  readonly expire: number;
+  readonly events: ProxyEvents;
   readonly clock: Clock;
+}
+
+/** What happens at a server, for metrics. `server`: its address and port. */
+export interface ProxyEvents {
+  /** @param isNew whether a connection was opened for the query, as a proxy with one query per connection would have */
+  asked(server: string, protocol: ProxyProtocol, isNew: boolean): void;
+  replied(server: string, message: Message, milliseconds: number): void;
+  checkFailed(server: string): void;
 }
 
 export type ProxyReply =
@@ -49,6 +60,8 @@ export class ProxyUpstream {
   readonly peer: SocketAddress;
   readonly #options: ProxyUpstreamOptions;
   readonly #check: QueryMessage;
+  readonly #server: string;
+  readonly #lastAsked = { udp: Number.NEGATIVE_INFINITY, tcp: Number.NEGATIVE_INFINITY };
   #fails = 0;
   #isChecking = false;
   #isClosed = false;
@@ -57,6 +70,7 @@ export class ProxyUpstream {
   constructor(options: ProxyUpstreamOptions) {
     this.#options = options;
     this.peer = options.peer;
+    this.#server = formatSocketAddress(options.peer);
     this.#check = writeCheck(options.healthCheck);
   }
 
@@ -67,10 +81,15 @@ export class ProxyUpstream {
 
   /** @param udpOctets what a reply over UDP may have; a larger one counts as truncated, with nothing in it */
   async ask(query: QueryMessage, wanted: ProxyProtocol, udpOctets: number): Promise<ProxyReply> {
-    const { readTimeout, peer } = this.#options;
+    const { readTimeout, peer, clock, events } = this.#options;
+    const askedAt = clock.monotonic();
     const protocol = query.octets.length > MAX_UDP_QUERY ? 'tcp' : wanted;
+    this.#noteAsked(protocol, askedAt);
     const outcome = await this.#exchange(query, protocol, readTimeout, udpOctets);
-    if (outcome.kind === 'reply') return outcome;
+    if (outcome.kind === 'reply') {
+      events.replied(this.#server, outcome.message, clock.monotonic() - askedAt);
+      return outcome;
+    }
     const local = await findLocalAddress(peer);
     return { kind: 'failed', reason: describeFailure({ protocol, peer, local, code: outcome.reason }) };
   }
@@ -88,6 +107,19 @@ export class ProxyUpstream {
     for (const transport of new Set(Object.values(this.#options.transports))) transport.close();
   }
 
+  #noteAsked(wanted: ProxyProtocol, now: number): void {
+    const { events, expire } = this.#options;
+    const protocol = this.#hasDatagrams ? wanted : 'tcp';
+    events.asked(this.#server, protocol, now - this.#lastAsked[protocol] > expire);
+    this.#lastAsked[protocol] = now;
+  }
+
+  /** Whether UDP is UDP: encrypted transports are the same for both protocols. */
+  get #hasDatagrams(): boolean {
+    const { udp, tcp } = this.#options.transports;
+    return udp !== tcp;
+  }
+
   async #runCheck(): Promise<void> {
     const { healthProtocol, healthCheck, clock } = this.#options;
     const { kind } = await this.#exchange(this.#check, healthProtocol, CHECK_TIMEOUT, undefined);
@@ -98,6 +130,7 @@ export class ProxyUpstream {
       return;
     }
     this.#fails += 1;
+    this.#options.events.checkFailed(this.#server);
     this.#timer = clock.after(healthCheck.interval, () => void this.#runCheck());
   }
 
@@ -121,7 +154,8 @@ export class ProxyUpstream {
       const exchange = transports[protocol].ask(query, {
         replied: (reply, octets = 0) => {
           const message = messageOf(reply);
-          const isCut = protocol === 'udp' && udpOctets !== undefined && octets > udpOctets;
+          const isCut =
+            protocol === 'udp' && this.#hasDatagrams && udpOctets !== undefined && octets > udpOctets;
           end({ kind: 'reply', message: isCut ? headOf(message) : message });
         },
         heard() {},

@@ -27,6 +27,8 @@ export interface TlsPeer {
   readonly serverName: string | undefined;
   /** Certificates to trust in PEM form; undefined: those that Node brings. */
   readonly authorities: readonly string[] | undefined;
+  /** What is said of a certificate with other names than the one expected. Default: what Node says. */
+  readonly describeOtherName?: (names: string, expected: string) => Error;
   /** What we show of ourselves, in PEM form. Default: nothing. */
   readonly own?: { readonly certificate: string; readonly key: string } | undefined;
 }
@@ -125,7 +127,7 @@ export class StreamTransport implements Transport {
     return { host: peer.address, port: peer.port, ...source };
   }
 
-  #openTls({ serverName, authorities, own }: TlsPeer): Socket {
+  #openTls({ serverName, authorities, own, describeOtherName }: TlsPeer): Socket {
     const expected = serverName ?? this.#options.peer.address.replace(/%.*/, '');
     const { checkServerIdentity, connect: connectTls } = loadTls();
     const socket = connectTls({
@@ -133,7 +135,10 @@ export class StreamTransport implements Transport {
       minVersion: 'TLSv1.2',
       // An address is no server name (RFC 6066 section 3).
       servername: isIP(expected) === 0 ? expected : '',
-      checkServerIdentity: (_, certificate) => checkServerIdentity(expected, certificate),
+      checkServerIdentity: (_, certificate) => {
+        const error = checkServerIdentity(expected, certificate);
+        return error && (describeOtherName?.(certificate.subjectaltname ?? '', expected) ?? error);
+      },
       ...(authorities === undefined ? {} : { ca: [...authorities] }),
       ...(own === undefined ? {} : { cert: own.certificate, key: own.key }),
       ...(this.#session === undefined ? {} : { session: this.#session }),

@@ -37,7 +37,6 @@ export class CacheStore {
   readonly #view: ViewId;
   /** By question, the oldest first. */
   readonly #items = new Map<string, CacheItem>();
-  #evictions = 0;
 
   constructor(table: TableWriter, capacity: number) {
     this.#table = table;
@@ -55,10 +54,6 @@ export class CacheStore {
     return this.#items.size;
   }
 
-  get evictions(): number {
-    return this.#evictions;
-  }
-
   find(key: QuestionKey): FoundAnswer | undefined {
     const text = textOf(key);
     const item = this.#items.get(text);
@@ -69,8 +64,11 @@ export class CacheStore {
     return entry && { item, answer: answerOf(entry) };
   }
 
-  /** @param now milliseconds of the monotonic clock */
-  put(key: QuestionKey, answer: WholeAnswer, ttl: number, now: number): void {
+  /**
+   * @param now milliseconds of the monotonic clock
+   * @returns whether another answer had to go
+   */
+  put(key: QuestionKey, answer: WholeAnswer, ttl: number, now: number): boolean {
     const written = writeAnswerBody(key, {
       rcode: answer.rcode,
       authoritative: true,
@@ -79,7 +77,7 @@ export class CacheStore {
       authorities: answer.authorities,
       additionals: answer.additionals,
     });
-    if (written === undefined) return;
+    if (written === undefined) return false;
     const cached = {
       ...toCachedQuestion(key),
       ...written,
@@ -87,13 +85,15 @@ export class CacheStore {
       lifetime: ttl,
       outcome: OUTCOME,
     };
-    if (!this.#table.cache(cached, now, this.#view)) return;
+    if (!this.#table.cache(cached, now, this.#view)) return false;
     const text = textOf(key);
-    if (!this.#items.delete(text) && this.#items.size >= this.#capacity) this.#evictOldest();
+    const isFull = !this.#items.delete(text) && this.#items.size >= this.#capacity;
+    if (isFull) this.#evictOldest();
     this.#items.set(text, {
       ...{ storedAt: now, ttl, hits: 0, lastHit: now },
       ...{ isRefreshing: false, retryAt: Number.NEGATIVE_INFINITY },
     });
+    return isFull;
   }
 
   remove(key: QuestionKey): void {
@@ -108,9 +108,7 @@ export class CacheStore {
 
   #evictOldest(): void {
     const [oldest] = this.#items.keys();
-    if (oldest === undefined) return;
-    this.#items.delete(oldest);
-    this.#evictions += 1;
+    if (oldest !== undefined) this.#items.delete(oldest);
   }
 }
 

@@ -6,10 +6,12 @@ import type { Clock } from '../../base/clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { type NameKey, RCODE, type ResourceRecord } from '../../wire/types.ts';
+import { CacheCounts, type CacheKind } from './cache-counts.ts';
 import { type CacheItem, CacheStore, type FoundAnswer } from './cache-store.ts';
 import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
 import type { CacheOptions, CacheServeStale } from './options.ts';
@@ -17,20 +19,8 @@ import type { CacheOptions, CacheServeStale } from './options.ts';
 export interface CacheDependencies {
   readonly clock: Clock;
   readonly table: TableWriter;
+  readonly metrics: PluginMetrics;
 }
-
-export interface CacheStatistics {
-  readonly requests: number;
-  readonly hits: Readonly<Record<CacheKind, number>>;
-  readonly misses: number;
-  readonly prefetches: number;
-  readonly servedStale: number;
-  readonly entries: Readonly<Record<CacheKind, number>>;
-  readonly evictions: Readonly<Record<CacheKind, number>>;
-}
-
-/** In the words of the metrics. */
-export type CacheKind = 'success' | 'denial';
 
 /** CoreDNS spreads entries over so many shards, each of at least so many. */
 const [SHARDS, MIN_PER_SHARD] = [256, 4];
@@ -49,15 +39,12 @@ export class Cache {
   readonly #stores: Readonly<Record<CacheKind, CacheStore>>;
   readonly #zones: ReadonlySet<NameKey>;
   readonly #uncached: Readonly<Record<CacheKind, ReadonlySet<NameKey>>>;
-  readonly #hits = { success: 0, denial: 0 };
-  #requests = 0;
-  #misses = 0;
-  #prefetches = 0;
-  #servedStale = 0;
+  readonly #counts: CacheCounts;
 
-  constructor(options: CacheOptions, { clock, table }: CacheDependencies) {
+  constructor(options: CacheOptions, { clock, table, metrics }: CacheDependencies) {
     this.#options = options;
     this.#clock = clock;
+    this.#counts = new CacheCounts(metrics, options.zones);
     const capacityOf = (capacity: number) => SHARDS * Math.max(MIN_PER_SHARD, Math.floor(capacity / SHARDS));
     this.#stores = {
       success: new CacheStore(table, capacityOf(options.success.capacity)),
@@ -78,32 +65,19 @@ export class Cache {
     };
   }
 
-  statistics(): CacheStatistics {
-    const { success, denial } = this.#stores;
-    return {
-      requests: this.#requests,
-      hits: { ...this.#hits },
-      misses: this.#misses,
-      prefetches: this.#prefetches,
-      servedStale: this.#servedStale,
-      entries: { success: success.size, denial: denial.size },
-      evictions: { success: success.evictions, denial: denial.evictions },
-    };
-  }
-
   stop(): void {
     for (const store of Object.values(this.#stores)) store.close();
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {
     query.forbidStoring();
-    this.#requests += 1;
+    this.#counts.requested(query);
     const hit = this.#find(query);
     if (hit === undefined) {
-      this.#misses += 1;
+      this.#counts.missed(query);
       return await this.#fetch(query, next);
     }
-    this.#hits[hit.kind] += 1;
+    this.#counts.hit(query, hit.kind);
     if (hit.left <= 0) return await this.#answerStale(query, hit, next);
     if (this.#isDue(hit)) this.#prefetch(query, hit, next, false);
     return this.#present(query, hit.answer, this.#options.keepTtl ? hit.item.ttl : hit.left);
@@ -146,7 +120,9 @@ export class Cache {
     if (ttl > 0 && mayKeep(query, answer, answerClass)) {
       const kind = answerClass === 'success' || answerClass === 'delegation' ? 'success' : 'denial';
       if (!isWithinAny(query.key, this.#uncached[kind])) {
-        this.#stores[kind].put(query.questionKey, told, ttl, this.#clock.monotonic());
+        const evicted = this.#stores[kind].put(query.questionKey, told, ttl, this.#clock.monotonic());
+        if (evicted) this.#counts.evicted(query, kind);
+        this.#counts.show(query, { success: this.#stores.success.size, denial: this.#stores.denial.size });
         const prefersPositive = this.#options.serveStale?.prefersPositive === true;
         const replaces = prefersPositive ? answersQuestion(query.question, answer.answers) : isOurs;
         if (kind === 'success' && replaces) this.#stores.denial.remove(query.questionKey);
@@ -166,7 +142,7 @@ export class Cache {
       const fresh = await this.#verify(query, hit.item, next, serveStale);
       if (fresh !== undefined) return fresh;
     } else this.#prefetch(query, hit, next, true);
-    this.#servedStale += 1;
+    this.#counts.servedStale(query);
     return this.#present(query, hit.answer, serveStale.ttl);
   }
 
@@ -227,7 +203,7 @@ export class Cache {
   #prefetch(query: Query, { item }: Hit, next: Next, isStale: boolean): void {
     if (!this.#mayRefresh(item)) return;
     item.isRefreshing = true;
-    this.#prefetches += 1;
+    this.#counts.prefetched(query);
     const { hits, lastHit } = item;
     const own = query.forOurselves();
     const refresh = isStale ? this.#refresh(own, next, true) : this.#fetch(own, next, true);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { addresses, makeQuery, told } from '../../chain/testing/queries.ts';
 import type { ProxyProtocol } from '../../forward/proxy/proxy-upstream.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
@@ -71,6 +72,7 @@ async function forwardTo(rules: readonly Partial<ForwardRule>[], servers: Readon
     { forwards },
     {
       clock,
+      metrics: new PluginMetrics(),
       random: () => 0,
       openTransports: ({ address }) => ({ udp: transport(address, 'udp'), tcp: transport(address, 'tcp') }),
     },

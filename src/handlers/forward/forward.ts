@@ -5,15 +5,18 @@ import type { Clock } from '../../base/clock.ts';
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import { ProxyGroup, type ProxyOutcome } from '../../forward/proxy/proxy-group.ts';
 import { isWithin } from '../../wire/name.ts';
 import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
+import { countForwarding } from './forward-metrics.ts';
 import { type OpenTransports, openUpstreams } from './open-upstreams.ts';
 import type { ForwardOptions, ForwardRule } from './options.ts';
 
 export interface ForwardDependencies {
   readonly clock: Clock;
+  readonly metrics: PluginMetrics;
   /** How servers are reached; by sockets by default. */
   readonly openTransports?: OpenTransports;
   /** From 0 to below 1, for the choice of servers. */
@@ -52,11 +55,16 @@ export class Forward {
 
   /** Finds the servers. @throws UpstreamError */
   async start(): Promise<void> {
-    const { clock, openTransports, random = Math.random } = this.#dependencies;
+    const { clock, metrics, openTransports, random = Math.random } = this.#dependencies;
+    const counts = countForwarding(metrics);
     for (const running of this.#rules) {
       const { rule } = running;
-      const upstreams = await openUpstreams(rule, clock, openTransports);
-      running.group = new ProxyGroup({ rule, upstreams, clock, random });
+      const upstreams = await openUpstreams(rule, { clock, events: counts, openTransports });
+      running.group = new ProxyGroup({
+        ...{ rule, upstreams, clock, random },
+        onAllDown: () => counts.allDown(),
+        onRejected: () => counts.rejected(),
+      });
     }
   }
 

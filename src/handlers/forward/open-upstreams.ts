@@ -5,7 +5,8 @@
 import { Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
-import { type ProxyProtocol, ProxyUpstream } from '../../forward/proxy/proxy-upstream.ts';
+import { describeOtherName } from '../../forward/proxy/network-errors.ts';
+import { type ProxyEvents, type ProxyProtocol, ProxyUpstream } from '../../forward/proxy/proxy-upstream.ts';
 import { parseResolvConf } from '../../forward/resolv-conf.ts';
 import { HttpsTransport } from '../../forward/transport/https-transport.ts';
 import { StreamTransport } from '../../forward/transport/stream-transport.ts';
@@ -30,14 +31,20 @@ export type OpenTransports = (
   clock: Clock,
 ) => Readonly<Record<ProxyProtocol, Transport>>;
 
+export interface OpenUpstreamsOptions {
+  readonly clock: Clock;
+  readonly events: ProxyEvents;
+  /** By sockets by default. */
+  readonly openTransports?: OpenTransports | undefined;
+}
+
 /** Octets of the largest reply over UDP; what is larger counts as truncated. */
 const MAX_UDP_REPLY = 4096;
 
 /** @throws UpstreamError where a name has no address */
 export async function openUpstreams(
   rule: ForwardRule,
-  clock: Clock,
-  openTransports: OpenTransports = openSockets,
+  { clock, events, openTransports = openSockets }: OpenUpstreamsOptions,
 ): Promise<readonly ProxyUpstream[]> {
   const places = (await Promise.all(rule.upstreams.map((upstream) => findPlaces(upstream, rule)))).flat();
   return places.map(
@@ -48,6 +55,8 @@ export async function openUpstreams(
         readTimeout: rule.readTimeout,
         healthCheck: rule.healthCheck,
         healthProtocol: rule.forceTcp ? 'tcp' : 'udp',
+        expire: rule.expire,
+        events,
         clock,
       }),
   );
@@ -127,6 +136,7 @@ function tlsOf({ serverName, host }: UpstreamPlace, { tls }: ForwardRule) {
   const read = (path: string) => readFileSync(path, 'utf8');
   return {
     serverName: serverName ?? tls.serverName ?? host,
+    describeOtherName,
     authorities: authorities === undefined ? undefined : [read(authorities)],
     own:
       certificate === undefined || key === undefined

@@ -1,0 +1,84 @@
+/**
+ * The metrics of `cache`, under CoreDNS's names.
+ */
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { Query } from '../../chain/query.ts';
+import type { NameKey } from '../../wire/types.ts';
+
+/** Answers with records, and all others. */
+export type CacheKind = 'success' | 'denial';
+
+const LABELS = ['server', 'zones', 'view'];
+
+export class CacheCounts {
+  readonly #zones: string;
+  readonly #families: ReturnType<typeof familiesOf>;
+
+  /** @param zones of the cache */
+  constructor(metrics: PluginMetrics, zones: readonly NameKey[]) {
+    this.#zones = zones.join();
+    this.#families = familiesOf(metrics);
+  }
+
+  requested(query: Query): void {
+    this.#families.requests.inc(this.#labels(query));
+  }
+
+  hit(query: Query, type: CacheKind): void {
+    this.#families.hits.inc({ ...this.#labels(query), type });
+  }
+
+  missed(query: Query): void {
+    this.#families.misses.inc(this.#labels(query));
+  }
+
+  prefetched(query: Query): void {
+    this.#families.prefetches.inc(this.#labels(query));
+  }
+
+  servedStale(query: Query): void {
+    this.#families.servedStale.inc(this.#labels(query));
+  }
+
+  evicted(query: Query, type: CacheKind): void {
+    this.#families.evictions.inc({ ...this.#labels(query), type });
+  }
+
+  /** How many answers there are now. */
+  show(query: Query, entries: Readonly<Record<CacheKind, number>>): void {
+    const labels = this.#labels(query);
+    for (const type of ['success', 'denial'] as const)
+      this.#families.entries.set({ ...labels, type }, entries[type]);
+  }
+
+  #labels({ site: { server, view } }: Query) {
+    return { server, zones: this.#zones, view };
+  }
+}
+
+function familiesOf(metrics: PluginMetrics) {
+  const typed = [...LABELS, 'type'];
+  // Families that nothing has happened in yet are named too.
+  metrics.counter(
+    'coredns_cache_drops_total',
+    'The number responses that are not cached, because the reply is malformed.',
+    LABELS,
+  );
+  return {
+    entries: metrics.gauge('coredns_cache_entries', 'The number of elements in the cache.', typed),
+    requests: metrics.counter('coredns_cache_requests_total', 'The count of cache requests.', LABELS),
+    hits: metrics.counter('coredns_cache_hits_total', 'The count of cache hits.', typed),
+    misses: metrics.counter('coredns_cache_misses_total', 'The count of cache misses.', LABELS),
+    prefetches: metrics.counter(
+      'coredns_cache_prefetch_total',
+      'The number of times the cache has prefetched a cached item.',
+      LABELS,
+    ),
+    servedStale: metrics.counter(
+      'coredns_cache_served_stale_total',
+      'The number of requests served from stale cache entries.',
+      LABELS,
+    ),
+    evictions: metrics.counter('coredns_cache_evictions_total', 'The count of cache evictions.', typed),
+  };
+}
