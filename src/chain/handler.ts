@@ -35,6 +35,8 @@ export type Handler = HandlerParts &
         /** Its names are nodes of the table, so that its `questions` need no ask rules. */
         readonly role: 'publisher';
         readonly publication: PublicationId;
+        /** Those of its `questions` that are not answered from its nodes, and do need ask rules. Default: none. */
+        readonly unpublished?: Questions;
       }
     /** A forwarder asks upstream: what reaches it unchanged may be forwarded as a packet. */
     | { readonly role: 'forwarder' | 'other' }

@@ -315,11 +315,16 @@ export class TableReader {
     return this.#response.writeCode(start, RCODE.SERVFAIL, this.#offersRecursion);
   }
 
+  /** Whether a label of those that are missing may stand for others: `*`, `any`, or one with a slash in it (keys of etcd). */
   #hasWildcard(skipped: number): boolean {
     const { name, labelStarts } = this.#question;
     for (let label = 0; label < skipped; label++) {
       const at = labelStarts[label] ?? 0;
-      if (name[at] === 1 && name[at + 1] === 0x2a) return true;
+      const length = name[at] ?? 0;
+      if (length === 1 && name[at + 1] === 0x2a) return true;
+      if (length === 3 && name[at + 1] === 0x61 && name[at + 2] === 0x6e && name[at + 3] === 0x79)
+        return true;
+      for (let octet = 1; octet <= length; octet++) if (name[at + octet] === 0x2f) return true;
     }
     return false;
   }

@@ -82,7 +82,7 @@ export interface ZoneSettings {
   readonly negativeTtl: number;
   /** Whether NXDOMAIN answers carry the AA bit. */
   readonly authoritativeNxdomain: boolean;
-  /** Whether names with a label `*` go to the chain when they are missing. */
+  /** Whether names with a label `*` or `any`, or with a slash in one, go to the chain when they are missing. */
   readonly askWildcards: boolean;
   /** Whether cached answers are given for types that the zone's nodes leave to the chain. */
   readonly cachesOpenTypes?: boolean;

@@ -27,7 +27,7 @@ const PROBLEMS: Readonly<Record<string, readonly string[]>> = {
   '33-views-by-namespace': unbuilt('metadata', 'metadata', 'view'),
   '34-k8s-external': unbuilt('transfer', 'k8s_external'),
   '35-file-zones': unbuilt('transfer'),
-  '36-etcd-skydns': unbuilt('etcd'),
+
   '37-secondary': unbuilt('transfer', 'secondary'),
   '38-auto-zones': unbuilt('transfer', 'auto'),
   '39-dns64-nat64': unbuilt('dns64'),

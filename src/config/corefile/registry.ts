@@ -10,6 +10,7 @@ import { cache } from './plugins/cache.ts';
 import { cancel } from './plugins/cancel.ts';
 import { chaos } from './plugins/chaos.ts';
 import { errors } from './plugins/errors.ts';
+import { etcd } from './plugins/etcd.ts';
 import { file } from './plugins/file.ts';
 import { forward } from './plugins/forward.ts';
 import { header } from './plugins/header.ts';
@@ -42,6 +43,7 @@ const DIRECTIVES = {
   chaos,
   debug,
   errors,
+  etcd,
   file,
   forward,
   header,

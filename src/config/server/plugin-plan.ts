@@ -8,6 +8,7 @@ import type { CacheOptions } from '../../handlers/cache/options.ts';
 import type { CancelOptions } from '../../handlers/cancel/options.ts';
 import type { ChaosOptions } from '../../handlers/chaos/options.ts';
 import type { ErrorsOptions } from '../../handlers/errors/options.ts';
+import type { EtcdOptions } from '../../handlers/etcd/options.ts';
 import type { FileOptions } from '../../handlers/file/options.ts';
 import type { ForwardOptions } from '../../handlers/forward/options.ts';
 import type { HeaderOptions } from '../../handlers/header/options.ts';
@@ -40,6 +41,7 @@ export interface PluginOptions {
   readonly chaos: ChaosOptions;
   readonly debug: undefined;
   readonly errors: ErrorsOptions;
+  readonly etcd: EtcdOptions;
   readonly file: FileOptions;
   readonly forward: ForwardOptions;
   readonly header: HeaderOptions;

@@ -64,6 +64,11 @@ export class ListenerGroup {
     return await this.#answer(parsed, client, packet.length);
   };
 
+  /** The answer to a query that another one led to. */
+  ask(query: Query): Answer | Promise<Answer> {
+    return this.#choose(query)?.chain(query) ?? { kind: 'refused' };
+  }
+
   async #answer(asked: ParsedQuery, client: Client, octets: number): Promise<Uint8Array | undefined> {
     const query = this.#makeQuery(asked, client, DROPPED, octets);
     const site = this.#mayServe(asked) ? this.#choose(query) : undefined;

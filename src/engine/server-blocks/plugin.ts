@@ -39,6 +39,8 @@ export interface PluginContext {
   readonly table: TableWriter;
   /** The whole chain of the block, from its first handler: for handlers that ask for further names. */
   readonly chain: Chain;
+  /** All blocks of the listeners that a query came to: for names that other blocks may have. */
+  readonly lookUp: Chain;
   readonly version: string;
   /** Families that stay when plans change: `metrics.counter('coredns_template_matches_total', …)`. Labels: `query.site`. */
   readonly metrics: PluginMetrics;

@@ -12,6 +12,7 @@ import { Cache } from '../../handlers/cache/cache.ts';
 import { createCancelHandler } from '../../handlers/cancel/cancel.ts';
 import { createIdentityHandler, type IdentityDependencies } from '../../handlers/chaos/identity.ts';
 import { ErrorsHandler } from '../../handlers/errors/errors.ts';
+import { EtcdPlugin } from '../../handlers/etcd/etcd-plugin.ts';
 import { File } from '../../handlers/file/file.ts';
 import { Forward } from '../../handlers/forward/forward.ts';
 import { createHeaderHandler } from '../../handlers/header/header.ts';
@@ -51,6 +52,7 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   cancel: plainly(createCancelHandler),
   chaos: plainly((options) => createIdentityHandler(options, identify())),
   debug: setting,
+  etcd: (options, context) => new EtcdPlugin(options, context),
   errors(options, context) {
     const errors = new ErrorsHandler(options, context);
     return { handler: errors.handler, stop: () => errors.stop() };

@@ -119,6 +119,7 @@ export class ServerBlocks {
       server,
       // The chain is whole only when the last plugin is made.
       chain: (query) => chain(query),
+      lookUp: (query) => this.#groups.get(query.site.server)?.ask(query) ?? { kind: 'refused' },
       handlerNames: () => handlers.map(({ name }) => name),
       ...this.#dependencies,
     };

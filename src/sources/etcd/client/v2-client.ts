@@ -127,11 +127,13 @@ export class EtcdV2Client {
    * Waits for the next change below a folder.
    *
    * @param index the first change that is of interest
+   * @param onWaiting called when the member has begun to wait
    * @returns the change; or from which index on to wait next, when there was none for a while
    */
   async waitForChange(
     folder: string,
     index: number,
+    onWaiting: () => void = () => {},
   ): Promise<V2Event | { readonly kind: 'none'; readonly next: number }> {
     const path = `${pathOf(folder)}?wait=true&recursive=true&waitIndex=${index}`;
     let reached = index - 1;
@@ -140,6 +142,7 @@ export class EtcdV2Client {
       ...{ method: 'GET', path, timeout: WATCH_TIMEOUT },
       onHead: (current) => {
         reached = current;
+        onWaiting();
       },
     };
     try {

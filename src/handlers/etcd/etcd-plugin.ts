@@ -1,0 +1,94 @@
+/**
+ * The plugin `etcd` of a server block.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Chain, Handler } from '../../chain/handler.ts';
+import { EtcdSource, type EtcdStats } from '../../sources/etcd/etcd-source.ts';
+import { makeCoreDnsRules } from '../../sources/etcd/rules/rules.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { isWithin, joinName } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { Zone } from '../../zone/zone.ts';
+import { createEtcdHandler } from './etcd.ts';
+import type { EtcdOptions } from './options.ts';
+
+export interface EtcdContext {
+  readonly table: TableWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Answers names outside the zones: all blocks of the listeners that a query came to. */
+  readonly lookUp: Chain;
+}
+
+/** Seconds. */
+const SOA_TTL = 30;
+
+export class EtcdPlugin {
+  readonly handler: Handler;
+  readonly #source: EtcdSource;
+
+  constructor(options: EtcdOptions, { table, clock, log, lookUp }: EtcdContext) {
+    const { etcd, path, zones, fallthrough } = options;
+    this.#source = new EtcdSource(
+      {
+        ...{ etcd, version: 3, prefix: path, rules: makeCoreDnsRules(options) },
+        zones: zones.map((zone) => ({
+          zone: makeZone(zone, clock),
+          missing: missingOf(zone, fallthrough),
+          any: 'ask',
+        })),
+        outcome: 0,
+      },
+      { table, clock, log },
+    );
+    this.handler = createEtcdHandler({
+      source: this.#source,
+      zones: new Set(zones),
+      fallthrough: new Set(fallthrough),
+      hasSoaEverywhere: true,
+      soaTtl: SOA_TTL,
+      lookUp,
+    });
+  }
+
+  start(): void {
+    this.#source.start();
+  }
+
+  isReady(): boolean {
+    return this.#source.isKnown;
+  }
+
+  stats(): EtcdStats {
+    return this.#source.stats();
+  }
+
+  async stop(): Promise<void> {
+    await this.#source.stop();
+  }
+}
+
+/** Where only some of the zone's names fall through, the chain knows which. */
+function missingOf(zone: NameKey, fallthrough: readonly NameKey[]): 'deny' | 'next' | 'ask' {
+  if (fallthrough.some((domain) => isWithin(zone, domain))) return 'next';
+  return fallthrough.some((domain) => isWithin(domain, zone)) ? 'ask' : 'deny';
+}
+
+function makeZone(apex: NameKey, clock: Clock): Zone {
+  return {
+    apex,
+    soa: {
+      kind: 'SOA',
+      primary: joinName('ns', joinName('dns', apex)),
+      mailbox: joinName('hostmaster', apex),
+      serial: Math.floor(clock.now() / 1000) % 2 ** 32,
+      refresh: 7200,
+      retry: 1800,
+      expire: 86_400,
+      minimum: SOA_TTL,
+    },
+    negativeTtl: SOA_TTL,
+    authoritativeNxdomain: true,
+  };
+}

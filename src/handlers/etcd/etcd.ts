@@ -1,0 +1,166 @@
+/**
+ * Answers names of etcd's keys: those that the answer table leaves to the chain.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import type { Chain, Handler, Next } from '../../chain/handler.ts';
+import { isWithinAny, namesWithin, type Questions } from '../../chain/match.ts';
+import type { Query } from '../../chain/query.ts';
+import { replyOf } from '../../chain/response.ts';
+import { UNPUBLISHED_TYPES } from '../../sources/etcd/etcd-publication.ts';
+import type { EtcdSource, EvaluatedAnswer } from '../../sources/etcd/etcd-source.ts';
+import type { OutsideAnswer, OutsideQuestion } from '../../sources/etcd/rules/evaluation.ts';
+import { isReverseZone } from '../../sources/etcd/rules/rules.ts';
+import { toKey } from '../../wire/name.ts';
+import { CLASS, type NameKey, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { negativeSoa, type Zone } from '../../zone/zone.ts';
+
+export interface EtcdHandlerOptions {
+  readonly source: EtcdSource;
+  readonly zones: ReadonlySet<NameKey>;
+  /** Zones in which missing names go to the next handler. */
+  readonly fallthrough: ReadonlySet<NameKey>;
+  /** Whether each name of a zone has its SOA record, as CoreDNS answers it; otherwise the apex alone. */
+  readonly hasSoaEverywhere: boolean;
+  /** Seconds, of an SOA record that is asked for. */
+  readonly soaTtl: number;
+  /** Answers names outside the zones. */
+  readonly lookUp: Chain;
+}
+
+/** Queries that lead to one another, through names outside that lead inside again. */
+const MAX_DEPTH = 16;
+/** Rounds in which names outside are asked for, and names of one round. */
+const MAX_ROUNDS = 3;
+const MAX_OUTSIDE = 64;
+
+export function createEtcdHandler(options: EtcdHandlerOptions): Handler {
+  const { source, zones } = options;
+  const handler = new EtcdHandler(options);
+  return {
+    name: 'etcd',
+    role: 'publisher',
+    publication: source.publication,
+    questions: namesWithin(zones),
+    unpublished: unpublishedQuestions(zones),
+    answers: 'chain',
+    handle: (query, next) => handler.handle(query, next),
+  };
+}
+
+/** In the reverse tree pointers are published, and what else there is has no node. */
+function unpublishedQuestions(zones: ReadonlySet<NameKey>): Questions {
+  const reverse = new Set([...zones].filter(isReverseZone));
+  const forward = new Set([...zones].filter((zone) => !isReverseZone(zone)));
+  const parts = [namesWithin(forward, UNPUBLISHED_TYPES), namesWithin(reverse, new Set([TYPE.SOA]))];
+  return {
+    includes: (name, type) => parts.some((part) => part.includes(name, type)),
+    *matches() {
+      for (const part of parts) yield* part.matches();
+    },
+  };
+}
+
+class EtcdHandler {
+  readonly #options: EtcdHandlerOptions;
+
+  constructor(options: EtcdHandlerOptions) {
+    this.#options = options;
+  }
+
+  handle(query: Query, next: Next): Answer | Promise<Answer> {
+    const { source } = this.#options;
+    const zone = query.question.class === CLASS.IN ? source.zoneOf(query.key) : undefined;
+    if (zone === undefined) return next(query);
+    if (query.question.type === TYPE.SOA && this.#hasSoa(query, zone)) return this.#answerSoa(query, zone);
+    if (!source.isKnown) {
+      query.forbidStoring();
+      return failure(zone, 'etcd is not read yet');
+    }
+    const first = source.answer(zone.apex, query.question);
+    if (first.wanted.length === 0) return this.#present(query, zone, first, next);
+    return this.#askOutside(query, zone, first, next);
+  }
+
+  #hasSoa({ key }: Query, { apex }: Zone): boolean {
+    return this.#options.hasSoaEverywhere || key === apex;
+  }
+
+  #answerSoa(query: Query, zone: Zone): Answer {
+    const record: ResourceRecord = {
+      ...{ name: zone.apex, class: CLASS.IN, ttl: this.#options.soaTtl, data: zone.soa },
+    };
+    // Its serial is the time.
+    query.forbidStoring();
+    return { kind: 'records', records: [record], additionals: [], authoritative: true };
+  }
+
+  #present(
+    query: Query,
+    zone: Zone,
+    { answer, isTimed }: EvaluatedAnswer,
+    next: Next,
+  ): Answer | Promise<Answer> {
+    if (isTimed) query.forbidStoring();
+    switch (answer.kind) {
+      case 'records':
+        return { ...answer, authoritative: true };
+      case 'servfail':
+        query.forbidStoring();
+        return failure(zone, answer.reason);
+      case 'nxdomain':
+        if (isWithinAny(query.key, this.#options.fallthrough)) return next(query);
+        break;
+      case 'nodata':
+        break;
+    }
+    return { kind: answer.kind, aliases: [], soa: negativeSoa(zone), authoritative: true };
+  }
+
+  /** Answers with what others say of names outside. */
+  async #askOutside(query: Query, zone: Zone, first: EvaluatedAnswer, next: Next): Promise<Answer> {
+    query.forbidStoring();
+    const known = new Map<string, OutsideAnswer>();
+    let evaluated = first;
+    for (let round = 0; round < MAX_ROUNDS && evaluated.wanted.length > 0; round += 1) {
+      const wanted = evaluated.wanted.slice(0, MAX_OUTSIDE);
+      const answers = await Promise.all(wanted.map((question) => this.#lookUp(query, question)));
+      for (const [index, question] of wanted.entries()) {
+        const answer = answers[index];
+        if (answer !== undefined) known.set(keyOf(question), answer);
+      }
+      evaluated = this.#options.source.answer(zone.apex, query.question, (question) =>
+        known.get(keyOf(question)),
+      );
+    }
+    return await this.#present(query, zone, evaluated, next);
+  }
+
+  async #lookUp(query: Query, { name, type }: OutsideQuestion): Promise<OutsideAnswer> {
+    const failed = { rcode: RCODE.SERVFAIL, records: [] };
+    if (query.depth >= MAX_DEPTH) return failed;
+    const answer = await this.#options.lookUp(query.about({ name, type, class: CLASS.IN }));
+    if (answer.kind === 'drop') return failed;
+    const { rcode = RCODE.NOERROR, answers: records = [] } = replyOf(answer);
+    return { rcode, records };
+  }
+}
+
+/** As CoreDNS says it: with the SOA record of the zone. */
+function failure(zone: Zone, reason: string): Answer {
+  return {
+    kind: 'message',
+    rcode: RCODE.SERVFAIL,
+    reason,
+    authoritative: true,
+    truncated: false,
+    recursionAvailable: false,
+    authenticData: false,
+    answers: [],
+    authorities: [negativeSoa(zone)],
+    additionals: [],
+  };
+}
+
+function keyOf({ name, type }: OutsideQuestion): string {
+  return `${toKey(name)} ${type}`;
+}

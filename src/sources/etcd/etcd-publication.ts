@@ -1,0 +1,229 @@
+/**
+ * Names of keys in the answer table.
+ *
+ * A name has a node with the answers that are made from the keys at it and below it alone. What depends on other names, on others'
+ * servers or on the time is left to the chain, and so are names with very many keys and types that few ask for.
+ */
+import type { Log } from '../../base/log.ts';
+import type { Steps } from '../../base/steps.ts';
+import { writeAnswerBody } from '../../table/answer-body.ts';
+import { TableFullError } from '../../table/arena.ts';
+import type { AnswerBody, NameNode, PublicationId, ZoneId, ZoneSettings } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { encodeName, isWithin, toKey } from '../../wire/name.ts';
+import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
+import { settingsOf, type Zone } from '../../zone/zone.ts';
+import { type KeyNode, type KeyTree, NO_NODE } from './names/key-tree.ts';
+import { isWildcard, nameOfPath, octetsOf, pathOfName, type ServiceNames } from './names/services.ts';
+import { Evaluation } from './rules/evaluation.ts';
+import { isReverseZone, type NameRules } from './rules/rules.ts';
+
+export interface EtcdZone {
+  readonly zone: Zone;
+  /** What a name without keys means: it does not exist, the next publication is looked at, or the chain is asked. */
+  readonly missing: 'deny' | 'next' | 'ask';
+  readonly any: NonNullable<ZoneSettings['any']>;
+}
+
+export interface EtcdPublicationOptions {
+  readonly table: TableWriter;
+  readonly names: ServiceNames;
+  readonly rules: NameRules;
+  readonly zones: readonly EtcdZone[];
+  /** What hits count for, 16 bits. */
+  readonly outcome: number;
+  readonly log: Log;
+}
+
+interface PublishedZone {
+  readonly id: ZoneId;
+  readonly zone: Zone;
+  readonly apex: NameKey;
+  /** Labels of the apex. */
+  readonly depth: number;
+  readonly settings: ZoneSettings;
+  /** Types that its nodes answer. */
+  readonly types: readonly number[];
+}
+
+/** Types that the nodes of a zone leave to the chain: their rules look at the very key, or nobody has them. */
+export const UNPUBLISHED_TYPES: ReadonlySet<number> = new Set([
+  TYPE.SOA,
+  TYPE.CNAME,
+  TYPE.MX,
+  TYPE.NS,
+  TYPE.PTR,
+]);
+
+const FORWARD_TYPES = [TYPE.A, TYPE.AAAA, TYPE.TXT, TYPE.SRV];
+const REVERSE_TYPES = [TYPE.PTR];
+/** A name that stands for more keys is answered by the chain. */
+const MAX_KEYS = 64;
+const NO_ANSWERS: ReadonlyMap<number, AnswerBody> = new Map();
+
+export class EtcdPublication {
+  readonly id: PublicationId;
+  readonly #options: EtcdPublicationOptions;
+  readonly #tree: KeyTree;
+  /** Those with more labels first. */
+  readonly #zones: readonly PublishedZone[];
+  #isKnown = false;
+  #isFull = false;
+
+  constructor(options: EtcdPublicationOptions) {
+    const { table, names, zones } = options;
+    this.#options = options;
+    this.#tree = names.tree;
+    this.id = table.definePublication();
+    this.#zones = zones.map((zone) => this.#defineZone(zone)).sort((one, other) => other.depth - one.depth);
+    for (const zone of this.#zones) this.#put(this.#emptyNode(zone.apex, zone, 'ask'));
+  }
+
+  /** From now on names without keys are denied. */
+  becomeKnown(): void {
+    if (this.#isKnown) return;
+    this.#isKnown = true;
+    const { table } = this.#options;
+    for (const { id, settings } of this.#zones) table.changeZone(id, { ...settings, known: true });
+  }
+
+  /** The zone that a name lies in. */
+  zoneOf(name: NameKey): Zone | undefined {
+    return this.#zones.find(({ apex }) => isWithin(name, apex))?.zone;
+  }
+
+  /** Whether no key is left of a name, which is no apex. */
+  isGone(path: readonly string[]): boolean {
+    return (
+      this.#tree.find(octetsOf(path)) === NO_NODE && !this.#zones.some(({ depth }) => depth === path.length)
+    );
+  }
+
+  /** Publishes a name, or removes what was published of it. @param path of a key, or of a name above one */
+  publish(path: readonly string[]): void {
+    const name = publishableName(path);
+    const zone = name && this.#zones.find(({ apex }) => isWithin(name, apex));
+    if (name === undefined || zone === undefined) return;
+    const node = this.#tree.find(octetsOf(path));
+    if (node !== NO_NODE) this.#put(this.#compile(node, name, zone));
+    else if (name === zone.apex) this.#put(this.#emptyNode(name, zone, 'ask'));
+    else this.#options.table.remove(encodeName(name), zone.id);
+  }
+
+  /** Publishes all names, those above before those below, one in each step. */
+  *publishAll(): Steps<void> {
+    const tops = this.#zones.filter(
+      ({ apex }) => !this.#zones.some((other) => other.apex !== apex && isWithin(apex, other.apex)),
+    );
+    for (const { apex } of tops) {
+      const path = pathOfName(apex);
+      const top = this.#tree.find(octetsOf(path));
+      for (let node = top; node !== NO_NODE; node = this.#following(node, top, path)) {
+        this.publish(path);
+        yield;
+      }
+    }
+  }
+
+  /** The node behind another one below `top`, from above to below. @param path that of the node, which becomes that of the next */
+  #following(node: KeyNode, top: KeyNode, path: string[]): KeyNode {
+    const child = this.#tree.firstChild(node);
+    if (child !== NO_NODE) {
+      path.push(this.#tree.label(child));
+      return child;
+    }
+    for (let at = node; at !== top; at = this.#tree.parent(at)) {
+      path.pop();
+      const sibling = this.#tree.nextSibling(at);
+      if (sibling === NO_NODE) continue;
+      path.push(this.#tree.label(sibling));
+      return sibling;
+    }
+    return NO_NODE;
+  }
+
+  /** Names that a change of a key concerns, that of the highest zone first. */
+  pathsOf(key: readonly string[]): readonly (readonly string[])[] {
+    const name = nameOfPath(key);
+    if (name === undefined) return [];
+    const within = this.#zones.filter(({ apex }) => isWithin(toKey(name), apex));
+    const top = within.at(-1)?.depth;
+    if (top === undefined) return [];
+    return Array.from({ length: key.length - top + 1 }, (_, index) => key.slice(0, top + index));
+  }
+
+  /** To be called when a change is whole. */
+  changed(): void {
+    const { table } = this.#options;
+    table.publicationChanged(this.id);
+    table.collect();
+  }
+
+  #defineZone({ zone, missing, any }: EtcdZone): PublishedZone {
+    const { table } = this.#options;
+    const state = { known: false, askWildcards: true, any };
+    const settings = { ...settingsOf(zone, state), missing, cachesOpenTypes: true };
+    const id = table.defineZone(settings, this.id);
+    const types = isReverseZone(zone.apex) ? REVERSE_TYPES : FORWARD_TYPES;
+    return { id, zone, apex: zone.apex, depth: pathOfName(zone.apex).length, settings, types };
+  }
+
+  #compile(node: KeyNode, name: NameKey, zone: PublishedZone): NameNode {
+    const { rules } = this.#options;
+    const isBad = this.#tree.badCount(node) > 0 && !rules.skipsBadValues;
+    if (isBad || this.#tree.count(node) > MAX_KEYS) return this.#emptyNode(name, zone, 'ask');
+    const answers = new Map<number, AnswerBody>();
+    let isWhole = zone.types === FORWARD_TYPES;
+    for (const type of zone.types) {
+      const body = this.#answer(name, type, zone);
+      if (body === 'ask') isWhole = false;
+      else if (body !== 'none') answers.set(type, body);
+    }
+    return { ...this.#emptyNode(name, zone, isWhole ? 'nodata' : 'ask'), answers };
+  }
+
+  #answer(name: AbsoluteName, type: number, { zone }: PublishedZone): AnswerBody | 'none' | 'ask' {
+    const { names, rules } = this.#options;
+    const evaluation = new Evaluation(names);
+    const answer = rules.answer(evaluation, zone.apex, { name, type });
+    if (evaluation.usesOthers || evaluation.isTimed || evaluation.wanted.length > 0) return 'ask';
+    if (answer.kind === 'nodata') return 'none';
+    if (answer.kind !== 'records') return 'ask';
+    const { records: answers, additionals } = answer;
+    const reply = { rcode: RCODE.NOERROR, authoritative: true, answers, authorities: [], additionals };
+    return writeAnswerBody({ name, type, class: CLASS.IN }, reply)?.body ?? 'ask';
+  }
+
+  #emptyNode(name: NameKey, { id: zone }: PublishedZone, otherTypes: NameNode['otherTypes']): NameNode {
+    const { outcome } = this.#options;
+    return {
+      name: encodeName(name),
+      zone,
+      below: { kind: 'complete' },
+      otherTypes,
+      outcome,
+      answers: NO_ANSWERS,
+    };
+  }
+
+  #put(node: NameNode): void {
+    try {
+      this.#options.table.put(node);
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      if (!this.#isFull) this.#options.log.error('names of etcd not published, the answer table is full', {});
+      this.#isFull = true;
+    }
+  }
+}
+
+/** The name of a path whose keys questions can reach: they are in lower case, and wildcards stand for other labels. */
+function publishableName(path: readonly string[]): NameKey | undefined {
+  const name = nameOfPath(path);
+  if (name === undefined || path.some(isWildcard)) return undefined;
+  const key = toKey(name);
+  const reached = pathOfName(key);
+  return reached.length === path.length && reached.every((part, index) => part === path[index])
+    ? key
+    : undefined;
+}

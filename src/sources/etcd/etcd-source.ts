@@ -1,0 +1,330 @@
+/**
+ * The keys below a prefix of etcd, followed, as names of some zones.
+ *
+ * The keys are read once and watched from then on: a question costs no call. While etcd is away, what was known is answered.
+ */
+import { ChangeQueue } from '../../base/change-queue.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
+import { WorkQueue } from '../../base/work-queue.ts';
+import type { PublicationId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { Zone } from '../../zone/zone.ts';
+import type { EtcdSettings } from './client/settings.ts';
+import { EtcdPublication, type EtcdZone } from './etcd-publication.ts';
+import type { FeedStats, KeyFeed, KeySink } from './follow/key-feed.ts';
+import { V2Feed } from './follow/v2-feed.ts';
+import { V3Feed } from './follow/v3-feed.ts';
+import { type KeyNode, KeyTree, TOP } from './names/key-tree.ts';
+import { type KeyLease, Leases } from './names/leases.ts';
+import { MAX_VALUE_OCTETS, parseServiceRecord } from './names/service-record.ts';
+import { octetsOf, ServiceNames } from './names/services.ts';
+import { Evaluation, type OutsideAnswers, type ServiceAnswer } from './rules/evaluation.ts';
+import type { NameRules, QuestionOfRules } from './rules/rules.ts';
+
+export interface EtcdSourceSettings {
+  readonly etcd: EtcdSettings;
+  /** Of etcd's API. */
+  readonly version: 2 | 3;
+  /** The first parts of all keys, without slashes around them: `skydns`. */
+  readonly prefix: string;
+  readonly zones: readonly EtcdZone[];
+  readonly rules: NameRules;
+  /** What hits of the table count for. */
+  readonly outcome: number;
+}
+
+export interface EtcdSourceDependencies {
+  readonly table: TableWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface EtcdStats extends FeedStats {
+  readonly keys: number;
+  /** Whose values are no records. */
+  readonly badKeys: number;
+  readonly leases: number;
+  /** Those whose time is not known yet. */
+  readonly unknownLeases: number;
+}
+
+/** An answer, and whether it is the same for a while: it does not depend on the time. */
+export interface EvaluatedAnswer {
+  readonly answer: ServiceAnswer;
+  readonly wanted: Evaluation['wanted'];
+  readonly isTimed: boolean;
+}
+
+/** Octets of a key. No name is so long. */
+const MAX_KEY_OCTETS = 2048;
+const SLASH = 0x2f;
+/** Keys that are looked at in one step while those that are gone are searched. */
+const SWEPT_PER_STEP = 1_000;
+/** Milliseconds of work at a stretch. */
+const SLICE = 5;
+
+export class EtcdSource implements KeySink {
+  readonly #settings: EtcdSourceSettings;
+  readonly #dependencies: EtcdSourceDependencies;
+  readonly #prefix: Buffer;
+  readonly #tree = new KeyTree();
+  readonly #leases: Leases;
+  readonly #names: ServiceNames;
+  readonly #publication: EtcdPublication;
+  readonly #feed: KeyFeed;
+  readonly #warnings: RateLimitedWarnings;
+  readonly #queue: ChangeQueue;
+  /** Names to publish, as paths with slashes; those above before those below. */
+  readonly #dirty = new WorkQueue<string>();
+  /** Names to remove, those below last: they go first. */
+  readonly #gone: string[] = [];
+  readonly #listeners: { readonly path: readonly string[]; readonly changed: () => void }[] = [];
+  /** Per node whether the read that is under way has met its key. */
+  #met: Uint8Array | undefined;
+  #isKnown = false;
+  #whenSettled: () => void = () => {};
+
+  constructor(settings: EtcdSourceSettings, dependencies: EtcdSourceDependencies) {
+    const { etcd, version, prefix, rules, zones, outcome } = settings;
+    const { table, clock, log } = dependencies;
+    this.#settings = settings;
+    this.#dependencies = dependencies;
+    const whole = `/${prefix}/`.replace(/\/+/g, '/');
+    this.#prefix = Buffer.from(whole);
+    this.#warnings = new RateLimitedWarnings(log, clock);
+    this.#leases = new Leases({
+      ask: (id) => this.#feed.askLease(id),
+      onKnown: (nodes) => this.#republish(nodes),
+      clock,
+    });
+    this.#names = new ServiceNames(this.#tree, this.#leases, rules);
+    const publication = { table, names: this.#names, rules, zones, outcome, log };
+    this.#publication = new EtcdPublication(publication);
+    this.#queue = new ChangeQueue(
+      clock,
+      () => this.#publishNext(),
+      () => this.#published(),
+    );
+    this.#feed = version === 3 ? new V3Feed(etcd, whole, clock, log) : new V2Feed(etcd, whole, clock, log);
+  }
+
+  get publication(): PublicationId {
+    return this.#publication.id;
+  }
+
+  /** Whether all keys were read. Until then nothing is denied. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  get names(): ServiceNames {
+    return this.#names;
+  }
+
+  start(): void {
+    this.#feed.start(this);
+  }
+
+  async stop(): Promise<void> {
+    this.#queue.stop();
+    this.#leases.stop();
+    await this.#feed.stop();
+  }
+
+  stats(): EtcdStats {
+    const { size: keys, badKeys } = this.#tree;
+    return {
+      ...this.#feed.stats(),
+      keys,
+      badKeys,
+      leases: this.#leases.count,
+      unknownLeases: this.#leases.unknown,
+    };
+  }
+
+  /** The zone that a name lies in; undefined: none of these. */
+  zoneOf(name: NameKey): Zone | undefined {
+    return this.#publication.zoneOf(name);
+  }
+
+  /** @param question within `zone`, of any type but SOA */
+  answer(zone: NameKey, question: QuestionOfRules, outside?: OutsideAnswers): EvaluatedAnswer {
+    const evaluation = new Evaluation(this.#names, outside);
+    const answer = this.#settings.rules.answer(evaluation, zone, question);
+    return { answer, wanted: evaluation.wanted, isTimed: evaluation.isTimed };
+  }
+
+  /** The value of the key of a path, below the prefix. */
+  value(path: readonly string[]): string | undefined {
+    const node = this.#tree.find(octetsOf(path));
+    return this.#tree.hasKey(node) ? this.#tree.value(node) : undefined;
+  }
+
+  /** Calls when a key at a path or below it has changed, and when all keys were read. */
+  onChange(path: readonly string[], changed: () => void): void {
+    this.#listeners.push({ path, changed });
+  }
+
+  beginRead(): void {
+    this.#met = new Uint8Array(this.#tree.nodes + 1);
+  }
+
+  put(key: Buffer, value: Buffer | 'too-large', lease: KeyLease | undefined): void {
+    const path = this.#pathOf(key);
+    if (path === undefined) return;
+    const content = this.#contentOf(key, value);
+    const { node, isChanged } = this.#tree.put(path, content);
+    const hasOtherEnd = this.#leases.bind(node, lease);
+    this.#meet(node);
+    if (isChanged || hasOtherEnd) this.#touch(path.map(String));
+  }
+
+  remove(key: Buffer): void {
+    const path = this.#pathOf(key);
+    const node = path && this.#tree.find(path);
+    if (node !== undefined && this.#tree.hasKey(node)) this.#removeNode(node);
+  }
+
+  removeFolder(key: Buffer): void {
+    const path = this.#pathOf(key) ?? [];
+    for (const node of this.#keysBelow(this.#tree.find(path))) this.#removeNode(node);
+  }
+
+  async completeRead(): Promise<void> {
+    const met = this.#met;
+    let count = 0;
+    // The keys are listed first: the tree changes as they go.
+    for (const node of met === undefined ? [] : this.#keysBelow(TOP)) {
+      if (met?.[node] !== 1) this.#removeNode(node);
+      count += 1;
+      if (count % SWEPT_PER_STEP === 0) await nextTurn();
+    }
+    this.#met = undefined;
+    if (this.#isKnown) await this.#settled();
+    else await this.#becomeKnown();
+    for (const { changed } of this.#listeners) changed();
+    const { keys, badKeys } = this.stats();
+    this.#dependencies.log.info('etcd read', { keys, badKeys, prefix: String(this.#prefix) });
+  }
+
+  completeBatch(): void {
+    this.#queue.schedule();
+  }
+
+  /** Publishes everything. Questions are answered with errors until then. */
+  async #becomeKnown(): Promise<void> {
+    const { clock } = this.#dependencies;
+    let end = clock.monotonic() + SLICE;
+    for (const _ of this.#publication.publishAll()) {
+      if (clock.monotonic() < end) continue;
+      await nextTurn();
+      end = clock.monotonic() + SLICE;
+    }
+    this.#isKnown = true;
+    this.#publication.becomeKnown();
+    this.#publication.changed();
+  }
+
+  /** All that has changed is published. */
+  async #settled(): Promise<void> {
+    if (this.#dirty.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#whenSettled = resolve;
+      this.#queue.schedule();
+    });
+  }
+
+  /** @returns undefined for a key that can be none of a name */
+  #pathOf(key: Buffer): Buffer[] | undefined {
+    const { length } = this.#prefix;
+    if (key.length > MAX_KEY_OCTETS || key.compare(this.#prefix, 0, length, 0, length) !== 0)
+      return undefined;
+    const path: Buffer[] = [];
+    let start = length;
+    for (let end = key.indexOf(SLASH, start); end >= 0; end = key.indexOf(SLASH, start)) {
+      path.push(key.subarray(start, end));
+      start = end + 1;
+    }
+    path.push(key.subarray(start));
+    return path;
+  }
+
+  #contentOf(key: Buffer, value: Buffer | 'too-large'): Buffer | 'bad' {
+    const isTooLarge = value === 'too-large' || value.length > MAX_VALUE_OCTETS;
+    if (!isTooLarge && parseServiceRecord(value.toString('utf8')) !== undefined) return value;
+    const reason = isTooLarge ? `more than ${MAX_VALUE_OCTETS} octets` : 'no JSON of a record';
+    this.#warnings.warn('value of a key in etcd is no record', { key: key.toString('utf8'), reason });
+    return 'bad';
+  }
+
+  #removeNode(node: KeyNode): void {
+    const path = this.#tree.pathOf(node);
+    this.#leases.unbind(node);
+    this.#tree.removeKey(node);
+    this.#touch(path);
+  }
+
+  #keysBelow(top: KeyNode): readonly KeyNode[] {
+    const keys: KeyNode[] = [];
+    const waiting = [top];
+    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+      if (this.#tree.hasKey(node)) keys.push(node);
+      for (const child of this.#tree.children(node)) waiting.push(child);
+    }
+    return keys;
+  }
+
+  #meet(node: KeyNode): void {
+    if (this.#met === undefined) return;
+    if (node >= this.#met.length) {
+      const met = new Uint8Array(Math.max(node + 1, this.#met.length * 2));
+      met.set(this.#met);
+      this.#met = met;
+    }
+    this.#met[node] = 1;
+  }
+
+  #republish(nodes: Iterable<KeyNode>): void {
+    for (const node of nodes) this.#touch(this.#tree.pathOf(node));
+    this.#queue.schedule();
+  }
+
+  #touch(key: readonly string[]): void {
+    // Until all is known it is published as a whole.
+    if (!this.#isKnown) return;
+    for (const path of this.#publication.pathsOf(key)) this.#dirty.add(path.join('/'));
+    for (const { path, changed } of this.#listeners)
+      if (path.every((part, index) => part === key[index])) changed();
+  }
+
+  /** @returns whether there was one */
+  #publishNext(): boolean {
+    const key = this.#dirty.take();
+    if (key !== undefined) {
+      const path = splitPath(key);
+      if (this.#publication.isGone(path)) this.#gone.push(key);
+      else this.#publication.publish(path);
+      return true;
+    }
+    const gone = this.#gone.pop();
+    if (gone !== undefined) this.#publication.publish(splitPath(gone));
+    return gone !== undefined;
+  }
+
+  #published(): void {
+    this.#publication.changed();
+    this.#whenSettled();
+    this.#whenSettled = () => {};
+  }
+}
+
+function splitPath(path: string): readonly string[] {
+  return path === '' ? [] : path.split('/');
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

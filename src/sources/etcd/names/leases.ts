@@ -1,0 +1,150 @@
+/**
+ * How long keys with a lease are good.
+ *
+ * The renewal of a lease is told to nobody, so the time that is left is asked for once, and again before half of it is gone.
+ */
+import type { Clock, Timer } from '../../../base/clock.ts';
+import type { KeyNode } from './key-tree.ts';
+import type { LeaseTimes } from './services.ts';
+
+/** What ends a key: the lease of version 3, or the key itself in version 2. */
+export interface KeyLease {
+  readonly id: string;
+  /** Seconds that are left, where that is known already. */
+  readonly seconds?: number;
+}
+
+export interface LeaseOptions {
+  /** The seconds that are left of a lease. */
+  readonly ask: (id: string) => Promise<number>;
+  /** Called when it is known anew how long these keys are good. */
+  readonly onKnown: (nodes: Iterable<KeyNode>) => void;
+  readonly clock: Clock;
+}
+
+interface Lease {
+  readonly nodes: Set<KeyNode>;
+  /** Milliseconds of the monotonic clock; undefined: not known yet. */
+  ends: number | undefined;
+  /** When it is asked for. */
+  due: number;
+  isAsked: boolean;
+}
+
+/** Milliseconds. */
+const TICK = 1_000;
+const MAX_QUESTIONS = 16;
+
+export class Leases implements LeaseTimes {
+  readonly #options: LeaseOptions;
+  readonly #leases = new Map<string, Lease>();
+  readonly #leaseOf = new Map<KeyNode, string>();
+  #questions = 0;
+  /** Whether the timer is for leases that are due now. */
+  #isDue = false;
+  #timer: Timer | undefined;
+
+  constructor(options: LeaseOptions) {
+    this.#options = options;
+  }
+
+  get count(): number {
+    return this.#leases.size;
+  }
+
+  /** Leases whose time is not known yet. */
+  get unknown(): number {
+    return [...this.#leases.values()].filter(({ ends }) => ends === undefined).length;
+  }
+
+  /** @returns whether the key had another lease, or another end, before */
+  bind(node: KeyNode, lease: KeyLease | undefined): boolean {
+    const before = this.#leaseOf.get(node);
+    if (before === lease?.id && lease?.seconds === undefined) return false;
+    if (before !== undefined && before !== lease?.id) this.#unbind(node, before);
+    if (lease === undefined) return before !== undefined;
+    const now = this.#options.clock.monotonic();
+    const known = this.#leases.get(lease.id) ?? {
+      nodes: new Set(),
+      ends: undefined,
+      due: now,
+      isAsked: false,
+    };
+    known.nodes.add(node);
+    this.#leases.set(lease.id, known);
+    this.#leaseOf.set(node, lease.id);
+    if (lease.seconds !== undefined) this.#learn(known, lease.seconds);
+    this.#schedule(known.due - now);
+    return true;
+  }
+
+  unbind(node: KeyNode): void {
+    const id = this.#leaseOf.get(node);
+    if (id !== undefined) this.#unbind(node, id);
+  }
+
+  secondsLeft(node: KeyNode): number | undefined {
+    const id = this.#leaseOf.get(node);
+    if (id === undefined) return 0;
+    const ends = this.#leases.get(id)?.ends;
+    // A key stands until its lease is found to have ended.
+    return ends && Math.max(1, Math.floor((ends - this.#options.clock.monotonic()) / 1000));
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#leases.clear();
+    this.#leaseOf.clear();
+  }
+
+  #unbind(node: KeyNode, id: string): void {
+    this.#leaseOf.delete(node);
+    const lease = this.#leases.get(id);
+    lease?.nodes.delete(node);
+    if (lease?.nodes.size === 0) this.#leases.delete(id);
+  }
+
+  #learn(lease: Lease, seconds: number): void {
+    const now = this.#options.clock.monotonic();
+    lease.ends = now + seconds * 1000;
+    lease.due = now + Math.max(TICK, seconds * 500);
+  }
+
+  #schedule(wait: number): void {
+    const isDue = wait <= 0;
+    if (this.#timer !== undefined && (!isDue || this.#isDue)) return;
+    this.#timer?.cancel();
+    this.#isDue = isDue;
+    this.#timer = this.#options.clock.after(isDue ? 0 : TICK, () => {
+      this.#timer = undefined;
+      this.#askDue();
+      if (this.#leases.size > 0) this.#schedule(TICK);
+    });
+  }
+
+  #askDue(): void {
+    const now = this.#options.clock.monotonic();
+    for (const [id, lease] of this.#leases) {
+      if (this.#questions >= MAX_QUESTIONS) return;
+      if (lease.due > now || lease.isAsked) continue;
+      lease.isAsked = true;
+      this.#questions += 1;
+      void this.#ask(id, lease);
+    }
+  }
+
+  async #ask(id: string, lease: Lease): Promise<void> {
+    try {
+      const seconds = await this.#options.ask(id);
+      this.#learn(lease, seconds);
+      if (this.#leases.get(id) === lease) this.#options.onKnown(lease.nodes);
+    } catch {
+      // Without an answer the time that was known counts on, and it is asked again.
+      lease.due = this.#options.clock.monotonic() + TICK;
+    } finally {
+      lease.isAsked = false;
+      this.#questions -= 1;
+      if (this.#questions === MAX_QUESTIONS - 1) this.#askDue();
+    }
+  }
+}

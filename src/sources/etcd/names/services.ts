@@ -1,0 +1,220 @@
+/**
+ * The services that a name stands for: the records of the keys at it and below it.
+ */
+import { parseAddress } from '../../../wire/address.ts';
+import { parseName, splitLabels } from '../../../wire/name.ts';
+import type { AbsoluteName } from '../../../wire/types.ts';
+import { type KeyNode, type KeyTree, NO_NODE } from './key-tree.ts';
+import { parseServiceRecord, type ServiceRecord } from './service-record.ts';
+
+/** What the host of a record is. */
+export type Host =
+  | { readonly kind: 'address'; readonly family: 4 | 6; readonly octets: Uint8Array }
+  | { readonly kind: 'name'; readonly name: AbsoluteName }
+  /** There is none, or it has no form as a name. */
+  | { readonly kind: 'none' };
+
+export interface Service extends Omit<ServiceRecord, 'host'> {
+  /** The parts of its key, the prefix left out. */
+  readonly path: readonly string[];
+  readonly host: Host;
+  /** As it is written. */
+  readonly hostText: string;
+}
+
+/** Which keys count for a name. */
+export type Selection =
+  /** The one key of this name. */
+  | 'exact'
+  /** All keys below the name; its own only if there are none (CoreDNS). */
+  | 'below-or-exact'
+  /** All keys at the name and below it (SkyDNS). */
+  | 'all';
+
+export type Services =
+  | { readonly kind: 'found'; readonly services: readonly Service[] }
+  /** No key is there. */
+  | { readonly kind: 'missing' }
+  /** The value of one of the keys is no record. */
+  | { readonly kind: 'bad' };
+
+/** How long the record of a key is good. */
+export interface LeaseTimes {
+  /** Whole seconds that are left of the key; 0: it does not end. Undefined: that is not known yet. */
+  secondsLeft(node: KeyNode): number | undefined;
+}
+
+export interface TtlRules {
+  /** Of records that have none. */
+  readonly defaultTtl: number;
+  /** Of records that have none, or 0. */
+  readonly defaultPriority: number;
+  /** Seconds: bounds of what is left of a lease, before it is compared with the record's own TTL. */
+  readonly minLease: number;
+  readonly maxLease: number;
+}
+
+export interface ServiceRules {
+  readonly ttls: TtlRules;
+  /** Whether a value that is no record is passed over; otherwise nothing is known of names that it is part of. */
+  readonly skipsBadValues: boolean;
+}
+
+/** More records than any message can carry. */
+const MAX_SERVICES = 4096;
+
+const MISSING: Services = { kind: 'missing' };
+const BAD: Services = { kind: 'bad' };
+const NO_HOST: Host = { kind: 'none' };
+
+export class ServiceNames {
+  readonly tree: KeyTree;
+  readonly #leases: LeaseTimes;
+  readonly #rules: ServiceRules;
+
+  constructor(tree: KeyTree, leases: LeaseTimes, rules: ServiceRules) {
+    this.tree = tree;
+    this.#leases = leases;
+    this.#rules = rules;
+  }
+
+  /**
+   * @param onTimed called when the TTL of a record depends on when it is asked for
+   */
+  find(name: AbsoluteName, selection: Selection, onTimed: () => void = () => {}): Services {
+    const path = pathOfName(name);
+    const star = path.findIndex(isWildcard);
+    const start = this.tree.find(octetsOf(star < 0 ? path : path.slice(0, star)));
+    if (start === NO_NODE) return MISSING;
+    return this.#servicesFrom(start, selection, star < 0 ? undefined : path, onTimed);
+  }
+
+  /** Those of the name that a node stands for. */
+  at(node: KeyNode, selection: Selection, onTimed: () => void = () => {}): Services {
+    return this.#servicesFrom(node, selection, undefined, onTimed);
+  }
+
+  #servicesFrom(
+    start: KeyNode,
+    selection: Selection,
+    pattern: readonly string[] | undefined,
+    onTimed: () => void,
+  ): Services {
+    const nodes = this.#select(start, selection);
+    if (nodes.length === 0) return MISSING;
+    const keys = nodes.map((node) => ({ node, path: this.tree.pathOf(node) }));
+    if (keys.length > 1) keys.sort((one, other) => comparePaths(one.path, other.path));
+    const services: Service[] = [];
+    for (const { node, path } of keys) {
+      if (pattern !== undefined && !matches(path, pattern)) continue;
+      const service = this.#read(node, path, onTimed);
+      if (service !== undefined) services.push(service);
+      else if (!this.#rules.skipsBadValues) return BAD;
+    }
+    return { kind: 'found', services };
+  }
+
+  /** The nodes of keys. */
+  #select(start: KeyNode, selection: Selection): KeyNode[] {
+    const { tree } = this;
+    const own = tree.hasKey(start) ? [start] : [];
+    if (selection === 'exact' || tree.count(start) === own.length) return own;
+    const nodes = selection === 'all' ? own : [];
+    const waiting = [...tree.children(start)];
+    for (let node = waiting.pop(); node !== undefined && nodes.length < MAX_SERVICES; node = waiting.pop()) {
+      if (tree.hasKey(node)) nodes.push(node);
+      for (const child of tree.children(node)) {
+        waiting.push(child);
+        if (waiting.length >= MAX_SERVICES) break;
+      }
+    }
+    return nodes;
+  }
+
+  #read(node: KeyNode, path: readonly string[], onTimed: () => void): Service | undefined {
+    if (this.tree.isBad(node)) return undefined;
+    const record = parseServiceRecord(this.tree.value(node));
+    if (record === undefined) return undefined;
+    const { host, ...rest } = record;
+    return {
+      ...rest,
+      path,
+      host: readHost(host),
+      hostText: host,
+      priority: record.priority === 0 ? this.#rules.ttls.defaultPriority : record.priority,
+      ttl: this.#ttlOf(node, record.ttl, onTimed),
+    };
+  }
+
+  #ttlOf(node: KeyNode, own: number, onTimed: () => void): number {
+    const { defaultTtl, minLease, maxLease } = this.#rules.ttls;
+    const left = this.#leases.secondsLeft(node);
+    const ttl = own === 0 ? defaultTtl : own;
+    if (left === 0) return ttl;
+    // What is left is asked for again before half of it is gone: until then it does not matter.
+    const mayMatter = own === 0 || (own > minLease && (left ?? 0) / 2 < own);
+    if (mayMatter) onTimed();
+    const bounded = Math.min(maxLease, Math.max(minLease, left ?? minLease));
+    return own === 0 ? bounded : Math.min(own, bounded);
+  }
+}
+
+/** The parts of the key of a name, below the prefix: its labels from right to left. A slash in a label divides it. */
+export function pathOfName(name: AbsoluteName): string[] {
+  const labels = splitLabels(name).toReversed();
+  if (!name.includes('/')) return labels;
+  return labels.flatMap((label) => label.split('/')).filter((part) => part !== '');
+}
+
+/** The name that a key stands for. @returns undefined where its parts make no name */
+export function nameOfPath(path: readonly string[]): AbsoluteName | undefined {
+  const labels = path.filter((part) => part !== '').toReversed();
+  return labels.length === 0 ? undefined : tryParseName(`${labels.join('.')}.`);
+}
+
+export function octetsOf(path: readonly string[]): Buffer[] {
+  return path.map((part) => Buffer.from(part, 'utf8'));
+}
+
+/** Whether a label of a question stands for any label. */
+export function isWildcard(label: string): boolean {
+  return label === '*' || label === 'any';
+}
+
+/** @returns undefined for text that is no name */
+export function tryParseName(text: string): AbsoluteName | undefined {
+  try {
+    return parseName(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function readHost(text: string): Host {
+  if (text === '') return NO_HOST;
+  const octets = parseAddress(text);
+  if (octets === undefined) {
+    const name = tryParseName(text);
+    return name === undefined ? NO_HOST : { kind: 'name', name };
+  }
+  // An IPv4 address in IPv6 is one (RFC 4291 section 2.5.5.2).
+  if (octets.length === 16 && isMapped(octets))
+    return { kind: 'address', family: 4, octets: octets.slice(12) };
+  return { kind: 'address', family: octets.length === 4 ? 4 : 6, octets };
+}
+
+function isMapped(octets: Uint8Array): boolean {
+  return octets.subarray(0, 10).every((octet) => octet === 0) && octets[10] === 0xff && octets[11] === 0xff;
+}
+
+function matches(path: readonly string[], pattern: readonly string[]): boolean {
+  return pattern.every((part, index) => {
+    const label = path[index];
+    return label !== undefined && (isWildcard(part) || part === label);
+  });
+}
+
+/** The order of keys in etcd. */
+function comparePaths(one: readonly string[], other: readonly string[]): number {
+  return Buffer.compare(Buffer.from(one.join('/')), Buffer.from(other.join('/')));
+}

@@ -1,0 +1,294 @@
+/**
+ * Answers by the rules of CoreDNS's plugin `etcd`.
+ */
+import { toKey } from '../../../wire/name.ts';
+import { type AbsoluteName, CLASS, type NameKey, type ResourceRecord, TYPE } from '../../../wire/types.ts';
+import type { Selection, Service } from '../names/services.ts';
+import {
+  addressRecord,
+  aliasRecord,
+  anyAddressRecord,
+  type Evaluation,
+  evaluate,
+  isAtOrBelow,
+  NameFailure,
+  type ServiceAnswer,
+  selectGroup,
+  specialName,
+  stripLabels,
+  targetName,
+  textRecord,
+  weightsOf,
+} from './evaluation.ts';
+
+export interface CoreDnsRules {
+  /**
+   * Whether the name of a record with a text is an alias beside its text. CoreDNS serves the text alone, and loses the CNAME
+   * records that external-dns writes.
+   */
+  readonly aliasesBesideText: boolean;
+}
+
+/** Aliases that are followed: one more than this. */
+const MAX_ALIASES = 10;
+
+type FollowedType = typeof TYPE.A | typeof TYPE.AAAA | typeof TYPE.TXT;
+
+interface Zoned {
+  readonly evaluation: Evaluation;
+  readonly zone: NameKey;
+  readonly rules: CoreDnsRules;
+}
+
+/**
+ * @param name of a question within the zone, as it was written; its type is any but SOA
+ */
+export function answerAsCoreDns(
+  evaluation: Evaluation,
+  zone: NameKey,
+  { name, type }: { readonly name: AbsoluteName; readonly type: number },
+  rules: CoreDnsRules,
+): ServiceAnswer {
+  const zoned = { evaluation, zone, rules };
+  return evaluate(() => {
+    switch (type) {
+      case TYPE.A:
+      case TYPE.AAAA:
+      case TYPE.TXT:
+        return { kind: 'records', records: follow(zoned, name, type, []), additionals: [] };
+      case TYPE.SRV:
+        return answerServices(zoned, name);
+      case TYPE.MX:
+        return answerMail(zoned, name);
+      case TYPE.CNAME:
+        return answerAlias(zoned, name);
+      case TYPE.PTR:
+        return answerPointer(zoned, name);
+      case TYPE.NS:
+        if (toKey(name) === zone) return answerNameServers(zoned, name);
+        break;
+    }
+    // Whether there is no such name.
+    addressServices(zoned, name);
+    return { kind: 'nodata' };
+  });
+}
+
+function servicesOf(
+  { evaluation }: Zoned,
+  name: AbsoluteName,
+  type: number,
+  selection: Selection = 'below-or-exact',
+) {
+  const services = evaluation.services(toKey(name), selection);
+  return selectGroup(
+    services.filter(({ hostText, text }) => hostText !== '' || (type === TYPE.TXT && text !== '')),
+  );
+}
+
+/** Those of the apex have a place of their own; without it, all of the zone are meant. */
+function addressServices(zoned: Zoned, name: AbsoluteName, type: number = TYPE.A): readonly Service[] {
+  if (toKey(name) !== zoned.zone) return servicesOf(zoned, name, type);
+  try {
+    return servicesOf(zoned, specialName('apex', zoned.zone), type);
+  } catch (error) {
+    if (!(error instanceof NameFailure) || error.failure === 'bad') throw error;
+    return servicesOf(zoned, name, type);
+  }
+}
+
+/** The records of a type that is looked for at the end of aliases. @param aliases those that led here */
+function follow(
+  zoned: Zoned,
+  name: AbsoluteName,
+  type: FollowedType,
+  aliases: readonly ResourceRecord[],
+): readonly ResourceRecord[] {
+  const services = type === TYPE.TXT ? servicesOf(zoned, name, type) : addressServices(zoned, name, type);
+  const records: ResourceRecord[] = [];
+  const seen = new Set<string>();
+  for (const service of services) {
+    const key = type === TYPE.TXT ? service.text : service.hostText;
+    const record = ownRecord(service, name, type);
+    if (record !== undefined) {
+      if (!seen.has(key)) records.push(record);
+      seen.add(key);
+    } else records.push(...followAlias(zoned, service, name, type, aliases));
+  }
+  return records;
+}
+
+function ownRecord(service: Service, name: AbsoluteName, type: FollowedType) {
+  if (type === TYPE.A) return addressRecord(service, name, 4);
+  if (type === TYPE.AAAA) return addressRecord(service, name, 6);
+  const { host, text } = service;
+  return host.kind !== 'address' && text !== '' ? textRecord(service, name) : undefined;
+}
+
+/** Whether the host of a service is a name that is followed. */
+function isAlias({ rules }: Zoned, { host, text }: Service): boolean {
+  return host.kind === 'name' && (text === '' || rules.aliasesBesideText);
+}
+
+function followAlias(
+  zoned: Zoned,
+  service: Service,
+  name: AbsoluteName,
+  type: FollowedType,
+  aliases: readonly ResourceRecord[],
+): readonly ResourceRecord[] {
+  const { evaluation, zone } = zoned;
+  const { host } = service;
+  // A name below is an alias of itself, since it is part of all that its name stands for.
+  if (host.kind !== 'name' || !isAlias(zoned, service) || isAtOrBelow(host.name, name)) return [];
+  const alias = aliasRecord(service, name, host.name);
+  if (aliases.length > MAX_ALIASES || leadsTo(aliases, host.name)) return [];
+  if (!isAtOrBelow(host.name, zone)) {
+    const answer = evaluation.outside(host.name, type);
+    return answer === undefined ? [] : [alias, ...answer.records];
+  }
+  evaluation.usesOthers = true;
+  try {
+    const records = follow(zoned, host.name, type, [...aliases, alias]);
+    return records.length === 0 ? [] : [alias, ...records];
+  } catch (error) {
+    if (error instanceof NameFailure) return [];
+    throw error;
+  }
+}
+
+function leadsTo(aliases: readonly ResourceRecord[], target: AbsoluteName): boolean {
+  return aliases.some(({ data }) => data.kind === 'CNAME' && data.target === target);
+}
+
+function answerServices(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
+  const services = servicesOf(zoned, name, TYPE.SRV);
+  const weightOf = weightsOf(services, 1);
+  const records: ResourceRecord[] = [];
+  const targets = new Targets(zoned);
+  for (const service of services) {
+    if (service.port === -1) continue;
+    const target = targetOf(zoned, service);
+    if (target === undefined) continue;
+    const port = service.port & 0xffff;
+    const priority = service.priority & 0xffff;
+    const data = { kind: 'SRV', priority, weight: weightOf(service), port, target } as const;
+    const isNew = service.host.kind === 'name' || targets.isNew(target, port);
+    if (isNew) records.push({ name, class: CLASS.IN, ttl: service.ttl, data });
+    targets.add(service, target, target);
+  }
+  return { kind: 'records', records, additionals: targets.additionals };
+}
+
+function answerMail(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
+  const services = servicesOf(zoned, name, TYPE.MX);
+  const records: ResourceRecord[] = [];
+  const targets = new Targets(zoned);
+  for (const service of services) {
+    if (!service.mail) continue;
+    const exchange = targetOf(zoned, service);
+    const whole = targetName(service);
+    if (exchange === undefined || whole === undefined) continue;
+    const preference = service.priority & 0xffff;
+    const isNew = service.host.kind === 'name' || targets.isNew(exchange, preference);
+    const data = { kind: 'MX', preference, exchange } as const;
+    if (isNew) records.push({ name, class: CLASS.IN, ttl: service.ttl, data });
+    targets.add(service, exchange, service.host.kind === 'name' ? exchange : whole);
+  }
+  return { kind: 'records', records, additionals: targets.additionals };
+}
+
+/** The target of a service that has a host; undefined where it has none in this type. */
+function targetOf(zoned: Zoned, service: Service): AbsoluteName | undefined {
+  if (service.host.kind === 'none' || (service.host.kind === 'name' && !isAlias(zoned, service)))
+    return undefined;
+  const name = targetName(service);
+  return name && stripLabels(name, service.targetStrip);
+}
+
+/** The addresses of targets: each target once, each address of it once. */
+class Targets {
+  readonly additionals: ResourceRecord[] = [];
+  readonly #zoned: Zoned;
+  readonly #lookedUp = new Set<AbsoluteName>();
+  readonly #records = new Set<string>();
+
+  constructor(zoned: Zoned) {
+    this.#zoned = zoned;
+  }
+
+  /** Whether a target was not there with this port or preference. */
+  isNew(target: AbsoluteName, number: number): boolean {
+    return this.#isNew(`${number} ${target}`);
+  }
+
+  /** @param owner of the address of a service that has one */
+  add(service: Service, target: AbsoluteName, owner: AbsoluteName): void {
+    if (service.host.kind === 'name') this.#lookUp(target);
+    else if (this.#isNew(`address ${owner} ${service.hostText}`)) {
+      const record = anyAddressRecord(service, owner);
+      if (record !== undefined) this.additionals.push(record);
+    }
+  }
+
+  #isNew(key: string): boolean {
+    const isNew = !this.#records.has(key);
+    this.#records.add(key);
+    return isNew;
+  }
+
+  #lookUp(target: AbsoluteName): void {
+    const { evaluation, zone } = this.#zoned;
+    if (this.#lookedUp.has(target)) return;
+    this.#lookedUp.add(target);
+    if (!isAtOrBelow(target, zone)) {
+      this.additionals.push(...(evaluation.outside(target, TYPE.A)?.records ?? []));
+      const others = evaluation.outside(target, TYPE.AAAA)?.records ?? [];
+      this.additionals.push(...others.filter(({ data }) => data.kind !== 'CNAME'));
+      return;
+    }
+    evaluation.usesOthers = true;
+    try {
+      this.additionals.push(...follow(this.#zoned, target, TYPE.A, []));
+    } catch (error) {
+      if (!(error instanceof NameFailure)) throw error;
+    }
+  }
+}
+
+function answerAlias(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
+  const [service] = servicesOf(zoned, name, TYPE.CNAME, 'exact');
+  const { host } = service ?? {};
+  if (service === undefined || host?.kind !== 'name') return { kind: 'nodata' };
+  return { kind: 'records', records: [aliasRecord(service, name, host.name)], additionals: [] };
+}
+
+function answerPointer(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
+  const records: ResourceRecord[] = [];
+  for (const { host, ttl } of servicesOf(zoned, name, TYPE.PTR, 'exact'))
+    if (host.kind === 'name')
+      records.push({ name, class: CLASS.IN, ttl, data: { kind: 'PTR', target: host.name } });
+  return { kind: 'records', records, additionals: [] };
+}
+
+function answerNameServers(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
+  const records: ResourceRecord[] = [];
+  const additionals: ResourceRecord[] = [];
+  const seen = new Set<AbsoluteName>();
+  for (const service of servicesOf(zoned, specialName('ns', zoned.zone), TYPE.NS)) {
+    if (service.host.kind !== 'address') {
+      // With a text it is none.
+      if (service.text !== '') continue;
+      return { kind: 'servfail', reason: `a name server must be given by its address: ${service.hostText}` };
+    }
+    const whole = targetName(service);
+    if (whole === undefined) continue;
+    const target = stripLabels(whole, service.targetStrip);
+    const address = anyAddressRecord(service, target);
+    if (address !== undefined) additionals.push(address);
+    if (seen.has(target)) continue;
+    seen.add(target);
+    records.push({ name, class: CLASS.IN, ttl: service.ttl, data: { kind: 'NS', target } });
+  }
+  return { kind: 'records', records, additionals };
+}

@@ -1,0 +1,197 @@
+/**
+ * One question as the rules of SkyDNS and CoreDNS answer it from the services of names, and what the answer depends on.
+ */
+import { formatAddress } from '../../../wire/address.ts';
+import { countLabels, isWithin, joinName, splitLabels, toKey } from '../../../wire/name.ts';
+import { type AbsoluteName, CLASS, type NameKey, type ResourceRecord } from '../../../wire/types.ts';
+import { nameOfPath, type Selection, type Service, type ServiceNames } from '../names/services.ts';
+
+export type ServiceAnswer =
+  | {
+      readonly kind: 'records';
+      readonly records: readonly ResourceRecord[];
+      readonly additionals: readonly ResourceRecord[];
+    }
+  | { readonly kind: 'nodata' | 'nxdomain' }
+  | { readonly kind: 'servfail'; readonly reason: string };
+
+/** A name outside the zones, and what of it is needed. */
+export interface OutsideQuestion {
+  readonly name: AbsoluteName;
+  readonly type: number;
+}
+
+/** What others answered: the records of an answer, of a negative one none. Undefined: that is not known. */
+export type OutsideAnswers = (question: OutsideQuestion) => OutsideAnswer | undefined;
+
+export interface OutsideAnswer {
+  readonly rcode: number;
+  readonly records: readonly ResourceRecord[];
+}
+
+/** The keys of a name: none, or a bad one. */
+export class NameFailure extends Error {
+  override readonly name = 'NameFailure';
+  readonly failure: 'missing' | 'bad';
+
+  constructor(failure: 'missing' | 'bad') {
+    super(failure);
+    this.failure = failure;
+  }
+}
+
+/** Octets of a character string (RFC 1035 section 3.3). */
+const MAX_STRING = 255;
+const BACKSLASH = 0x5c;
+
+const NOTHING_OUTSIDE: OutsideAnswers = () => undefined;
+
+export class Evaluation {
+  readonly #names: ServiceNames;
+  readonly #outside: OutsideAnswers;
+  /** Names outside whose records are missing in the answer. */
+  readonly wanted: OutsideQuestion[] = [];
+  /** Whether keys of other names had a part in it. */
+  usesOthers = false;
+  /** Whether a TTL in it depends on the time. */
+  isTimed = false;
+
+  constructor(names: ServiceNames, outside: OutsideAnswers = NOTHING_OUTSIDE) {
+    this.#names = names;
+    this.#outside = outside;
+  }
+
+  /** @throws NameFailure */
+  services(name: AbsoluteName, selection: Selection): readonly Service[] {
+    const found = this.#names.find(name, selection, () => {
+      this.isTimed = true;
+    });
+    if (found.kind !== 'found') throw new NameFailure(found.kind);
+    return found.services;
+  }
+
+  /** What others say of a name that is not ours. Undefined: that is not known yet. */
+  outside(name: AbsoluteName, type: number): OutsideAnswer | undefined {
+    const answer = this.#outside({ name, type });
+    if (answer === undefined) this.wanted.push({ name, type });
+    return answer;
+  }
+}
+
+/** The address of a service under a name. @returns undefined where its host is none of the family */
+export function addressRecord(
+  service: Service,
+  owner: AbsoluteName,
+  family: 4 | 6,
+): ResourceRecord | undefined {
+  const { host, ttl } = service;
+  if (host.kind !== 'address' || host.family !== family) return undefined;
+  const address = formatAddress(host.octets);
+  const data = { kind: family === 4 ? 'A' : 'AAAA', address } as const;
+  return { name: owner, class: CLASS.IN, ttl, data };
+}
+
+export function anyAddressRecord(service: Service, owner: AbsoluteName): ResourceRecord | undefined {
+  return addressRecord(service, owner, 4) ?? addressRecord(service, owner, 6);
+}
+
+export function aliasRecord({ ttl }: Service, owner: AbsoluteName, target: AbsoluteName): ResourceRecord {
+  return { name: owner, class: CLASS.IN, ttl, data: { kind: 'CNAME', target } };
+}
+
+/** A text in pieces of 255 octets; a piece of none stands behind a text of whole pieces. Escapes in it are read. */
+export function textRecord({ text, ttl }: Service, owner: AbsoluteName): ResourceRecord {
+  const octets = Buffer.from(text, 'utf8');
+  const strings: Uint8Array[] = [];
+  for (let start = 0; start <= octets.length; start += MAX_STRING)
+    strings.push(readEscapes(octets.subarray(start, start + MAX_STRING)));
+  return { name: owner, class: CLASS.IN, ttl, data: { kind: 'TXT', strings } };
+}
+
+/** `\DDD` and `\X` as in zone files (RFC 1035 section 5.1). */
+function readEscapes(octets: Buffer): Uint8Array {
+  if (!octets.includes(BACKSLASH)) return octets;
+  const read: number[] = [];
+  for (let at = 0; at < octets.length; at += 1) {
+    const octet = octets[at] ?? 0;
+    if (octet !== BACKSLASH) {
+      read.push(octet);
+      continue;
+    }
+    const digits = /^\d{3}/.exec(octets.toString('latin1', at + 1, at + 4))?.[0];
+    if (digits !== undefined) read.push(Number(digits) & 0xff);
+    else if (at + 1 < octets.length) read.push(octets[at + 1] ?? 0);
+    at += digits === undefined ? 1 : 3;
+  }
+  return Uint8Array.from(read);
+}
+
+/** What a service is called by: its host, or the name of its key where that is an address. */
+export function targetName(service: Service): AbsoluteName | undefined {
+  return service.host.kind === 'name' ? service.host.name : nameOfPath(service.path);
+}
+
+/** The name without labels on its left. As many as it has, or more, are none. */
+export function stripLabels(name: AbsoluteName, count: number): AbsoluteName {
+  if (count <= 0 || count >= countLabels(name)) return name;
+  // Whole labels were taken away.
+  return `${splitLabels(name).slice(count).join('.')}.` as AbsoluteName;
+}
+
+/** The weight of each service: its share of those of its priority, in percent. */
+export function weightsOf(services: readonly Service[], min: number): (service: Service) => number {
+  const sums = new Map<number, number>();
+  for (const { priority, weight } of services)
+    sums.set(priority, (sums.get(priority) ?? 0) + (weight === 0 ? 100 : weight));
+  return ({ priority, weight }) => {
+    const share = (100 / (sums.get(priority) ?? 0)) * (weight === 0 ? 100 : weight);
+    const floor = Math.floor(share);
+    // As a conversion to 16 bits does it: what is no number becomes 0.
+    return Math.max(min, Number.isFinite(floor) ? floor & 0xffff : 0);
+  };
+}
+
+/**
+ * The services of one group: that of the shortest key. Services without a group belong to all. Where shortest keys disagree, there
+ * is no group.
+ */
+export function selectGroup(services: readonly Service[]): readonly Service[] {
+  const [first] = services;
+  if (first === undefined) return services;
+  let { group } = first;
+  let shortest = first.path.length;
+  const lengths = new Array<number>(services.length).fill(-1);
+  for (const [index, service] of services.entries()) {
+    lengths[index] = service.path.length;
+    if (service.path.length >= shortest) continue;
+    if (service.group === '') break;
+    shortest = service.path.length;
+    group = service.group;
+  }
+  if (group === '') return services;
+  const disagrees = (service: Service, index: number) =>
+    service.group !== '' && service.group !== group && lengths[index] === shortest;
+  if (services.some(disagrees)) return services;
+  return services.filter((service) => service.group === '' || service.group === group);
+}
+
+export function isAtOrBelow(name: AbsoluteName, ancestor: AbsoluteName): boolean {
+  return isWithin(toKey(name), toKey(ancestor));
+}
+
+/** A name of a zone that its SOA record and its name servers have. */
+export function specialName(label: 'apex' | 'ns', zone: NameKey): AbsoluteName {
+  return joinName(label, joinName('dns', zone));
+}
+
+/** Runs a rule. A name without keys is NXDOMAIN, a bad value SERVFAIL. */
+export function evaluate(run: () => ServiceAnswer): ServiceAnswer {
+  try {
+    const answer = run();
+    return answer.kind === 'records' && answer.records.length === 0 ? { kind: 'nodata' } : answer;
+  } catch (error) {
+    if (!(error instanceof NameFailure)) throw error;
+    if (error.failure === 'missing') return { kind: 'nxdomain' };
+    return { kind: 'servfail', reason: 'the value of a key is no record' };
+  }
+}

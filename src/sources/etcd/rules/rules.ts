@@ -1,0 +1,61 @@
+/**
+ * The two sets of rules that names are answered by from keys.
+ */
+import { isWithin, parseName, toKey } from '../../../wire/name.ts';
+import { type AbsoluteName, type NameKey, TYPE } from '../../../wire/types.ts';
+import type { ServiceRules } from '../names/services.ts';
+import { answerAsCoreDns, type CoreDnsRules } from './coredns-rules.ts';
+import type { Evaluation, ServiceAnswer } from './evaluation.ts';
+import { answerAsSkyDns, answerReverseAsSkyDns } from './skydns-rules.ts';
+
+export interface NameRules extends ServiceRules {
+  /** @param question within the zone; of any type but SOA */
+  answer(evaluation: Evaluation, zone: NameKey, question: QuestionOfRules): ServiceAnswer;
+}
+
+export interface QuestionOfRules {
+  readonly name: AbsoluteName;
+  readonly type: number;
+}
+
+export interface CoreDnsSettings extends CoreDnsRules {
+  /** Seconds. */
+  readonly minLease: number;
+  readonly maxLease: number;
+}
+
+export interface SkyDnsSettings {
+  /** Seconds, of records without one. */
+  readonly ttl: number;
+  readonly priority: number;
+}
+
+const COREDNS_TTL = 300;
+const DEFAULT_PRIORITY = 10;
+const REVERSE_ZONES = ['in-addr.arpa.', 'ip6.arpa.'].map((zone) => toKey(parseName(zone)));
+
+export function makeCoreDnsRules({ minLease, maxLease, ...rules }: CoreDnsSettings): NameRules {
+  return {
+    ttls: { defaultTtl: COREDNS_TTL, defaultPriority: DEFAULT_PRIORITY, minLease, maxLease },
+    skipsBadValues: false,
+    answer: (evaluation, zone, question) => answerAsCoreDns(evaluation, zone, question, rules),
+  };
+}
+
+export function makeSkyDnsRules({ ttl, priority }: SkyDnsSettings): NameRules {
+  return {
+    ttls: { defaultTtl: ttl, defaultPriority: priority, minLease: 1, maxLease: 2 ** 31 - 1 },
+    skipsBadValues: true,
+    answer: (evaluation, zone, question) =>
+      isReverseZone(zone)
+        ? question.type === TYPE.PTR
+          ? answerReverseAsSkyDns(evaluation, question)
+          : { kind: 'nxdomain' }
+        : answerAsSkyDns(evaluation, zone, question, { ttl }),
+  };
+}
+
+/** Whether the names of a zone are those of addresses. */
+export function isReverseZone(zone: NameKey): boolean {
+  return REVERSE_ZONES.some((reverse) => isWithin(zone, reverse));
+}
