@@ -4,7 +4,8 @@
 #
 #   docker buildx build --platform linux/amd64,linux/arm64 --target portolan --tag registry.example/portolan:0.1.0 .
 #
-# Targets: portolan, kube-dns, dnsmasq, dnsmasq-nanny, sidecar, exechealthz, cluster-proportional-autoscaler. They differ in their entry point and share all layers;
+# Targets: portolan, kube-dns, coredns, node-cache, dnsmasq, dnsmasq-nanny, sidecar, exechealthz, cluster-proportional-autoscaler. They
+# differ in their entry point and share all layers; node-cache has the programs for a node's network in addition, and
 # exechealthz has a shell in addition. An old manifest gives arguments and no command, so each part has an image of its own there; our
 # manifests name the part in the command and use the first image for all.
 #
@@ -37,7 +38,7 @@ RUN sed -i '1s|.*|#!/usr/local/bin/node|' dist/portolan.js && \
     cp -R package.json LICENSE dist deploy examples node_modules /image/opt/portolan/ && \
     ln -s /opt/portolan/dist/portolan.js /image/usr/local/bin/portolan && \
     ln -s /opt/portolan/dist/portolan.js /image/usr/sbin/dnsmasq && \
-    for name in kube-dns dnsmasq-nanny sidecar exechealthz cluster-proportional-autoscaler; do \
+    for name in kube-dns coredns node-cache dnsmasq-nanny sidecar exechealthz cluster-proportional-autoscaler; do \
       ln -s /opt/portolan/dist/portolan.js "/image/$name"; \
     done
 
@@ -66,6 +67,11 @@ FROM all AS dnsmasq
 STOPSIGNAL SIGCONT
 ENTRYPOINT ["/usr/bin/tini", "--", "/usr/sbin/dnsmasq", "--keep-in-foreground"]
 
+# As root, for the addresses and the packet filter of the node.
+FROM all AS node-cache
+COPY --from=build /root-of/network/ /
+ENTRYPOINT ["/usr/bin/tini", "--", "/node-cache"]
+
 FROM all AS dnsmasq-nanny
 STOPSIGNAL SIGCONT
 ENTRYPOINT ["/usr/bin/tini", "--", "/dnsmasq-nanny"]
@@ -78,6 +84,9 @@ USER 65532:65532
 
 FROM unprivileged AS kube-dns
 ENTRYPOINT ["/usr/bin/tini", "--", "/kube-dns"]
+
+FROM unprivileged AS coredns
+ENTRYPOINT ["/usr/bin/tini", "--", "/coredns"]
 
 FROM unprivileged AS sidecar
 ENTRYPOINT ["/usr/bin/tini", "--", "/sidecar"]

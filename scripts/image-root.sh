@@ -4,6 +4,7 @@
 #
 #   FOLDER/base    the C library and what Node.js needs of it, an init, sleep, licences; no shell
 #   FOLDER/shell   a shell and nslookup, for the commands that exechealthz runs
+#   FOLDER/network the shell, and the programs that set up the network of a node: ip, nft, iptables
 set -eu
 architecture=$1
 folder=$2
@@ -41,6 +42,19 @@ add_package "$folder/shell" busybox-static
 merge_usr "$folder/shell"
 ln -s busybox "$folder/shell/usr/bin/sh"
 ln -s busybox "$folder/shell/usr/bin/nslookup"
+
+# With all libraries that they need beyond the base; the programs are chosen by links, which Debian makes at installation.
+cp -a "$folder/shell" "$folder/network"
+libraries=$(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
+  --no-enhances "iproute2:$architecture" "nftables:$architecture" "iptables:$architecture" |
+  sed -n 's/^\(lib[^ :]*\).*/\1/p' | sort -u)
+for package in iproute2 nftables iptables $libraries; do
+  [ -e "$folder/base/var/lib/dpkg/status.d/$package" ] || add_package "$folder/network" "$package"
+done
+merge_usr "$folder/network"
+for program in iptables ip6tables; do
+  for part in '' -save -restore; do ln -sf xtables-nft-multi "$folder/network/usr/sbin/$program$part"; done
+done
 
 # The hooks of our manifests call `sleep`; nothing else of its package is used.
 add_package "$work/coreutils" coreutils

@@ -4,6 +4,8 @@ import { wordsAsCalled } from './called-as.ts';
 describe('the name that the program is called by', () => {
   it.each([
     ['/kube-dns', 'kube-dns'],
+    ['/coredns', 'coredns'],
+    ['/node-cache', 'node-cache'],
     ['/usr/sbin/dnsmasq', 'dnsmasq'],
     ['/dnsmasq-nanny', 'dnsmasq-nanny'],
     ['/sidecar', 'sidecar'],

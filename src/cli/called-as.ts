@@ -8,6 +8,7 @@ import { basename } from 'node:path';
 const PROGRAMS: ReadonlyMap<string, string> = new Map([
   ['kube-dns', 'kube-dns'],
   ['coredns', 'coredns'],
+  ['node-cache', 'node-cache'],
   ['dnsmasq', 'dnsmasq'],
   ['dnsmasq-nanny', 'dnsmasq-nanny'],
   ['sidecar', 'sidecar'],

@@ -45,7 +45,7 @@ export async function runCoreDns(words: readonly string[]): Promise<number> {
 /** What a program around the server does in step with it. */
 export interface ServingSteps {
   /** Called once queries are answered. */
-  serving(): void;
+  serving(server: Server): void;
   /** Called when the server is about to stop, and when it has stopped. */
   stopping(): Promise<void>;
   stopped(): Promise<void>;
@@ -124,7 +124,7 @@ async function runUntilStopped(
   try {
     if (pidFile !== undefined) writeFileSync(pidFile, `${process.pid}\n`);
     await server.start();
-    steps.serving();
+    steps.serving(server);
     await stopped;
     await steps.stopping();
   } finally {

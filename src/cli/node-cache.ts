@@ -16,6 +16,7 @@ import { createNodeNetwork } from '../roles/node-network/set-up-network.ts';
 import { SetupErrorCounts } from '../roles/node-network/setup-error-metrics.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { RenderedCorefile } from '../server/node-cache/rendered-corefile.ts';
+import type { Server } from '../server/server.ts';
 import { corednsBanner, listPlugins, type ServingSteps, serveCorefile } from './coredns.ts';
 
 /** @param words what stands behind the command @returns the exit code */
@@ -45,9 +46,16 @@ export async function runNodeCache(words: readonly string[]): Promise<number> {
 
 async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
   const errors = new SetupErrorCounts();
-  const onError = () => errors.add('configmap');
-  const options = { plan, environment: process.env, onChange: () => {}, onError, clock: systemClock, log };
-  const corefile = new RenderedCorefile(options);
+  let server: Server | undefined;
+  const corefile = new RenderedCorefile({
+    plan,
+    environment: process.env,
+    // Before the server serves, it has not read the file yet.
+    onChange: () => void server?.reload(),
+    onError: () => errors.add('configmap'),
+    clock: systemClock,
+    log,
+  });
   const network = await createNodeNetwork({
     plan,
     onError: (error) => errors.add(error),
@@ -60,7 +68,12 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     await network.prepare();
     const { corefile: conf, port, pidFile, isQuiet } = plan;
     const command = { kind: 'run', conf, port: String(port), pidFile, isQuiet } as const;
-    return await serveCorefile(command, stepsOf(plan, network));
+    const onServing = (serving: Server) => {
+      server = serving;
+      errors.countInto(serving.engine.metrics);
+      network.start();
+    };
+    return await serveCorefile(command, stepsOf(plan, network, onServing));
   } finally {
     if (!plan.skipsTeardown && !plan.takeover) await network.stop(false);
     await corefile.stop();
@@ -72,10 +85,10 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
  * Rules are removed while DNS is still answered, so that no packet is sent to a closed port. With `-takeover` another process
  * may serve the same addresses: what it needs stays.
  */
-function stepsOf(plan: NodeCachePlan, network: NodeNetwork): ServingSteps {
+function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: (server: Server) => void): ServingSteps {
   const [address = ''] = plan.localAddresses;
   return {
-    serving: () => network.start(),
+    serving,
     stopping: async () => {
       if (plan.skipsTeardown || plan.takeover) return;
       await network.stop(false);
@@ -94,7 +107,7 @@ async function openMetrics(
 ): Promise<HttpServer | undefined> {
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(place) ?? [];
   const address = host.replace(/^\[(.*)\]$/, '$1');
-  const metrics = () => ({ status: 200, type: METRICS_TEXT, body: errors.metrics() });
+  const metrics = async () => ({ status: 200, type: METRICS_TEXT, body: await errors.render() });
   const options = {
     address: address === '' ? undefined : address,
     port: Number(port),

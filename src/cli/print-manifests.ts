@@ -1,7 +1,7 @@
 /**
  * The text of the shipped manifests, filled in.
  */
-import type { ManifestsPlan } from '../config/manifests/manifests-flags.ts';
+import { LAYOUT_FOLDERS, type ManifestsPlan } from '../config/manifests/manifests-flags.ts';
 import { fillIn } from '../roles/manifests/fill-in.ts';
 import { ManifestFileError, readKustomization } from '../roles/manifests/layout-files.ts';
 import { ExitError } from './exit.ts';
@@ -10,7 +10,7 @@ import { packageFolder } from './package-folder.ts';
 /** @throws ExitError if they cannot be read; why is said by then */
 export function printManifests(plan: ManifestsPlan): string {
   const { layout, dnsServer, domain, image } = plan;
-  const folder = packageFolder(layout === 'one' ? 'deploy/portolan' : 'deploy/kube-dns');
+  const folder = packageFolder(LAYOUT_FOLDERS[layout]);
   const words = `--layout=${layout} --dns-server-ip=${dnsServer} --domain=${domain} --image=${image}`;
   try {
     return fillIn(readKustomization(folder), plan, [`Printed by: portolan manifests ${words}`]);

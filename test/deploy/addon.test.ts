@@ -7,16 +7,17 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { fillIn } from '../../src/roles/manifests/fill-in.ts';
 import { readKustomization, readManifest } from '../../src/roles/manifests/layout-files.ts';
 import { itWithTool } from '../support/tools.ts';
 import { FOLDERS, IMAGE } from './manifests.ts';
 
-const TEMPLATES: Readonly<Record<Layout, string>> = {
+const TEMPLATES = {
   one: 'portolan.yaml.base',
   three: 'kube-dns.yaml.base',
-};
+  coredns: 'coredns.yaml.base',
+} as const;
+type Layout = keyof typeof TEMPLATES;
 const HEADING = [
   '__MACHINE_GENERATED_WARNING__',
   '',
@@ -27,7 +28,9 @@ const HEADING = [
 function makeTemplate(layout: Layout): string {
   const [account, ...rest] = readKustomization(FOLDERS[layout]);
   if (account === undefined) throw new Error(`nothing in ${FOLDERS[layout]}`);
-  const files = [account, readManifest('deploy/addon/config-map.yaml'), ...rest];
+  // That of CoreDNS has its Corefile.
+  const configMap = layout === 'coredns' ? [] : [readManifest('deploy/addon/config-map.yaml')];
+  const files = [account, ...configMap, ...rest];
   const marks = { dnsServer: '__PILLAR__DNS__SERVER__', domain: '__PILLAR__DNS__DOMAIN__', image: IMAGE };
   return fillIn(files, marks, HEADING);
 }
@@ -46,7 +49,7 @@ function fillTemplate(template: string): string {
   return execFileSync('sh', ['-c', script], { cwd: 'deploy/addon', encoding: 'utf8', env: { PATH, ...env } });
 }
 
-describe.each(['one', 'three'] as const)('the template of the layout of %s', (layout) => {
+describe.each(['one', 'three', 'coredns'] as const)('the template of the layout of %s', (layout) => {
   const template = TEMPLATES[layout];
 
   it('is its kustomize base with marks', async () => {
@@ -71,7 +74,7 @@ describe.each(['one', 'three'] as const)('the template of the layout of %s', (la
     expect(filled).not.toMatch(/__[A-Z]|\$/);
     const objects = parseAllDocuments(filled)
       .map((document): unknown => document.toJS())
-      .filter((object) => (object as { kind: string } | null)?.kind !== 'ConfigMap');
+      .filter((object) => layout === 'coredns' || (object as { kind: string } | null)?.kind !== 'ConfigMap');
     const choices = { dnsServer: '10.0.0.10', domain: 'k8s.example', image: IMAGE };
     const printed = parseAllDocuments(fillIn(readKustomization(FOLDERS[layout]), choices, []));
     expect(objects.filter((object) => object !== null)).toEqual(

@@ -2,8 +2,9 @@
  * `portolan manifests` as it is built, from any folder.
  */
 import { describe, expect, it } from 'vitest';
+import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { Program } from '../support/portolan.ts';
-import { type DeploymentManifest, IMAGE, parseManifests, readLayout } from './manifests.ts';
+import { type DeploymentManifest, FOLDERS, IMAGE, parseManifests, readLayout } from './manifests.ts';
 
 interface Ended {
   readonly code: number | null;
@@ -18,11 +19,28 @@ async function run(...args: readonly string[]): Promise<Ended> {
   return { code, output: program.output, errors: program.errors };
 }
 
+const LAYOUTS = Object.keys(FOLDERS) as readonly Layout[];
+
 describe('portolan manifests', () => {
-  it.each(['one', 'three'] as const)('prints what the kustomize base of %s has', async (layout) => {
+  it.each(LAYOUTS)('prints what the kustomize base of %s has', async (layout) => {
     const { code, output } = await run(`--layout=${layout}`);
     expect(code).toBe(0);
     expect(parseManifests(output)).toEqual(readLayout(layout));
+  });
+
+  it('prints the manifests of CoreDNS by --like', async () => {
+    expect((await run('--like=coredns')).output).toBe((await run('--layout=coredns')).output);
+  });
+
+  it('fills in address and domain in Corefiles and in the addresses of a node', async () => {
+    const flags = ['--dns-server-ip=10.0.0.10', '--domain=k8s.example'];
+    const { output } = await run('--layout=node-local', ...flags);
+    expect(output).toContain('k8s.example:53 {');
+    expect(output).toContain('169.254.20.10,10.0.0.10');
+    expect(output).toContain('clusterIP: None');
+    const coredns = await run('--like=coredns', ...flags);
+    expect(coredns.output).toContain('kubernetes k8s.example in-addr.arpa ip6.arpa {');
+    expect(output + coredns.output).not.toMatch(/cluster\.local|10\.96\.0\.10/);
   });
 
   it('prints the same each time, with its own flags in the first line', async () => {

@@ -3,10 +3,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
-import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
+import { LAYOUT_FOLDERS, type Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
 
-export const FOLDERS: Readonly<Record<Layout, string>> = { one: 'deploy/portolan', three: 'deploy/kube-dns' };
+export const FOLDERS = LAYOUT_FOLDERS;
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 /** The image of this version. */

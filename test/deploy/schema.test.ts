@@ -11,12 +11,18 @@ const FILES = readdirSync('deploy', { recursive: true, encoding: 'utf8' })
   .filter((path) => /\.(yaml|base)$/.test(path) && !path.endsWith('kustomization.yaml'))
   .sort();
 
+/** Its custom resources have schemas of their own. */
+const CILIUM = 'cilium.io/';
+const NEWER_THAN_1_26: readonly string[] = ['node-local-service/service.yaml'];
+
 describe.each(RELEASES)('the API of Kubernetes %s', (release) => {
   const schemas = new KubernetesSchemas(release);
 
-  it.each(FILES)('takes deploy/%s', (path) => {
-    const objects = parseManifests(readFileSync(join('deploy', path), 'utf8'));
-    expect(objects.length).toBeGreaterThan(0);
+  const known = FILES.filter((path) => release === 'v1.37' || !NEWER_THAN_1_26.includes(path));
+  it.each(known)('takes deploy/%s', (path) => {
+    const all = parseManifests(readFileSync(join('deploy', path), 'utf8'));
+    expect(all.length).toBeGreaterThan(0);
+    const objects = all.filter(({ apiVersion }) => !apiVersion.startsWith(CILIUM));
     expect(objects.flatMap((object) => schemas.complaints(object))).toEqual([]);
   });
 

@@ -35,7 +35,10 @@ function runNodeCache(addresses: string, ...flags: readonly string[]): Program {
 /** Waits for a state of the node. It is looked at again and again: programs are run for it. */
 async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + 30_000;
-  while (!(await condition())) if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 /** The rules that node-cache sets for these addresses, as recorded. */
@@ -142,3 +145,24 @@ socket.connect(Number(port), address, () => {
   socket.send(Buffer.from('000101000001000000000000016100000100' + '01', 'hex'));
 });
 `;
+
+describeOnNode('a change of the ConfigMap', () => {
+  it('is served within the same process, and an invalid one changes nothing', async () => {
+    await folder.write('cm/upstreamNameservers', '[]');
+    const running = runNodeCache('169.254.20.10', '--rules=none', '-kubednscm', join(folder.path, 'cm'));
+    await until('the start', async () => running.output.includes('CoreDNS-'));
+    const ask = (name: string) =>
+      node.run('dig', '+short', '+tries=1', '@169.254.20.10', '-p', '36053', name, 'TXT');
+    const metrics = () => node.run(process.execPath, '-e', FETCH, 'http://127.0.0.1:36353/metrics');
+    await folder.write('cm/stubDomains', '{"acme.local": ["127.0.0.1"');
+    await until('the error', async () =>
+      (await metrics()).includes('setup_errors_total{errortype="configmap"} 1'),
+    );
+    await folder.write('cm/stubDomains', '{"acme.local": ["127.0.0.1:36054"]}');
+    await until('the reload', async () => running.output.includes('Reloading complete'));
+    expect(await ask('host.acme.local').catch(() => 'no reply')).not.toContain('whoami');
+    expect(running.ended).toBeUndefined();
+  });
+});
+
+const FETCH = `fetch(process.argv[1]).then(async (reply) => process.stdout.write(await reply.text()));`;

@@ -6,8 +6,30 @@ import type { Flag } from '../flags/flag.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 
-export const LAYOUTS = ['one', 'three'] as const;
-export type Layout = (typeof LAYOUTS)[number];
+/** The folders of `deploy/` by layout. */
+export const LAYOUT_FOLDERS = {
+  one: 'deploy/portolan',
+  three: 'deploy/kube-dns',
+  coredns: 'deploy/coredns',
+  'node-local': 'deploy/node-local',
+  'node-local-ipvs': 'deploy/node-local-ipvs',
+  'node-local-cilium': 'deploy/node-local-cilium',
+  'node-local-service': 'deploy/node-local-service',
+} as const;
+export type Layout = keyof typeof LAYOUT_FOLDERS;
+
+const LAYOUTS = [
+  'one',
+  'three',
+  'coredns',
+  'node-local',
+  'node-local-ipvs',
+  'node-local-cilium',
+  'node-local-service',
+] as const satisfies readonly Layout[];
+
+/** The program whose manifests are kept to in names, labels, ports and probes. */
+const MODELS = ['kube-dns', 'coredns'] as const;
 
 export const DEFAULT_DNS_SERVER = '10.96.0.10';
 export const DEFAULT_DOMAIN = 'cluster.local';
@@ -38,8 +60,15 @@ export const MANIFESTS_FLAGS = [
     name: 'layout',
     valueName: 'layout',
     value: { kind: 'choice', choices: LAYOUTS },
-    default: 'one',
-    help: 'containers of a pod: one, or three as in kube-dns',
+    defaultNote: 'one; coredns with --like=coredns',
+    help: 'the DNS of a cluster in one container, or in three as in kube-dns, or as CoreDNS; or a cache on every node',
+  },
+  {
+    name: 'like',
+    valueName: 'program',
+    value: { kind: 'choice', choices: MODELS },
+    default: 'kube-dns',
+    help: 'program whose names, labels, ports and probes are kept',
   },
 ] as const satisfies readonly Flag[];
 
@@ -49,6 +78,7 @@ export interface ManifestsFlags {
   readonly domain?: string;
   readonly image?: string;
   readonly layout?: string;
+  readonly like?: string;
 }
 
 export interface ManifestsPlan {
@@ -58,7 +88,6 @@ export interface ManifestsPlan {
   readonly domain: string;
   /** A reference with a tag or a digest. */
   readonly image: string;
-  /** Containers of a pod. */
   readonly layout: Layout;
 }
 
@@ -75,11 +104,12 @@ const IMAGE = new RegExp(`^${REPOSITORY}${VERSION}$`);
  */
 export function planFromManifestsFlags(flags: ManifestsFlags, version: string): Checked<ManifestsPlan> {
   const read = new ValueReader();
+  const model = read.choice('--like', flags.like, MODELS, 'kube-dns');
   const plan: ManifestsPlan = {
     dnsServer: read.address('--dns-server-ip', flags.dnsServerIp ?? DEFAULT_DNS_SERVER) ?? DEFAULT_DNS_SERVER,
     domain: readDomain(read, flags.domain ?? DEFAULT_DOMAIN),
     image: readImage(read, flags.image ?? `portolan:${version}`),
-    layout: read.choice('--layout', flags.layout, LAYOUTS, 'one'),
+    layout: read.choice('--layout', flags.layout, LAYOUTS, model === 'coredns' ? 'coredns' : 'one'),
   };
   const { problems } = read;
   return problems.length === 0 ? { kind: 'good', value: plan } : { kind: 'bad', problems };

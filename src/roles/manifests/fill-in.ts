@@ -3,8 +3,8 @@
  *
  * They are changed as documents, so that comments stay and nothing else moves.
  */
-import { type Document, isScalar, isSeq, parseAllDocuments } from 'yaml';
-import { DEFAULT_DOMAIN } from '../../config/manifests/manifests-flags.ts';
+import { type Document, isMap, isScalar, isSeq, parseAllDocuments } from 'yaml';
+import { DEFAULT_DNS_SERVER, DEFAULT_DOMAIN } from '../../config/manifests/manifests-flags.ts';
 import { type ManifestFile, ManifestFileError } from './layout-files.ts';
 
 /** Each is written down as it is: the templates of the addon manager have marks here. */
@@ -39,22 +39,32 @@ function parse({ path, text }: ManifestFile): readonly Document[] {
   return documents.filter((document): document is typeof document & Document => document.contents !== null);
 }
 
-function adapt(document: Document, { dnsServer, domain, image }: Choices): void {
+function adapt(document: Document, choices: Choices): void {
   const kind = document.get('kind');
-  if (kind === 'Service') document.setIn(['spec', 'clusterIP'], dnsServer);
-  if (kind !== 'Deployment') return;
+  const address = document.getIn(['spec', 'clusterIP']);
+  if (kind === 'Service' && typeof address === 'string' && address !== HEADLESS)
+    document.setIn(['spec', 'clusterIP'], choices.dnsServer);
+  if (kind === 'ConfigMap') replaceInValues(document.get('data'), choices);
+  if (kind !== 'Deployment' && kind !== 'DaemonSet') return;
   const path = ['spec', 'template', 'spec', 'containers'];
   const containers = document.getIn(path);
   if (!isSeq(containers)) return;
   for (const at of containers.items.keys()) {
-    document.setIn([...path, at, 'image'], image);
-    replaceDomain(document.getIn([...path, at, 'args']), domain);
+    document.setIn([...path, at, 'image'], choices.image);
+    replaceInValues(document.getIn([...path, at, 'args']), choices);
   }
 }
 
-function replaceDomain(args: unknown, domain: string): void {
-  if (!isSeq(args)) return;
-  for (const arg of args.items)
-    if (isScalar(arg) && typeof arg.value === 'string')
-      arg.value = arg.value.replaceAll(DEFAULT_DOMAIN, () => domain);
+/** The address of a Service without one. */
+const HEADLESS = 'None';
+
+/** Arguments of a container, and texts of a ConfigMap. */
+function replaceInValues(values: unknown, { dnsServer, domain }: Choices): void {
+  const items: readonly unknown[] = isSeq(values) ? values.items : [];
+  const texts = isMap(values) ? values.items.map(({ value }) => value) : items;
+  for (const text of texts)
+    if (isScalar(text) && typeof text.value === 'string')
+      text.value = text.value
+        .replaceAll(DEFAULT_DOMAIN, () => domain)
+        .replaceAll(DEFAULT_DNS_SERVER, () => dnsServer);
 }

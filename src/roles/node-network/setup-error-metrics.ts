@@ -1,7 +1,7 @@
 /**
  * The metric of node-cache: errors of setting up the node's network and of the ConfigMap.
  */
-import { type MetricFamily, writeLabels, writeMetrics } from '../../observe/metrics/text.ts';
+import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { SetupError } from './node-network.ts';
 
 export type NodeCacheError = SetupError | 'configmap';
@@ -15,20 +15,31 @@ const ERRORS = [
 ] as const satisfies readonly NodeCacheError[];
 
 export class SetupErrorCounts {
+  #metrics = new PluginMetrics();
   readonly #counts = new Map<NodeCacheError, number>(ERRORS.map((error) => [error, 0]));
+
+  constructor() {
+    this.countInto(this.#metrics);
+  }
+
+  /** Counts on among the metrics of a server, so that both ports show all of them. */
+  countInto(metrics: PluginMetrics): void {
+    this.#metrics = metrics;
+    for (const [errortype, count] of this.#counts) this.#counter().inc({ errortype }, count);
+  }
 
   add(error: NodeCacheError): void {
     this.#counts.set(error, (this.#counts.get(error) ?? 0) + 1);
+    this.#counter().inc({ errortype: error });
   }
 
-  /** In the text format of Prometheus. */
-  metrics(): string {
-    const family: MetricFamily = {
-      name: 'coredns_nodecache_setup_errors_total',
-      help: 'The number of errors during periodic network setup for node-cache',
-      type: 'counter',
-      samples: ERRORS.map((error) => [writeLabels({ errortype: error }), this.#counts.get(error) ?? 0]),
-    };
-    return writeMetrics([family]);
+  /** All metrics, in the text format of Prometheus. */
+  render(): Promise<string> {
+    return this.#metrics.render();
+  }
+
+  #counter() {
+    const help = 'The number of errors during periodic network setup for node-cache';
+    return this.#metrics.counter('coredns_nodecache_setup_errors_total', help, ['errortype']);
   }
 }

@@ -1,0 +1,135 @@
+/**
+ * What clients, probes and Prometheus know of the manifests of CoreDNS (coredns/deployment, and the addon of Kubernetes) and of
+ * NodeLocal DNSCache (the addon of Kubernetes): ours have it too.
+ */
+import { describe, expect, it } from 'vitest';
+import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
+import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
+import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags.ts';
+import { renderCorefile } from '../../src/config/node-cache/render-corefile.ts';
+import { type Manifest, readLayout } from './manifests.ts';
+
+const NODE_LOCAL = ['node-local', 'node-local-ipvs', 'node-local-cilium', 'node-local-service'] as const;
+
+function named(layout: Layout, kind: string, name: string): Manifest | undefined {
+  return readLayout(layout).find((object) => object.kind === kind && object.metadata.name === name);
+}
+
+/** The text of a key of a ConfigMap. */
+function dataOf(layout: Layout, name: string): string {
+  const { data } = named(layout, 'ConfigMap', name) as Manifest & { data: Readonly<Record<string, string>> };
+  return data['Corefile'] ?? '';
+}
+
+function problemsOf(corefile: string): readonly string[] {
+  const reading = readCorefile(corefile, {
+    file: 'Corefile',
+    profile: '1.14',
+    defaultPort: 53,
+    environment: {},
+    files: { read: () => 'nameserver 192.0.2.1\n', kindOf: () => 'file', list: () => [] },
+    interfaces: new Map(),
+  });
+  return reading.kind === 'bad' ? reading.problems.map(({ message }) => message) : [];
+}
+
+describe('the manifest of CoreDNS', () => {
+  it('has the Deployment with its ports, probes and Corefile', () => {
+    expect(named('coredns', 'Deployment', 'coredns')).toMatchObject({
+      metadata: { labels: { 'k8s-app': 'kube-dns', 'kubernetes.io/name': 'CoreDNS' } },
+      spec: {
+        selector: { matchLabels: { 'k8s-app': 'kube-dns' } },
+        strategy: { rollingUpdate: { maxUnavailable: 1 } },
+        template: {
+          metadata: { labels: { 'k8s-app': 'kube-dns' } },
+          spec: {
+            dnsPolicy: 'Default',
+            serviceAccountName: 'coredns',
+            containers: [
+              {
+                name: 'coredns',
+                ports: [
+                  { name: 'dns', containerPort: 53, protocol: 'UDP' },
+                  { name: 'dns-tcp', containerPort: 53, protocol: 'TCP' },
+                  { name: 'metrics', containerPort: 9153, protocol: 'TCP' },
+                ],
+                livenessProbe: { httpGet: { path: '/health', port: 8080 } },
+                readinessProbe: { httpGet: { path: '/ready', port: 8181 } },
+                volumeMounts: [{ name: 'config-volume', mountPath: '/etc/coredns', readOnly: true }],
+              },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  it('has the Service, the account, the rights and a Corefile that is read without a problem', () => {
+    expect(named('coredns', 'Service', 'kube-dns')).toMatchObject({
+      metadata: { annotations: { 'prometheus.io/port': '9153', 'prometheus.io/scrape': 'true' } },
+      spec: { selector: { 'k8s-app': 'kube-dns' }, ports: [{ port: 53 }, { port: 53 }, { port: 9153 }] },
+    });
+    expect(named('coredns', 'ServiceAccount', 'coredns')).toBeDefined();
+    expect(named('coredns', 'ClusterRole', 'system:coredns')).toMatchObject({
+      rules: [
+        { resources: ['endpoints', 'services', 'pods', 'namespaces'], verbs: ['list', 'watch'] },
+        { resources: ['endpointslices'], verbs: ['list', 'watch'] },
+      ],
+    });
+    expect(problemsOf(dataOf('coredns', 'coredns'))).toEqual([]);
+  });
+});
+
+describe.each(NODE_LOCAL)('the manifest of a cache on every node: %s', (layout) => {
+  const daemonSet = named(layout, 'DaemonSet', 'node-local-dns') as Manifest & {
+    spec: {
+      template: { spec: { hostNetwork?: boolean; containers: readonly { args: readonly string[] }[] } };
+    };
+  };
+  const [container] = daemonSet.spec.template.spec.containers;
+  const words = container?.args ?? [];
+
+  it('has the names, labels and Services that the addon of Kubernetes has', () => {
+    expect(daemonSet).toMatchObject({
+      metadata: { labels: { 'k8s-app': 'node-local-dns' } },
+      spec: {
+        selector: { matchLabels: { 'k8s-app': 'node-local-dns' } },
+        updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+        template: {
+          metadata: { annotations: { 'prometheus.io/port': '9253', 'prometheus.io/scrape': 'true' } },
+          spec: { dnsPolicy: 'Default', priorityClassName: 'system-node-critical' },
+        },
+      },
+    });
+    expect(named(layout, 'Service', 'kube-dns-upstream')).toMatchObject({
+      spec: { selector: { 'k8s-app': 'kube-dns' } },
+    });
+    expect(named(layout, 'Service', 'node-local-dns')).toMatchObject({
+      spec: { clusterIP: 'None', ports: [{ port: 9253 }] },
+    });
+  });
+
+  it('has flags that are accepted, and a template whose Corefile is', () => {
+    expect(words[0]).toBe('node-cache');
+    const reading = readNodeCacheFlags(words.slice(1));
+    if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
+    const { localAddresses, port } = reading.plan;
+    const { text } = renderCorefile(dataOf(layout, 'node-local-dns'), {
+      localAddresses,
+      clusterDns: '10.96.0.11',
+      port: String(port),
+      upstreams: ['192.0.2.1'],
+      stubDomains: new Map(),
+    });
+    expect(text).not.toContain('__PILLAR__');
+    expect(problemsOf(text)).toEqual([]);
+  });
+
+  it('has rights on the node only where it sets up its network', () => {
+    const usesNode = layout === 'node-local' || layout === 'node-local-ipvs';
+    expect(daemonSet.spec.template.spec.hostNetwork ?? false).toBe(usesNode);
+    expect(JSON.stringify(daemonSet).includes('NET_ADMIN')).toBe(usesNode);
+    expect(words.includes('-setupinterface=false')).toBe(!usesNode);
+    expect(JSON.stringify(daemonSet)).not.toContain('hostPath');
+  });
+});
