@@ -3,7 +3,7 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseDocument } from 'yaml';
+import { type Document, parseDocument } from 'yaml';
 import { convertKubeDnsConfig } from '../config/corefile/from-kube-dns.ts';
 import { describeReadFault } from '../config/corefile/syntax/importer.ts';
 import { ExitError } from './exit.ts';
@@ -37,11 +37,20 @@ function readManifest(text: string, file: string): ReadonlyMap<string, string> {
   const document = parseDocument(text);
   const [error] = document.errors;
   if (error !== undefined) fail(`not YAML: ${file}: ${error.message.split('\n')[0] ?? ''}`);
-  const value: unknown = document.toJS();
+  const value = toValue(document, file);
   if (!isRecord(value) || value['kind'] !== 'ConfigMap')
     fail(`not a ConfigMap: ${file}. Print it with kubectl -n kube-system get configmap kube-dns -o yaml`);
   const data = isRecord(value['data']) ? value['data'] : {};
   return new Map(Object.entries(data).map(([key, entry]) => [key, String(entry)]));
+}
+
+/** Aliases may name what is not there, or blow up a small file. */
+function toValue(document: Document, file: string): unknown {
+  try {
+    return document.toJS();
+  } catch (error) {
+    return fail(`not YAML: ${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -198,6 +198,15 @@ describe('kubeconfig', () => {
     expect(error).not.toContain('a-secret');
   });
 
+  test('an alias that cannot be followed is refused, and without its text', async () => {
+    const folder = await makeTemporaryFolder();
+    const file = await folder.write('config', 'users:\n- name: u\n  user: {token: *a-secret}\n');
+    const error = await connect({ kubecfgFile: file }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ClusterConfigurationError);
+    expect(String(error)).toMatch(/an alias of it cannot be followed/);
+    expect(String(error)).not.toContain('a-secret');
+  });
+
   test('a named file that is not there is an error', async () => {
     await expect(connect({ kubecfgFile: '/no/such/file' })).rejects.toThrow(
       'Cannot read kubeconfig /no/such/file',

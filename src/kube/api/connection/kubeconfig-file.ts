@@ -3,7 +3,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { parseDocument } from 'yaml';
+import { type Document, parseDocument } from 'yaml';
 import { ClusterConfigurationError } from './errors.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -127,7 +127,8 @@ async function readKubeconfig(file: string, mayLack: boolean): Promise<Kubeconfi
 }
 
 function parse(file: string, text: string): Fields {
-  const document = parseDocument(text);
+  // A warning would show keys of the file, which may be secrets.
+  const document = parseDocument(text, { logLevel: 'error' });
   const [error] = document.errors;
   if (error !== undefined) {
     // The error's own message quotes the text around it, which may be a secret.
@@ -135,11 +136,21 @@ function parse(file: string, text: string): Fields {
     const message = `Cannot read kubeconfig ${file}: line ${line} is not YAML (${error.code})`;
     throw new ClusterConfigurationError(message, file);
   }
-  const content: unknown = document.toJS() ?? {};
+  const content = toValue(file, document) ?? {};
   if (!isFields(content)) {
     throw new ClusterConfigurationError(`Cannot read kubeconfig ${file}: it is not a mapping`, file);
   }
   return content;
+}
+
+/** Aliases may name what is not there, or blow up a small file. Which one it is may be a secret. */
+function toValue(file: string, document: Document): unknown {
+  try {
+    return document.toJS();
+  } catch {
+    const message = `Cannot read kubeconfig ${file}: an alias of it cannot be followed`;
+    throw new ClusterConfigurationError(message, file);
+  }
 }
 
 function readEntries(

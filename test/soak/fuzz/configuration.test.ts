@@ -1,0 +1,258 @@
+/**
+ * Files of operators: whatever stands in them is read or refused, and each refusal names its place.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
+import { CONFIG_KEYS, readKubeDnsConfig } from '../../../src/config/config-map/config-map.ts';
+import { convertKubeDnsConfig } from '../../../src/config/corefile/from-kube-dns.ts';
+import { readCorefile } from '../../../src/config/corefile/read-corefile.ts';
+import {
+  describeCorefileProblem,
+  describeCorefileWarning,
+} from '../../../src/config/corefile/syntax/findings.ts';
+import { readHostsFile } from '../../../src/config/dnsmasq/hosts-file.ts';
+import { readDnsmasqOptions } from '../../../src/config/dnsmasq/read-configuration.ts';
+import { readServersFile } from '../../../src/config/dnsmasq/servers-file.ts';
+import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
+import { readControlOrder } from '../../../src/config/query-log/control-order.ts';
+import { parseResolvConf } from '../../../src/forward/resolv-conf.ts';
+import { readKubeconfigs } from '../../../src/kube/api/connection/kubeconfig-file.ts';
+import { ManifestError, parseManifest } from '../../../src/sources/manifests/parse-manifest.ts';
+import { describeZoneFileProblem, readZoneFile } from '../../../src/sources/zone-files/zone-file.ts';
+import { parseName } from '../../../src/wire/name.ts';
+import { COMMAND_LINES, ZONES } from '../../dnsmasq/known-world.ts';
+import { type FuzzTarget, fuzz, octetsOf } from './fuzz.ts';
+
+const textOf = (input: Uint8Array) => Buffer.from(input).toString('utf8');
+const wordsOf = (text: string) => text.split(/\s+/).filter(Boolean).map(octetsOf);
+const readAll = (folder: string, names: readonly string[]) =>
+  names.map((name) => readFileSync(join(folder, name)));
+const inFolder = (folder: string, ends: string) =>
+  readAll(
+    folder,
+    readdirSync(folder).filter((name) => name.endsWith(ends)),
+  );
+
+const MARKS = [
+  '{',
+  '}',
+  '(',
+  ')',
+  '"',
+  "'",
+  '\\',
+  '#',
+  ';',
+  '\n',
+  '\r\n',
+  ' ',
+  '\t',
+  '=',
+  '/',
+  ',',
+  ':',
+  '.',
+  '\u0000',
+  '$',
+  '%',
+]
+  .concat([
+    '{$X}',
+    '{%X%}',
+    '99999999999',
+    '-1',
+    '0',
+    '2001:db8::1',
+    '192.0.2.1',
+    '::',
+    'a..b',
+    'x'.repeat(300),
+    'ä',
+    '*',
+  ])
+  .map(octetsOf);
+
+const COREFILES = inFolder('test/corefile/corefiles', '.Corefile');
+
+it('Corefiles', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    const reading = readCorefile(textOf(input), {
+      ...{ file: '/etc/Corefile', profile: '1.14', defaultPort: 53, environment: { X: 'a.example' } },
+      files: {
+        read: (path) => (path === '/etc/resolv.conf' ? 'nameserver 192.0.2.53\n' : ''),
+        kindOf: (path) => (path === '/etc/resolv.conf' ? 'file' : undefined),
+        list: () => [],
+      },
+      interfaces: new Map([['lo', ['127.0.0.1']]]),
+    });
+    const place = /^\/etc\/[\w.]+:\d+: \S/;
+    for (const warning of reading.warnings) expect(describeCorefileWarning(warning)).toMatch(place);
+    if (reading.kind === 'good') return;
+    expect(reading.problems.length).toBeGreaterThan(0);
+    for (const problem of reading.problems)
+      expect(describeCorefileProblem(problem)).toMatch(/\n {2}\/etc\/[\w.]+:\d+: \S/);
+  };
+  const words = [...MARKS, ...COREFILES.flatMap((file) => wordsOf(textOf(file)))];
+  await fuzz('Corefile', { seeds: COREFILES, words, run });
+}, 300_000);
+
+const OPTIONS = COMMAND_LINES.map((words) =>
+  octetsOf(words.map((word) => word.replace(/^--/, '')).join('\n')),
+);
+
+it('files of options of dnsmasq, and of its servers', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    const sources = memorySources({ files: { '/etc/dnsmasq.conf': input } });
+    const reading = readDnsmasqOptions(['--conf-file=/etc/dnsmasq.conf'], sources);
+    if (reading.kind === 'bad') {
+      expect(reading.problems.length).toBeGreaterThan(0);
+      for (const { where, remedy } of reading.problems) expect([where, remedy]).not.toContain('');
+    }
+    for (const { where } of readServersFile(input, '/etc/servers').problems)
+      expect(where).toMatch(/^\/etc\/servers:\d+/);
+  };
+  const words = [...MARKS, ...OPTIONS.flatMap((option) => wordsOf(textOf(option).replaceAll('=', '= ')))];
+  await fuzz('dnsmasq', { seeds: OPTIONS, words, run });
+}, 300_000);
+
+it('hosts files and resolv.conf', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    readHostsFile(input, {
+      host: ({ names }) => expect(names.length).toBeGreaterThan(0),
+      warning: ({ line }) => expect(line).toBeGreaterThan(0),
+    });
+    for (const { line } of parseResolvConf(textOf(input)).problems) expect(line).toBeGreaterThan(0);
+  };
+  const seeds = [
+    '127.0.0.1 localhost\n10.0.0.1 a.example a # comment\n::1 ip6-localhost\n',
+    'search x.example\nnameserver 192.0.2.53\nnameserver fe80::1%eth0\noptions ndots:5\n',
+  ].map(octetsOf);
+  await fuzz('hosts', { seeds, words: MARKS, run });
+}, 300_000);
+
+it('zone files', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    const origin = parseName('example.test.');
+    // An include of itself is a problem with a place too.
+    const { problems } = readZoneFile(textOf(input), {
+      file: 'db',
+      origin,
+      readInclude: () => '$INCLUDE db\n',
+    });
+    for (const problem of problems) expect(describeZoneFileProblem(problem)).toMatch(/^\S*db:\d+: \S/);
+  };
+  const seeds = Object.values(ZONES).map(octetsOf);
+  const own = [
+    '$GENERATE 1-20 a$ A 192.0.2.$',
+    '$INCLUDE db',
+    '$ORIGIN',
+    '$TTL',
+    'IN',
+    'SOA',
+    'TXT',
+    '\\# 4 c0000201',
+    '{0,3,x}',
+  ];
+  await fuzz('zone file', { seeds, words: [...MARKS, ...own.map(octetsOf)], run });
+}, 300_000);
+
+it('the ConfigMap of kube-dns', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    for (const key of CONFIG_KEYS) {
+      const checked = readKubeDnsConfig({
+        get: (name: string) => (name === key ? textOf(input) : undefined),
+      } as never);
+      if (checked.kind === 'bad') expect(checked.problems.map(({ where }) => where).join()).toContain(key);
+      convertKubeDnsConfig(new Map([[key, textOf(input)]]));
+    }
+  };
+  const seeds = [
+    '{"acme.local": ["10.0.0.1", "10.0.0.2:5353"]}',
+    '["8.8.8.8", "8.8.4.4:53"]',
+    'fed=example.com,b=c.d',
+  ].map(octetsOf);
+  await fuzz('ConfigMap', { seeds, words: MARKS, run });
+}, 300_000);
+
+const YAML_WORDS = [
+  '&a ',
+  '*a',
+  '<<: *a',
+  '- ',
+  '? ',
+  '|\n',
+  '>-\n',
+  '---\n',
+  '!!binary ',
+  '!!js ',
+  'null',
+  '~',
+  '0x1',
+  '{a: 1}',
+  '[1]',
+].map(octetsOf);
+
+it('manifests', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    try {
+      parseManifest('a.yaml', textOf(input));
+    } catch (error) {
+      if (!(error instanceof ManifestError)) throw error;
+      expect(error.line).toBeGreaterThan(0);
+    }
+  };
+  const seeds = inFolder('examples/cluster', '.yaml');
+  await fuzz('manifest', {
+    seeds,
+    words: [...MARKS, ...YAML_WORDS, ...seeds.flatMap((file) => wordsOf(textOf(file)))],
+    run,
+  });
+}, 300_000);
+
+it('kubeconfigs', async () => {
+  const folder = await makeTemporaryFolder();
+  const path = join(folder.path, 'kubeconfig');
+  const run: FuzzTarget['run'] = async (input) => {
+    await writeFile(path, input);
+    try {
+      const { contexts, clusters, users } = await readKubeconfigs([path], false);
+      for (const entry of [...contexts.values(), ...clusters.values(), ...users.values()])
+        entry.text('server');
+    } catch (error) {
+      if (!(error instanceof Error) || error.name !== 'ClusterConfigurationError') throw error;
+      expect(error.message).toContain(path);
+    }
+  };
+  const seed = `apiVersion: v1
+kind: Config
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1", insecure-skip-tls-verify: true}}]
+users: [{name: u, user: {token: t, exec: {command: x, args: [a]}}}]
+`;
+  await fuzz('kubeconfig', {
+    seeds: [seed, `${seed}x: *nothing\n`].map(octetsOf),
+    words: [...MARKS, ...YAML_WORDS, ...wordsOf(seed)],
+    run,
+  });
+}, 300_000);
+
+it('orders of the control socket', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    const checked = readControlOrder(textOf(input).split(' '), 'text');
+    if (checked.kind === 'bad') expect(checked.problems.length).toBeGreaterThan(0);
+  };
+  const seeds = [
+    'status',
+    'log-level debug',
+    'query-log on zone=a.example rcode=NXDOMAIN sample=10 client=10.0.0.0/8',
+  ].map(octetsOf);
+  await fuzz('control', {
+    seeds,
+    words: [...MARKS, ...seeds.flatMap((seed) => wordsOf(textOf(seed)))],
+    run,
+  });
+}, 300_000);

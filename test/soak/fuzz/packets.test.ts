@@ -1,0 +1,188 @@
+/**
+ * Packets of clients and of upstream servers, at the readers, at the decoder, and at what waits for replies.
+ */
+import { expect, it } from 'vitest';
+import { sanitise } from '../../../src/forward/sanitise.ts';
+import { mixCase } from '../../../src/forward/transport/name-case.ts';
+import { type Asked, Outstanding } from '../../../src/forward/transport/outstanding.ts';
+import { type QueryMessage, writeQuery } from '../../../src/forward/transport/query-message.ts';
+import { messageOf } from '../../../src/forward/transport/upstream-reply.ts';
+import { TableReader } from '../../../src/table/reader.ts';
+import {
+  addressNode,
+  cachedAddress,
+  node,
+  query,
+  settings,
+} from '../../../src/table/testing/table-answers.ts';
+import { TableWriter } from '../../../src/table/writer.ts';
+import { FrameParser, frame } from '../../../src/wire/frames.ts';
+import { decodeMessage, encodeMessage } from '../../../src/wire/message.ts';
+import { parseName } from '../../../src/wire/name.ts';
+import { CLASS, type Message, type ResourceRecord, TYPE } from '../../../src/wire/types.ts';
+import { WireError } from '../../../src/wire/wire-error.ts';
+import { type FuzzTarget, fuzz } from './fuzz.ts';
+
+const NAMES = ['cart.cluster.local', 'x.cluster.local', 'www.example.com', '4.3.2.1.in-addr.arpa', '.'];
+const QUERIES = NAMES.flatMap((name) =>
+  ['A', 'AAAA', 'SRV', 'ANY', 'SOA', 'TXT'].map((type) => {
+    const { packet, length } = query(name, type);
+    return packet.slice(0, length);
+  }),
+);
+const OPT = Uint8Array.of(0, 0, 41, 0x10, 0, 0, 0, 0x80, 0, 0, 0);
+const OPTIONS = [...QUERIES.map((packet) => Buffer.concat([packet, OPT]))];
+for (const packet of OPTIONS) packet[11] = 1;
+
+/** Octets that mean something: pointers, lengths, counts, types, an OPT record with options, whole names. */
+const WORDS = [
+  ...[
+    [0xc0, 0x0c],
+    [0xc0, 0],
+    [0xff, 0xff],
+    [0, 0],
+    [0, 1],
+    [63],
+    [64],
+    [0x80],
+    [0, 41],
+    [0, 33],
+    [0, 6],
+    [0, 5],
+  ],
+  [...OPT],
+  [0, 0, 41, 0x04, 0xd0, 0, 1, 0, 0, 0, 12, 0, 10, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8],
+  [3, 119, 119, 119, 7, 101, 120, 97, 109, 112, 108, 101, 3, 99, 111, 109, 0],
+  [0x7f, 0xff, 0xff, 0xff],
+].map((octets) => Uint8Array.from(octets));
+
+const START = 32;
+const CAPACITY = 4096;
+const POISON = 0xa5;
+
+it('a reader answers, drops or asks, and writes nothing outside its packet', async () => {
+  const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20 });
+  const zone = table.defineZone(settings('cluster.local'));
+  table.put(node('cluster.local', zone));
+  table.put(addressNode('cart.cluster.local', zone, ['10.0.0.1', '10.0.0.2']));
+  table.cache(cachedAddress('www.example.com', '192.0.2.1', 60), 0);
+  const reader = new TableReader(table.memory, 0);
+  const around = new Uint8Array(START + CAPACITY + 64);
+  const run: FuzzTarget['run'] = (input) => {
+    const packet = input.subarray(0, CAPACITY);
+    for (const transport of ['udp', 'tcp'] as const) {
+      around.fill(POISON);
+      around.set(packet, START);
+      const length = reader.answer(around, START, packet.length, CAPACITY, transport);
+      expect(length).toBeLessThanOrEqual(CAPACITY);
+      const end = START + Math.max(packet.length, length, 0);
+      expect(around.subarray(0, START).every((octet) => octet === POISON)).toBe(true);
+      expect(around.subarray(end).every((octet) => octet === POISON)).toBe(true);
+      if (length > 0) expect(decodeMessage(around.slice(START, START + length)).header.response).toBe(true);
+    }
+  };
+  await fuzz('reader', { seeds: [...QUERIES, ...OPTIONS], words: WORDS, run });
+}, 300_000);
+
+const record = (name: string, data: ResourceRecord['data']): ResourceRecord => ({
+  ...{ name: parseName(name), class: CLASS.IN, ttl: 60, data },
+});
+const soa = record('example.com.', {
+  ...{ kind: 'SOA', primary: parseName('ns.example.com.'), mailbox: parseName('host.example.com.') },
+  ...{ serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 5 },
+} as unknown as ResourceRecord['data']);
+const REPLIES: readonly (readonly ResourceRecord[])[] = [
+  [],
+  [record('www.example.com.', { kind: 'A', address: '192.0.2.1' })],
+  [
+    record('www.example.com.', { kind: 'CNAME', target: parseName('a.example.com.') }),
+    record('a.example.com.', { kind: 'A', address: '192.0.2.1' }),
+    record('a.example.com.', { kind: 'A', address: '192.0.2.2' }),
+  ],
+];
+
+const question = {
+  ...{ name: parseName('www.example.com.'), type: TYPE.A, class: CLASS.IN },
+  ...{ dnssecOk: true, checkingDisabled: false, recursionDesired: true },
+};
+
+function replyTo(
+  sent: QueryMessage,
+  answers: readonly ResourceRecord[],
+  authorities: readonly ResourceRecord[],
+) {
+  const asked = decodeMessage(sent.octets);
+  const header: Message['header'] = { ...asked.header, response: true };
+  return encodeMessage({ ...asked, header, answers: [...answers], authorities: [...authorities] });
+}
+
+const plain = writeQuery(question, 1232);
+const replies = [...REPLIES.map((answers) => replyTo(plain, answers, [])), replyTo(plain, [], [soa])];
+
+it('a decoder reads a message or says what is wrong with it', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    try {
+      const message = decodeMessage(input);
+      // What was read can be cleaned and written, or is too long for a message.
+      encodeMessage(sanitise(question, message).message);
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+    }
+  };
+  await fuzz('decoder', { seeds: [...replies, ...OPTIONS], words: WORDS, run });
+}, 300_000);
+
+it('a reply of an upstream server is taken, dropped or fails its query', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    for (const sent of [plain, mixCase(plain)]) {
+      const outstanding = new Outstanding<Asked>(
+        { strange: 0, otherQuestion: 0, otherCase: 0 },
+        () => false,
+        1,
+      );
+      let calls = 0;
+      const entry: Asked = {
+        ...{ query: sent, id: 0 },
+        events: {
+          replied: (reply) => {
+            calls += 1;
+            sanitise(question, messageOf(reply));
+          },
+          heard() {},
+          failed: () => {
+            calls += 1;
+          },
+        },
+      };
+      outstanding.admit(entry);
+      const packet = Buffer.concat([Buffer.alloc(7), input]);
+      if (input.length >= 2) packet.writeUInt16BE(entry.id, 7);
+      // As if it had kept the case.
+      if (input.length >= sent.questionEnd) packet.set(sent.octets.subarray(12, sent.questionEnd), 19);
+      for (const isCut of [false, true]) outstanding.receive(packet, 7, input.length, isCut);
+      expect(calls).toBeLessThanOrEqual(1);
+    }
+  };
+  await fuzz('reply', { seeds: replies, words: WORDS, run });
+}, 300_000);
+
+it('a stream of messages is cut where their lengths say, however it arrives', async () => {
+  const run: FuzzTarget['run'] = (input) => {
+    const whole: string[] = [];
+    const inPieces: string[] = [];
+    const take = (parser: FrameParser, into: string[]) => {
+      for (let message = parser.next(); message !== undefined; message = parser.next())
+        into.push(Buffer.from(message).toString('hex'));
+    };
+    const [one, other] = [new FrameParser(), new FrameParser()];
+    one.push(input);
+    take(one, whole);
+    for (let at = 0; at < input.length; at += 7) {
+      other.push(input.subarray(at, at + 7));
+      take(other, inPieces);
+    }
+    expect(inPieces).toEqual(whole);
+  };
+  const seeds = OPTIONS.map((packet) => Buffer.concat([frame(packet), frame(packet)]));
+  await fuzz('stream', { seeds, words: WORDS, run });
+}, 300_000);

@@ -1,0 +1,88 @@
+/**
+ * The whole program before clients that ask for answers of 60,000 octets over TCP, again and again, and never read them.
+ */
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../../src/base/testing/wait-until.ts';
+import { ask, makeQuery } from '../../../src/chain/testing/ask.ts';
+import { frame } from '../../../src/wire/frames.ts';
+import { encodeMessage } from '../../../src/wire/message.ts';
+import { bundleThread } from '../../support/bundle-thread.ts';
+import { endAllPrograms, look, type Serving, servePortolan } from '../../support/portolan.ts';
+import type { AttackPlan } from './hostile-tcp-thread.ts';
+
+afterEach(endAllPrograms);
+
+let attackEntry: URL;
+beforeAll(async () => {
+  attackEntry = await bundleThread('test/soak/listen/hostile-tcp-thread.ts');
+});
+
+/** Address records of 16 octets each. */
+const ENDPOINTS = 3_700;
+const NAME = 'large.default.svc.cluster.local';
+const MEBIOCTET = 2 ** 20;
+/** What connections may hold, by `TCP_LIMITS`, and as much again for what the collector has not come to. */
+const MAX_GROWTH = 32 * MEBIOCTET;
+const SAMPLES = 60;
+
+/** A headless service with so many endpoints, in slices as the control plane makes them. */
+function writeManifest(): string {
+  const documents = [
+    'apiVersion: v1\nkind: Service\nmetadata: {name: large, namespace: default}\nspec: {clusterIP: None}\n',
+  ];
+  for (let from = 0; from < ENDPOINTS; from += 1000) {
+    const addresses = Array.from({ length: Math.min(1000, ENDPOINTS - from) }, (_, index) => {
+      const number = from + index;
+      return `  - {addresses: ["10.${number >> 16}.${(number >> 8) & 255}.${number & 255}"]}`;
+    });
+    documents.push(
+      'apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\n' +
+        `metadata: {name: large-${from}, namespace: default, labels: {kubernetes.io/service-name: large}}\n` +
+        `addressType: IPv4\nports: [{name: x, port: 80}]\nendpoints:\n${addresses.join('\n')}\n`,
+    );
+  }
+  return documents.join('---\n');
+}
+
+async function readResident(serving: Serving): Promise<number> {
+  const { text } = await look(serving, '/metrics');
+  return Number(/^process_resident_memory_bytes (.*)$/m.exec(text)?.[1]);
+}
+
+it('large answers that nobody takes', { timeout: 300_000 }, async () => {
+  const folder = await makeTemporaryFolder();
+  await folder.write('large.yaml', writeManifest());
+  const serving = await servePortolan(['--manifests', folder.path]);
+  await serving.program.heard('cluster listed');
+  // What a server takes once it has taken after these.
+  for (let turn = 0; turn < 500; turn += 1) {
+    const { answers } = await ask(serving, NAME, 'A', { transport: 'tcp' });
+    expect(answers).toHaveLength(ENDPOINTS);
+  }
+  const before = await readResident(serving);
+  const query = frame(encodeMessage(makeQuery(NAME, 'A')));
+  const plan: AttackPlan = {
+    ...{ port: serving.port, addresses: 9, connectionsPerAddress: 10 },
+    octets: Buffer.concat(Array<Uint8Array>(100).fill(query)),
+  };
+  const worker = new Worker(attackEntry, { workerData: plan });
+  let connected = 0;
+  worker.on('message', () => connected++);
+  onTestFinished(async () => void (await worker.terminate()));
+  await waitUntil('the connections', () => connected >= 90);
+  const resident: number[] = [];
+  for (let sample = 0; sample < SAMPLES; sample += 1) {
+    resident.push(await readResident(serving));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  const { text } = await look(serving, '/metrics');
+  console.log(
+    `resident MiB ${Math.round(before / MEBIOCTET)}, then at most ${Math.round(Math.max(...resident) / MEBIOCTET)}, ` +
+      `${Math.round((resident.at(-1) ?? 0) / MEBIOCTET)} at the end; ${connected} connections; ` +
+      `${/^portolan_tcp_held_bytes (.*)$/m.exec(text)?.[1]} octets held`,
+  );
+  expect(Math.max(...resident) - before).toBeLessThanOrEqual(MAX_GROWTH);
+  expect((await ask(serving, NAME, 'A', { transport: 'tcp' })).answers).toHaveLength(ENDPOINTS);
+});
