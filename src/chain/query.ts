@@ -2,7 +2,7 @@
  * One question on the slow way, as handlers see it.
  */
 import type { QuestionKey } from '../forward/question-key.ts';
-import { toKey } from '../wire/name.ts';
+import { encodeName, toKey } from '../wire/name.ts';
 import type { Asked } from '../wire/query.ts';
 import type { Transport } from '../wire/response-size.ts';
 import type { Edns, Header, NameKey, Question } from '../wire/types.ts';
@@ -66,7 +66,7 @@ export class Query {
   readonly #client: Client;
   readonly #site: QuerySite;
   readonly #mark: SharedState;
-  readonly #response: { repeated: RepeatedParts };
+  readonly #response: { repeated: RepeatedParts; question: Question };
   /** How many other questions led to this one: aliases may lead in a circle. */
   readonly #depth: number;
 
@@ -91,7 +91,8 @@ export class Query {
     this.#site = origin === undefined ? site : origin.#site;
     this.#mark =
       origin === undefined ? { clientWasRead: false, isDerived: true, furtherQueries: 0 } : origin.#mark;
-    this.#response = hasOwnResponse || origin === undefined ? { repeated: asked } : origin.#response;
+    this.#response =
+      hasOwnResponse || origin === undefined ? { repeated: asked, question } : origin.#response;
     this.#asked = asked;
     this.#depth = origin === undefined ? 0 : origin.#depth + (origin.question === question ? 0 : 1);
   }
@@ -180,8 +181,29 @@ export class Query {
     this.#response.repeated = { ...this.#response.repeated, ...changes };
   }
 
+  /** Says which question the handlers behind see in place of that of the client, for logs and metrics. */
+  noteRewritten(question: Question): void {
+    this.#response.question = question;
+  }
+
+  /** The question as handlers have rewritten it: errors are logged with it, as in CoreDNS. */
+  get rewrittenQuestion(): Question {
+    return this.#response.question;
+  }
+
+  /** The length of the query with the name that handlers have put in, as CoreDNS logs and counts it. */
+  get octets(): number {
+    const { question } = this.#response;
+    const grown = question.name === this.question.name ? 0 : lengthOf(question) - lengthOf(this.question);
+    return this.#site.octets + grown;
+  }
+
   /** What the response repeats. */
   get repeated(): RepeatedParts {
     return this.#response.repeated;
   }
+}
+
+function lengthOf({ name }: Question): number {
+  return encodeName(name).length;
 }

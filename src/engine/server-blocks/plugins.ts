@@ -44,7 +44,7 @@ function plainly<Options>(make: (options: Options, context: PluginContext) => Ha
 
 /** Undefined: the directive is read, and its behaviour is missing. */
 const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> | undefined } = {
-  acl: plainly(createAclHandler),
+  acl: plainly((options, { metrics }) => createAclHandler(options, metrics)),
   any: plainly(createObsoleteAnyHandler),
   bind: setting,
   bufsize: plainly(createBufsizeHandler),
@@ -67,7 +67,7 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
     return new Kubernetes(options, { ...context, ownAddresses, environment: process.env });
   },
   loadbalance: plainly(() => createLoadbalanceHandler()),
-  local: plainly(createLocalhostHandler),
+  local: plainly((options, { metrics }) => createLocalhostHandler(options, metrics)),
   log: plainly(createLogHandler),
   loop: (options, context) => new Loop(options, { ...context, onLoop: endProcess }),
   minimal: plainly(createMinimalHandler),
@@ -82,7 +82,7 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   reload: setting,
   rewrite: plainly((options, { chain }) => createRewriteHandler(options, chain)),
   root: setting,
-  template: plainly((options, { chain }) => createTemplateHandler(options, chain)),
+  template: plainly(createTemplateHandler),
   timeouts: setting,
   whoami: plainly(createWhoamiHandler),
 };

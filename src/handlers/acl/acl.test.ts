@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../chain/answer.ts';
+import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { CLIENT, makeQuery } from '../../chain/testing/queries.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { TYPE } from '../../wire/types.ts';
@@ -11,7 +12,7 @@ const zones = ['example.'].map((name) => toKey(parseName(name)));
 const here = { address: CLIENT.address, prefix: 32 };
 
 function judge(policies: readonly AclPolicy[], name = 'a.example.', type = 'A') {
-  const handler = createAclHandler({ rules: [{ zones, policies }] });
+  const handler = createAclHandler({ rules: [{ zones, policies }] }, new PluginMetrics());
   return handler.handle(makeQuery(name, type), () => passed);
 }
 
@@ -46,7 +47,10 @@ describe('acl', () => {
   it('looks at the client only where a policy does', async () => {
     const query = makeQuery('a.example.');
     const handlerOf = (clients: AclPolicy['clients']) =>
-      createAclHandler({ rules: [{ zones, policies: [{ action: 'block', types: 'all', clients }] }] });
+      createAclHandler(
+        { rules: [{ zones, policies: [{ action: 'block', types: 'all', clients }] }] },
+        new PluginMetrics(),
+      );
     await handlerOf('all').handle(query, () => passed);
     expect(query.clientWasRead).toBe(false);
     await handlerOf([here]).handle(query, () => passed);
@@ -54,17 +58,20 @@ describe('acl', () => {
   });
 
   it('states the zones and types that it refuses something of', () => {
-    const { questions } = createAclHandler({
-      rules: [
-        {
-          zones,
-          policies: [
-            { action: 'allow', types: [TYPE.TXT], clients: 'all' },
-            { action: 'block', types: [TYPE.AAAA], clients: 'all' },
-          ],
-        },
-      ],
-    });
+    const { questions } = createAclHandler(
+      {
+        rules: [
+          {
+            zones,
+            policies: [
+              { action: 'allow', types: [TYPE.TXT], clients: 'all' },
+              { action: 'block', types: [TYPE.AAAA], clients: 'all' },
+            ],
+          },
+        ],
+      },
+      new PluginMetrics(),
+    );
     expect([...questions.matches()]).toEqual([
       { name: { kind: 'suffix', name: 'example.' }, types: new Set([TYPE.AAAA]) },
     ]);

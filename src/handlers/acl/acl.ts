@@ -1,14 +1,17 @@
 /**
  * Lets queries pass or not, by zone, type and the client's address.
  */
+import type { Counter } from 'prom-client';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { type AddressMatch, matchRanges } from '../../wire/address-range.ts';
 import { EXTENDED_ERROR, extendedError } from '../../wire/extended-error.ts';
+import { parentOf } from '../../wire/name.ts';
 import { type NameKey, RCODE } from '../../wire/types.ts';
 import type { AclOptions, AclPolicy, AclRule } from './options.ts';
 
@@ -26,14 +29,20 @@ interface CompiledPolicy {
 }
 
 /** Of the rules for a name the first one that has a policy for the query decides. */
-export function createAclHandler(options: AclOptions): Handler {
+export function createAclHandler(options: AclOptions, metrics: PluginMetrics): Handler {
   const rules = options.rules.map(compileRule);
+  const counts = countersOf(metrics);
   return {
     name: 'acl',
     role: 'other',
     answers: 'unchanged',
     questions: questionsOf(rules),
-    handle: (query, next) => responseTo(actionFor(query, rules)) ?? next(query),
+    handle(query, next) {
+      const { server, view } = query.site;
+      const { action, zone } = decide(query, rules);
+      counts[action].inc({ server, view, ...(action !== 'allow' && { zone }) });
+      return responseTo(action) ?? next(query);
+    },
   };
 }
 
@@ -67,14 +76,42 @@ function questionsOf(rules: readonly CompiledRule[]): Questions {
 
 const isOf = (types: Match['types'], type: number): boolean => types === 'all' || types.has(type);
 
-function actionFor(query: Query, rules: readonly CompiledRule[]): AclPolicy['action'] {
+interface Decision {
+  readonly action: AclPolicy['action'];
+  /** Of the rule, for metrics. */
+  readonly zone: string;
+}
+
+function decide(query: Query, rules: readonly CompiledRule[]): Decision {
   const { type } = query.question;
   for (const { zones, policies } of rules) {
-    if (!isWithinAny(query.key, zones)) continue;
+    const zone = closestOf(query.key, zones);
+    if (zone === undefined) continue;
     const policy = policies.find(({ types, isClient }) => isOf(types, type) && isFrom(query, isClient));
-    if (policy !== undefined) return policy.action;
+    if (policy !== undefined) return { action: policy.action, zone };
   }
-  return 'allow';
+  return { action: 'allow', zone: '' };
+}
+
+function closestOf(name: NameKey, zones: ReadonlySet<NameKey>): NameKey | undefined {
+  let at: NameKey | undefined = name;
+  while (at !== undefined && !zones.has(at)) at = parentOf(at);
+  return at;
+}
+
+function countersOf(metrics: PluginMetrics): Readonly<Record<AclPolicy['action'], Counter>> {
+  const counter = (what: string, ...labels: readonly string[]) =>
+    metrics.counter(`coredns_acl_${what}_requests_total`, `Counter of DNS requests being ${what}.`, [
+      'server',
+      ...labels,
+      'view',
+    ]);
+  return {
+    allow: counter('allowed'),
+    block: counter('blocked', 'zone'),
+    filter: counter('filtered', 'zone'),
+    drop: counter('dropped', 'zone'),
+  };
 }
 
 function isFrom(query: Query, isClient: CompiledPolicy['isClient']): boolean {

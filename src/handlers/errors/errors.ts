@@ -12,6 +12,7 @@ import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import { typeName } from '../../wire/mnemonics.ts';
+import { toKey } from '../../wire/name.ts';
 import type { ErrorConsolidation, ErrorsOptions } from './options.ts';
 
 export interface ErrorsDependencies {
@@ -48,10 +49,10 @@ export class ErrorsHandler {
     for (const count of this.#counts) count.stop();
   }
 
-  #note({ key, question }: Query, answer: Answer, reason: string): void {
+  #note({ rewrittenQuestion: { name, type } }: Query, answer: Answer, reason: string): void {
     const count = this.#counts.find((each) => each.isFor(reason));
     const line = () =>
-      this.#log.error(`plugin/errors: ${codeOf(answer)} ${key} ${typeName(question.type)}: ${reason}`);
+      this.#log.error(`plugin/errors: ${codeOf(answer)} ${toKey(name)} ${typeName(type)}: ${reason}`);
     if (count === undefined) line();
     else if (count.add()) line();
   }

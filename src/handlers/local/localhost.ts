@@ -5,6 +5,7 @@
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { isWithin, parentOf, parseName } from '../../wire/name.ts';
 import {
@@ -30,7 +31,15 @@ const ZONES: ReadonlySet<NameKey> = new Set([
 ]);
 
 /** `localhost.` in front of any name is answered like the name itself unless the options say otherwise. */
-export function createLocalhostHandler({ answersLocalhostPrefix }: LocalOptions): Handler {
+export function createLocalhostHandler(
+  { answersLocalhostPrefix }: LocalOptions,
+  metrics: PluginMetrics,
+): Handler {
+  const count = metrics.counter(
+    'coredns_local_localhost_requests_total',
+    'Counter of special localhost subdomain requests.',
+  );
+
   const isHost = (name: NameKey): boolean =>
     name !== LOCALHOST &&
     (isWithin(name, LOCALHOST) || (answersLocalhostPrefix && name.startsWith(LOCALHOST)));
@@ -40,7 +49,10 @@ export function createLocalhostHandler({ answersLocalhostPrefix }: LocalOptions)
     answers: 'unchanged',
     questions: questionsOf(isHost, answersLocalhostPrefix),
     handle(query, next) {
-      if (isHost(query.key)) return answerHost(query.question);
+      if (isHost(query.key)) {
+        count.inc();
+        return answerHost(query.question);
+      }
       return isWithinAny(query.key, ZONES) ? answerZone(query.key, query.question) : next(query);
     },
   };

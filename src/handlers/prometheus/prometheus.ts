@@ -28,7 +28,7 @@ export function createPrometheusHandler({ metrics, clock, pluginBehind }: Promet
       const answer = await next(query);
       const response = describeResponse(query, answer);
       queries.count({
-        site,
+        site: { ...site, octets: query.octets },
         client: query.sender,
         type: question.type,
         edns,

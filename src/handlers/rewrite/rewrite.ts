@@ -110,16 +110,21 @@ class Rewriting {
   };
 
   #pass(next: Next): Answer | Promise<Answer> {
-    this.#repeatEdns();
+    this.#noteChanges();
     return next(this.#query);
   }
 
   /** A bare code becomes a response here, so that rules for codes see it. */
   async #answer(next: Next): Promise<Answer> {
-    this.#repeatEdns();
+    this.#noteChanges();
     const answer = await next(this.#query);
     if (answer.kind === 'drop' || this.#changes.length === 0) return answer;
     return await changeResponse(wholeAnswerOf(answer), this.#changes);
+  }
+
+  #noteChanges(): void {
+    if (this.#query.question !== this.#first.question) this.#first.noteRewritten(this.#query.question);
+    this.#repeatEdns();
   }
 
   /** The response repeats the OPT record as the rules have left it, without what they take back. */

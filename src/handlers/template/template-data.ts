@@ -22,9 +22,8 @@ export function templateDataOf(
   zone: NameKey,
   match: NameMatch,
 ): TemplateStruct {
-  const { question, key } = query;
-  const dnsClass = question.class === CLASS.ANY ? rule.class : question.class;
-  const type = question.type === TYPE.ANY ? rule.type : question.type;
+  const { key } = query;
+  const { class: dnsClass, type } = classAndTypeOf(query, rule);
   return {
     kind: 'struct',
     typeName: '*template.templateData',
@@ -34,8 +33,8 @@ export function templateDataOf(
       Regex: match.source,
       Match: match.groups.map((group) => group ?? ''),
       Group: groupsOf(match),
-      Class: knownClassName(dnsClass) ?? '',
-      Type: knownTypeName(type) ?? '',
+      Class: dnsClass,
+      Type: type,
       Message: () => messageOf(query),
       Question: questionOf(query),
       // Only a template that names the client has an answer of its own for each.
@@ -44,6 +43,16 @@ export function templateDataOf(
       Meta: () => '',
     },
   };
+}
+
+/** Their names; empty where there is none. For questions about any they are those of the rule. */
+export function classAndTypeOf(
+  { question }: Query,
+  rule: TemplateRule,
+): { readonly class: string; readonly type: string } {
+  const dnsClass = question.class === CLASS.ANY ? rule.class : question.class;
+  const type = question.type === TYPE.ANY ? rule.type : question.type;
+  return { class: knownClassName(dnsClass) ?? '', type: knownTypeName(type) ?? '' };
 }
 
 function groupsOf({ groups, groupNames }: NameMatch): TemplateMap {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Pattern } from '../../base/pattern.ts';
 import type { Answer } from '../../chain/answer.ts';
+import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { addresses, makeQuery } from '../../chain/testing/queries.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { parseName, toKey } from '../../wire/name.ts';
@@ -28,13 +29,14 @@ const RULE: TemplateRule = {
 
 const passed: Answer = { kind: 'refused' };
 const resolve = () => addresses('target.', '192.0.2.7');
+const dependencies = () => ({ chain: resolve, metrics: new PluginMetrics() });
 
 async function answerOf(
   rules: readonly Partial<TemplateRule>[],
   query = makeQuery('a.example.'),
 ): Promise<Answer> {
   const templates = rules.map((rule) => ({ ...RULE, ...rule }));
-  return await createTemplateHandler({ templates }, resolve).handle(query, () => passed);
+  return await createTemplateHandler({ templates }, dependencies()).handle(query, () => passed);
 }
 
 async function told(rules: readonly Partial<TemplateRule>[], query = makeQuery('a.example.')) {
@@ -123,9 +125,26 @@ describe('template', () => {
   });
 });
 
+it('counts what templates were for, and those that make no record, as Go shows them', async () => {
+  const metrics = new PluginMetrics();
+  const answer = lines('{{ .Name }}  60 IN A {{- if eq .Name  `a  b` }} x{{ end }}');
+  const templates = [{ ...RULE, answer }];
+  await createTemplateHandler({ templates }, { chain: resolve, metrics }).handle(
+    makeQuery('a.example.'),
+    () => passed,
+  );
+  const text = await metrics.render();
+  const labels = 'server="",zone="example.",view="",class="IN",type="A"';
+  expect(text).toContain(`coredns_template_matches_total{${labels}} 1`);
+  const shown = '{{.Name}}  60 IN A{{if eq .Name `a  b`}} x{{end}}';
+  expect(text).toContain(
+    `coredns_template_rr_failures_total{${labels},section="answer",template="${shown}"} 1`,
+  );
+});
+
 describe('the questions of template', () => {
   const statedBy = (rule: Partial<TemplateRule>) =>
-    createTemplateHandler({ templates: [{ ...RULE, ...rule }] }, resolve).questions;
+    createTemplateHandler({ templates: [{ ...RULE, ...rule }] }, dependencies()).questions;
   const suffix = (name: string) => ({ kind: 'suffix', name });
 
   it.each([

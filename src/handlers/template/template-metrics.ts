@@ -1,0 +1,64 @@
+/**
+ * What is counted of templates, under CoreDNS's names.
+ */
+import type { Counter } from 'prom-client';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { QuerySite } from '../../chain/query.ts';
+import type { TextTemplate } from './text-template/text-template.ts';
+
+/** A question that a template was for, as its labels name it. */
+export interface MatchLabels extends Pick<QuerySite, 'server' | 'view'> {
+  readonly zone: string;
+  readonly class: string;
+  readonly type: string;
+}
+
+const LABELS = ['server', 'zone', 'view', 'class', 'type'];
+const FAILURE_LABELS = [...LABELS, 'section', 'template'];
+
+export class TemplateMetrics {
+  readonly #matches: Counter;
+  readonly #templateFailures: Counter;
+  readonly #recordFailures: Counter;
+
+  constructor(metrics: PluginMetrics) {
+    this.#matches = metrics.counter(
+      'coredns_template_matches_total',
+      'Counter of template regex matches.',
+      LABELS,
+    );
+    this.#templateFailures = metrics.counter(
+      'coredns_template_template_failures_total',
+      'Counter of go template failures.',
+      FAILURE_LABELS,
+    );
+    this.#recordFailures = metrics.counter(
+      'coredns_template_rr_failures_total',
+      'Counter of mis-templated RRs.',
+      FAILURE_LABELS,
+    );
+  }
+
+  matched(labels: MatchLabels): void {
+    this.#matches.inc({ ...labels });
+  }
+
+  /** @param kind whether the template could not be filled in, or what it made is not a record */
+  failed(kind: 'template' | 'record', labels: MatchLabels, { use, source }: TextTemplate): void {
+    const counter = kind === 'template' ? this.#templateFailures : this.#recordFailures;
+    counter.inc({ ...labels, section: use, template: goTextOf(source) });
+  }
+}
+
+/** A template as Go shows it: without the blanks that mean nothing, and those that its trim markers take away. */
+function goTextOf(source: string): string {
+  return source
+    .replaceAll(/\s*\{\{-\s/g, '{{')
+    .replaceAll(/\s-\}\}\s*/g, '}}')
+    .replaceAll(ACTION, (action) => action.replaceAll(WORDS, (word) => (/^\s/.test(word) ? ' ' : word)))
+    .replaceAll(/\{\{ /g, '{{')
+    .replaceAll(/ \}\}/g, '}}');
+}
+
+const ACTION = /\{\{(?:"(?:[^"\\]|\\.)*"|`[^`]*`|[^"`}])*\}\}/g;
+const WORDS = /"(?:[^"\\]|\\.)*"|`[^`]*`|\s+|[^\s"`]+/g;
