@@ -4,6 +4,7 @@
  * Ask rules, the packet path and the order of look-ups are derived from it, and from nothing else.
  */
 import type { PublicationId } from '../table/types.ts';
+import { type NameKey, TYPE } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
 import type { Questions } from './match.ts';
 import type { Query } from './query.ts';
@@ -64,3 +65,25 @@ export function reachesForwarder(
   }
   return false;
 }
+
+/**
+ * The names, with all below them, for which a handler before the forwarder may have something to say of questions for addresses. What
+ * publishers say of any name is in the table: a name that has no node there is none of theirs.
+ *
+ * @param handlers in order
+ * @returns undefined where it may be any name, or there is no forwarder
+ */
+export function addressesAnsweredBefore(handlers: readonly Handler[]): readonly NameKey[] | undefined {
+  const names: NameKey[] = [];
+  for (const { role, questions } of handlers) {
+    if (role === 'forwarder') return names;
+    for (const { name, types } of questions.matches()) {
+      if (types !== 'all' && !ADDRESS_TYPES.some((type) => types.has(type))) continue;
+      if (name.kind !== 'any') names.push(name.name);
+      else if (role !== 'publisher') return undefined;
+    }
+  }
+  return undefined;
+}
+
+const ADDRESS_TYPES: readonly number[] = [TYPE.A, TYPE.AAAA];

@@ -8,8 +8,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { createHandleQuery } from '../chain/handle-query.ts';
-import { type Chain, type Handler, reachesForwarder } from '../chain/handler.ts';
+import { addressesAnsweredBefore, type Chain, type Handler, reachesForwarder } from '../chain/handler.ts';
 import { namesWithin } from '../chain/match.ts';
+import { CHAIN_OUTCOME } from '../chain/outcomes.ts';
 import { PluginMetrics } from '../chain/plugin-metrics.ts';
 import type { Client } from '../chain/query.ts';
 import type { EnginePlan, IdentityPlan } from '../config/server/engine-plan.ts';
@@ -18,6 +19,7 @@ import { createChaosHandler } from '../handlers/chaos/chaos.ts';
 import { Federations } from '../handlers/federation/federations.ts';
 import { LocalHandlers, type LocalSettings } from '../handlers/local/local-handlers.ts';
 import { createNameResolver } from '../handlers/resolver/name-resolver.ts';
+import type { ReaderPath } from '../handlers/resolver/reader-path.ts';
 import { Resolver, type ResolverSettings } from '../handlers/resolver/resolver.ts';
 import { Cluster } from '../kube/publish/cluster.ts';
 import type { HandleQuery, PacketPath } from '../listen/types.ts';
@@ -69,6 +71,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   readonly packetPath: PacketPath;
   /** Those of plugins. */
   readonly metrics = new PluginMetrics();
+  readonly readerPath: ReaderPath;
   readonly #dependencies: EngineDependencies;
   readonly #sums: CounterSums;
   readonly #clientViews: ClientViews;
@@ -102,6 +105,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.handleQuery = this.#makeHandleQuery();
     this.packetPath = this.#makePacketPath();
     this.#serverBlocks = this.#buildServerBlocks(plan);
+    this.readerPath = this.#makeReaderPath();
     this.#apply(plan, this.#local);
     this.#sumRegularly();
   }
@@ -237,6 +241,8 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
       const { clients } = this.#plan;
       this.#clientViews.show({ settings, clients, localised: this.#local.localised });
       this.#publications = settings.publications;
+      // Not there yet while the engine is made.
+      this.readerPath?.update();
       return true;
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;
@@ -260,6 +266,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     const { table } = this;
     const forget = (domains: readonly NameKey[]) => {
       for (const domain of domains) this.resolver.forget(domain);
+      this.readerPath.update();
     };
     return new LocalHandlers({
       settings,
@@ -342,6 +349,15 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
       onAnswer: createAnswerCount(this.#counting()),
     });
     return (pending) => this.#clientViews.admits(pending.client) && forwarding.ask(pending);
+  }
+
+  #makeReaderPath(): ReaderPath {
+    return this.resolver.readerPath({
+      readers: this.#dependencies.readers,
+      exceptions: () => addressesAnsweredBefore(this.handlers),
+      believesDenials: () => !this.#local.mayKnowNames,
+      outcome: this.cluster === undefined ? 0 : CHAIN_OUTCOME.others,
+    });
   }
 
   #counting(): CountingOptions {

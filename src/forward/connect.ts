@@ -40,7 +40,9 @@ export const connectBySockets: Connect = (server, address, settings, clock) => {
   const udp = new UdpTransport({
     ...{ peer, sourceAddress, sourcePorts, udpSize, ignoredAddresses, mixesCase, clock },
   });
-  return new PlainTransport(udp, tcp, clock);
+  const isAny = sourcePorts.kind === 'any' && server.source === undefined;
+  const isDirect = isAny && ignoredAddresses.length === 0 && !mixesCase;
+  return new PlainTransport(udp, tcp, clock, isDirect ? peer : undefined);
 };
 
 function sourceOf({ source }: UpstreamAddress, peer: string): string | undefined {

@@ -50,3 +50,10 @@ export function keepReply(lent: LentReply): ForwardReply {
   const header = { ...message.header, authenticData: reply.authenticData };
   return { kind, upstream, milliseconds, message: { ...message, header } };
 }
+
+export const STOPPED = failed('stopped', 'the forwarder was stopped');
+export const OVERLOADED = failed('overloaded', 'too many questions are under way');
+
+export function failed(reason: FailureReason, detail: string): ForwardFailure {
+  return { kind: 'failed', reason, detail };
+}

@@ -10,22 +10,33 @@ import { TimerQueue } from '../base/timer-queue.ts';
 import { toKey } from '../wire/name.ts';
 import type { NameKey, Question } from '../wire/types.ts';
 import { type Connect, connectBySockets } from './connect.ts';
+import { type DirectRoute, findDirectRoute } from './direct-route.ts';
 import { type ForwardPlan, isStrictlyOrdered, type UpstreamServer } from './forward-plan.ts';
-import type { FailureReason, ForwardFailure, ForwardReply, LentReply } from './forward-reply.ts';
+import {
+  type ForwardFailure,
+  type ForwardReply,
+  failed,
+  type LentReply,
+  OVERLOADED,
+  STOPPED,
+} from './forward-reply.ts';
+import type { ForwardStatistics } from './forward-statistics.ts';
 import { InflightQuery, type ReplyWaiter } from './inflight-query.ts';
 import { NamedServers, type ResolveName } from './named-servers.ts';
 import { Probes } from './probes.ts';
 import type { QuestionKey } from './question-key.ts';
 import { QuestionTable } from './question-table.ts';
-import { buildRoutes, type Routes, type ServersRoute } from './routes.ts';
+import { buildRoutes, isAllDown, type Routes, type ServersRoute } from './routes.ts';
 import { type ResolutionOutcome, type ResolutionSettings, RunningResolution } from './running-resolution.ts';
 import { sanitise } from './sanitise.ts';
 import { ServerGroup } from './server-group.ts';
 import type { ForwardQuestion } from './transport/query-message.ts';
-import { Upstream, type UpstreamStatistics } from './upstream/upstream.ts';
+import { TriedQueries } from './tried-queries.ts';
+import { Upstream } from './upstream/upstream.ts';
 import { formatUpstream } from './upstream-address.ts';
 
 export { type FailureReason, type ForwardReply, keepReply, type LentReply } from './forward-reply.ts';
+export type { ForwardStatistics } from './forward-statistics.ts';
 export type { ReplyWaiter } from './inflight-query.ts';
 export type { QuestionKey } from './question-key.ts';
 export type { ForwardQuestion } from './transport/query-message.ts';
@@ -33,23 +44,6 @@ export type { ForwardQuestion } from './transport/query-message.ts';
 export interface AccountedClient {
   /** The client that the question counts for; empty for ourselves. */
   readonly address: string;
-}
-
-export interface ForwardStatistics {
-  /** Questions under way upstream, and questions that wait for their turn. */
-  readonly inFlight: number;
-  readonly queued: number;
-  /** Questions that were answered with the reply to an equal one. */
-  readonly coalesced: number;
-  /** Refused for being too many. */
-  readonly refused: number;
-  /** Second servers asked because the first was slower than usual. */
-  readonly hedged: number;
-  /** Queries sent again, or to the next server, because there was no reply. */
-  readonly retried: number;
-  /** Records of replies that did not belong to their question. */
-  readonly droppedRecords: number;
-  readonly upstreams: readonly UpstreamStatistics[];
 }
 
 export interface ForwarderOptions {
@@ -83,6 +77,7 @@ export class Forwarder {
 
   constructor(plan: ForwardPlan, { clock, log, resolveName, random, connect }: ForwarderOptions) {
     this.#clock = clock;
+    this.tried = new TriedQueries(clock);
     this.#random = random ?? Math.random;
     this.#connect = connect ?? connectBySockets;
     this.#plan = plan;
@@ -99,6 +94,11 @@ export class Forwarder {
     this.#names.follow(this.#routes.names);
   }
 
+  /** What other threads have asked and give up. */
+  readonly tried: TriedQueries;
+  /** Called when `directRoute` may say something else. */
+  onRouteChange: () => void = () => {};
+
   /** Asks upstream. Never rejects. Equal questions get the same object. */
   resolve(question: ForwardQuestion, client: AccountedClient): Promise<ForwardReply> {
     const asked = { ...question, name: toKey(question.name) };
@@ -109,7 +109,7 @@ export class Forwarder {
       if (route === OVERLOADED) this.#refused += 1;
       return Promise.resolve(route);
     }
-    const inflight = new InflightQuery(asked, this.#routes, route, this.#clock.monotonic());
+    const inflight = this.#open(asked, route);
     const reply = inflight.promise();
     this.#admit(inflight, client);
     return reply;
@@ -129,10 +129,22 @@ export class Forwarder {
     }
     const route = this.#admitTo(question.name);
     if (route.kind === 'failed') return false;
-    const inflight = new InflightQuery(question, this.#routes, route, this.#clock.monotonic());
+    const inflight = this.#open(question, route);
     inflight.wait(waiter);
     this.#admit(inflight, client);
     return true;
+  }
+
+  #open(question: QuestionKey, route: ServersRoute<InflightQuery>): InflightQuery {
+    const tried = this.tried.take(question);
+    const inflight = new InflightQuery(
+      question,
+      this.#routes,
+      route,
+      tried?.askedAt ?? this.#clock.monotonic(),
+    );
+    inflight.tried = tried;
+    return inflight;
   }
 
   /** An equal question that is under way, under the same routes: its reply counts for this one. */
@@ -177,6 +189,24 @@ export class Forwarder {
       droppedRecords: this.#droppedRecords,
       upstreams: [...this.#routes.upstreams.values()].map((upstream) => upstream.statistics()),
     };
+  }
+
+  /**
+   * The server that other threads may ask for names that only the rule for all names matches, and what they must know; undefined:
+   * every question is for `resolve` or `ask`.
+   */
+  directRoute(): DirectRoute<InflightQuery> | undefined {
+    return this.#isStopped ? undefined : findDirectRoute(this.#plan, this.#routes);
+  }
+
+  /** Milliseconds from the arrival of a query to its answer, at most. */
+  get deadline(): number {
+    return this.#plan.timing.deadline;
+  }
+
+  /** Counts questions that another thread answered with the reply to an equal one. */
+  noteCoalesced(questions: number): void {
+    this.#coalesced += questions;
   }
 
   /** Ends everything: what is under way fails at once. */
@@ -252,7 +282,8 @@ export class Forwarder {
       done,
       arrivedAt,
     );
-    inflight.resolution.start(candidates);
+    const { resolution, tried } = inflight;
+    if (tried === undefined || !resolution.takeOver(tried)) resolution.start(candidates);
   }
 
   #present({ question, startedAt }: InflightQuery, outcome: ResolutionOutcome): LentReply {
@@ -308,6 +339,7 @@ export class Forwarder {
     for (const [key, upstream] of before) if (!now.has(key)) this.#retire(upstream);
     const fresh = [...now].filter(([key]) => !before.has(key)).map(([, upstream]) => upstream);
     this.#probes.testForLoops(fresh);
+    this.onRouteChange();
   }
 
   #retire(upstream: Upstream): void {
@@ -319,7 +351,7 @@ export class Forwarder {
 
   #build(before: Pick<Routes<InflightQuery>, 'upstreams' | 'groups'>): Routes<InflightQuery> {
     return buildRoutes(this.#plan, before, {
-      open: (server, address, domain) => this.#open(server, address, domain),
+      open: (server, address, domain) => this.#openUpstream(server, address, domain),
       addressesOf: (name) => this.#names.addressesOf(name),
       openGroup: () => this.#openGroup(),
       random: this.#random,
@@ -336,7 +368,11 @@ export class Forwarder {
     });
   }
 
-  #open({ address: server, queriesPerSecond }: UpstreamServer, address: string, domain: NameKey): Upstream {
+  #openUpstream(
+    { address: server, queriesPerSecond }: UpstreamServer,
+    address: string,
+    domain: NameKey,
+  ): Upstream {
     const text =
       server.host.kind === 'address' ? formatUpstream(server) : `${formatUpstream(server)} (${address})`;
     const upstream = new Upstream({
@@ -345,23 +381,15 @@ export class Forwarder {
       queriesPerSecond,
       timing: this.#plan.timing,
       clock: this.#clock,
-      onChange: (changed, from) => this.#probes.changed(changed, from),
+      onChange: (changed, from) => {
+        this.#probes.changed(changed, from);
+        this.onRouteChange();
+      },
     });
     this.#probes.add(upstream, domain);
     return upstream;
   }
 }
 
-function isAllDown({ upstreams }: ServersRoute<InflightQuery>): boolean {
-  return upstreams.every(({ isDown }) => isDown);
-}
-
 /** So many groups of servers may have all the questions that a group may have, all together. */
 const FULL_GROUPS = 4;
-
-const STOPPED = failed('stopped', 'the forwarder was stopped');
-const OVERLOADED = failed('overloaded', 'too many questions are under way');
-
-function failed(reason: FailureReason, detail: string): ForwardFailure {
-  return { kind: 'failed', reason, detail };
-}

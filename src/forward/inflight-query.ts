@@ -6,7 +6,7 @@ import { type ForwardReply, keepReply, type LentReply } from './forward-reply.ts
 import type { QuestionKey } from './question-key.ts';
 import type { Chained } from './question-table.ts';
 import type { Routes, ServersRoute } from './routes.ts';
-import type { RunningResolution } from './running-resolution.ts';
+import type { RunningResolution, TriedQuery } from './running-resolution.ts';
 
 export interface ReplyWaiter {
   /**
@@ -25,6 +25,8 @@ export class InflightQuery implements Chained<InflightQuery> {
   readonly route: ServersRoute<InflightQuery>;
   ticket: Ticket<InflightQuery> | undefined;
   resolution: RunningResolution | undefined;
+  /** What another thread has asked already. */
+  tried: TriedQuery | undefined;
   /** When the first client asked, of the clock's monotonic time: the deadline counts from here, time in the queue included. */
   readonly arrivedAt: number;
   startedAt = 0;

@@ -35,6 +35,8 @@ export type ResolutionState =
 export type ResolutionEvent =
   /** @param atOnce how many of the first servers are asked at once, from 1 */
   | { readonly kind: 'start'; readonly atOnce: number }
+  /** The server was asked elsewhere, at this time. */
+  | { readonly kind: 'taken-over'; readonly server: number; readonly askedAt: number }
   | {
       readonly kind: 'replied';
       readonly server: number;
@@ -117,6 +119,7 @@ type Moves = {
 const MOVES: Moves = {
   asking: {
     start,
+    'taken-over': whenTakenOver,
     replied: whenReplied,
     slow: whenSlow,
     overdue: whenOverdue,
@@ -164,6 +167,15 @@ function start(state: Asking, { atOnce }: Event<'start'>, context: ResolutionCon
     );
   const first = pickServer(state.servers, context);
   return first < 0 ? advance(state, context) : ask(state, first, context);
+}
+
+function whenTakenOver(
+  state: Asking,
+  { server, askedAt }: Event<'taken-over'>,
+  context: ResolutionContext,
+): Move {
+  const { state: asked } = ask(state, server, { ...context, now: askedAt });
+  return { state: asked, effects: [] };
 }
 
 function whenReplied(state: Asking, event: Event<'replied'>, context: ResolutionContext): Move {

@@ -28,9 +28,9 @@ export class RetryBudget {
     this.#earnedAt = clock.monotonic();
   }
 
-  /** Counts a question. */
-  earn(): void {
-    this.#add(EARNED_PER_QUESTION, MAX_SAVED);
+  /** Counts questions. */
+  earn(questions = 1): void {
+    this.#add(questions * EARNED_PER_QUESTION, MAX_SAVED);
   }
 
   /** Counts a loss that a retry has proven. */

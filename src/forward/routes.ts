@@ -108,3 +108,8 @@ function identityOf({ address, queriesPerSecond }: UpstreamServer, at: string, p
     ...[plan.sourcePorts, plan.mixesCase, plan.udpSize, plan.ignoredAddresses, plan.tls, plan.timing],
   ]);
 }
+
+/** Whether nothing is heard from any server of a route. */
+export function isAllDown<Question extends GroupQuestion>({ upstreams }: ServersRoute<Question>): boolean {
+  return upstreams.every(({ isDown }) => isDown);
+}

@@ -17,6 +17,7 @@ import {
 } from './resolution.ts';
 import type { RetryBudget } from './retry-budget.ts';
 import { type QueryMessage, writeQuery } from './transport/query-message.ts';
+import type { ExchangeEvents } from './transport/transport.ts';
 import { FORGERY_SUSPECTED } from './transport/udp-transport.ts';
 import { messageOf, rcodeOf, type UpstreamReply } from './transport/upstream-reply.ts';
 import type { Attempt, AttemptEvents, Upstream } from './upstream/upstream.ts';
@@ -26,6 +27,14 @@ export type ResolutionOutcome =
   | { readonly kind: 'reply'; readonly reply: UpstreamReply; readonly upstream: Upstream }
   /** `network`: no server could even be asked, by what the network said. */
   | { readonly kind: 'failed'; readonly reason: 'timeout' | 'network'; readonly codes: readonly string[] };
+
+/** A query that another thread has sent, and what is to happen with its reply once somebody waits for it. */
+export interface TriedQuery {
+  readonly upstream: Upstream;
+  /** Of the clock's monotonic time. */
+  readonly askedAt: number;
+  readonly onTaken: (exchange: Pick<ExchangeEvents, 'replied' | 'failed'>) => void;
+}
 
 export interface ResolutionSettings {
   readonly clock: Clock;
@@ -90,6 +99,18 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
 
   start({ atOnce }: Pick<Candidates, 'atOnce'>): void {
     this.#handle({ kind: 'start', atOnce });
+  }
+
+  /** Goes on from a query that another thread has sent. @returns whether its server is one to ask */
+  takeOver({ upstream, askedAt, onTaken }: TriedQuery): boolean {
+    const server = this.#upstreams.indexOf(upstream);
+    if (server < 0) return false;
+    const taken = upstream.takeOver(this.#query(true), this, askedAt);
+    if (taken === undefined) return false;
+    this.#attempts.push(taken.attempt);
+    this.#handle({ kind: 'taken-over', server, askedAt });
+    onTaken(taken.exchange);
+    return true;
   }
 
   /** A client asks the same again. */

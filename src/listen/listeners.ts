@@ -12,7 +12,7 @@ import { listenByDatagrams } from './datagram.ts';
 import type { QueryEventRings } from './query-events/event-rings.ts';
 import { END_REASONS, type EndReason } from './stream-connection.ts';
 import { listenOnTcp, type TcpCounts, type TcpLimits, type TcpListener } from './tcp.ts';
-import type { HandleQuery, InstantAnswers, ListenAddress, PacketPath } from './types.ts';
+import type { HandleQuery, InstantAnswers, ListenAddress, PacketPath, ReaderForwarding } from './types.ts';
 import { listenByBatches } from './udp.ts';
 import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
 
@@ -33,6 +33,8 @@ export interface ListenersOptions {
   readonly handleQuery: HandleQuery;
   /** Asked before `handleQuery`, for what came by batches. */
   readonly packetPath?: PacketPath | undefined;
+  /** Has reader threads forward questions by themselves, before all others. */
+  readonly forwarding?: ReaderForwarding | undefined;
   /** A reader's thread is gone: its epoch must be evened. */
   readonly onReaderDead: (reader: number) => void;
   /** Where answered queries are written to; undefined: nowhere. */
@@ -109,9 +111,17 @@ export class Listeners {
   }
 
   #listenByBatches(addresses: readonly ListenAddress[]): Promise<UdpListener> {
-    const { takeover, table, packetPath, udpReaders, readerEntry, onReaderDead } = this.#options;
+    const { takeover, table, packetPath, forwarding, udpReaders, readerEntry, onReaderDead } = this.#options;
     const threads = { readers: udpReaders, firstReader: 0, threadEntry: readerEntry, onReaderDead };
-    return listenByBatches({ ...this.#shared, ...threads, addresses, takeover, table, packetPath });
+    return listenByBatches({
+      ...this.#shared,
+      ...threads,
+      addresses,
+      takeover,
+      table,
+      packetPath,
+      forwarding,
+    });
   }
 
   #listenByDatagrams(addresses: readonly ListenAddress[]): Promise<UdpListener> {

@@ -10,7 +10,7 @@ const batch = {
     target[at + ENVELOPE.NAME_LENGTH] = 16;
   },
 };
-const RECORD = 12 + ENVELOPE.OCTETS;
+const RECORD = 24 + ENVELOPE.OCTETS;
 
 function envelopeOf(index: number): Uint8Array {
   const envelope = new Uint8Array(ENVELOPE.OCTETS);
@@ -41,6 +41,7 @@ function take(consumer: QuestionConsumer) {
     octets: new Uint8Array(ENVELOPE.OCTETS + 50),
     socket: 0,
     length: 0,
+    about: { ticket: 0, server: 0, elapsed: 0 },
     enlarge(octets: number) {
       this.octets = new Uint8Array(octets);
     },

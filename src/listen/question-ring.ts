@@ -14,13 +14,18 @@
  *     word 8   by group of clients: octets in the ring
  *
  *     A record   0   its octets, or 0: the rest of the memory is unused
- *                4   socket | length of the query << 16
+ *                4   socket, or what else it is | length of the query << 16
  *                8   group of its client
- *                12  envelope (72)     84  the query, padded to 8 octets
+ *                12  the ticket of a question that the reader has asked upstream and gives up; else 0
+ *                16  which server it has asked     20  milliseconds since then
+ *                24  envelope (72)     96  the query, padded to 8 octets
+ *
+ * Instead of a question it may hold a late reply to such a question, or the error that the network reports.
  *
  * One producer and one consumer at a time. A producer that dies leaves no trace of what it had not published.
  */
 import { randomInt } from 'node:crypto';
+import type { TakenOver } from '../forward/reader-path/owner.ts';
 import { ENVELOPE, hashClient } from '../socket/envelope.ts';
 
 /** The library version that TypeScript compiles against lacks this function; Node has it since version 16. */
@@ -41,7 +46,7 @@ const CLIENTS = 8;
 const CLIENT_GROUPS = 1024;
 const CONTROL_WORDS = CLIENTS + CLIENT_GROUPS;
 const CONTROL_OCTETS = CONTROL_WORDS * 4;
-const RECORD_HEADER = 12;
+const RECORD_HEADER = 24;
 const QUERY = RECORD_HEADER + ENVELOPE.OCTETS;
 
 /** @param octets of records to hold, a power of two */
@@ -51,6 +56,12 @@ export function makeQuestionRing(octets: number): SharedArrayBuffer {
   new Int32Array(memory)[SEED] = randomInt(2 ** 31);
   return memory;
 }
+
+/** What a record may be besides a question, in place of its socket. */
+export const RECORD = { REPLY: 0xffff, CUT_REPLY: 0xfffe, FAILURE: 0xfffd } as const;
+
+const NOT_ASKED: TakenOver = { ticket: 0, server: 0, elapsed: 0 };
+const NOTHING = new Uint8Array(0);
 
 /** Where a batch writes the envelope of a packet, see `PacketBatch.writeEnvelope`. */
 type WriteEnvelope = { writeEnvelope(index: number, target: Uint8Array, at: number): void };
@@ -77,6 +88,7 @@ export class QuestionProducer {
    * Hands over packet `index` of a batch.
    *
    * @param packets the batch's memory
+   * @param about where the reader has asked upstream already
    * @returns whether the main thread slept, and is woken
    */
   push(
@@ -86,24 +98,71 @@ export class QuestionProducer {
     packets: Uint8Array,
     start: number,
     length: number,
+    about: Readonly<TakenOver> = NOT_ASKED,
   ): boolean {
     const size = (QUERY + length + 7) & ~7;
     const at = this.#reserve(size);
     if (at < 0) return this.#drop();
     batch.writeEnvelope(index, this.#octets, at + RECORD_HEADER);
     const group = hashClient(this.#octets, at + RECORD_HEADER, this.#seed) & (CLIENT_GROUPS - 1);
+    return this.#write(at, size, group, socket, packets, start, length, about);
+  }
+
+  /** Hands over a reply to a question that was handed over before. @returns as `push` does */
+  pushReply(ticket: number, isCut: boolean, packets: Uint8Array, start: number, length: number): boolean {
+    return this.#pushAbout(ticket, isCut ? RECORD.CUT_REPLY : RECORD.REPLY, 0, packets, start, length);
+  }
+
+  /** Hands over what the network said of the query for such a question. @returns as `push` does */
+  pushFailure(ticket: number, errno: number): boolean {
+    return this.#pushAbout(ticket, RECORD.FAILURE, errno, NOTHING, 0, 0);
+  }
+
+  /** Wakes the main thread if it sleeps. @returns whether it did */
+  wake(): boolean {
+    if (Atomics.exchange(this.#atoms, SLEEPING, 0) === 0) return false;
+    Atomics.notify(this.#atoms, SLEEPING);
+    return true;
+  }
+
+  #pushAbout(
+    ticket: number,
+    kind: number,
+    errno: number,
+    packets: Uint8Array,
+    start: number,
+    length: number,
+  ): boolean {
+    const size = (QUERY + length + 7) & ~7;
+    const at = this.#reserve(size);
+    if (at < 0) return this.#drop();
+    const about = { ticket, server: errno, elapsed: 0 };
+    return this.#write(at, size, ticket & (CLIENT_GROUPS - 1), kind, packets, start, length, about);
+  }
+
+  #write(
+    at: number,
+    size: number,
+    group: number,
+    socket: number,
+    packets: Uint8Array,
+    start: number,
+    length: number,
+    about: Readonly<TakenOver>,
+  ): boolean {
     if (Atomics.load(this.#atoms, CLIENTS + group) + size > this.#free) return this.#drop();
     this.#words[at >> 2] = size;
     this.#words[(at >> 2) + 1] = socket | (length << 16);
     this.#words[(at >> 2) + 2] = group;
+    this.#words[(at >> 2) + 3] = about.ticket;
+    this.#words[(at >> 2) + 4] = about.server;
+    this.#words[(at >> 2) + 5] = about.elapsed;
     for (let octet = 0; octet < length; octet++)
       this.#octets[at + QUERY + octet] = packets[start + octet] ?? 0;
     Atomics.add(this.#atoms, TAIL, size);
     // Behind the publication: a producer that dies between the two leaves the client a little more, not less for ever.
     Atomics.add(this.#atoms, CLIENTS + group, size);
-    if (Atomics.exchange(this.#atoms, SLEEPING, 0) === 0) return false;
-    Atomics.notify(this.#atoms, SLEEPING);
-    return true;
+    return this.wake();
   }
 
   #drop(): false {
@@ -132,9 +191,11 @@ export interface QuestionTarget {
   readonly octets: Uint8Array;
   /** Makes `octets` longer memory. */
   enlarge(octets: number): void;
-  /** Which of the reader's sockets it came by, and the octets of the query. */
+  /** Which of the reader's sockets it came by, or one of `RECORD`; and the octets of the query. */
   socket: number;
   length: number;
+  /** Where the reader has asked upstream already; of a failure, `server` is the error number. */
+  readonly about: TakenOver;
 }
 
 /** The main thread's end. */
@@ -165,6 +226,9 @@ export class QuestionConsumer {
       const shape = this.#words[(at >> 2) + 1] ?? 0;
       into.socket = shape & 0xffff;
       into.length = shape >>> 16;
+      into.about.ticket = this.#words[(at >> 2) + 3] ?? 0;
+      into.about.server = this.#words[(at >> 2) + 4] ?? 0;
+      into.about.elapsed = this.#words[(at >> 2) + 5] ?? 0;
       const end = ENVELOPE.OCTETS + into.length;
       const from = at + RECORD_HEADER;
       if (into.octets.length < end) into.enlarge(end);

@@ -5,6 +5,8 @@
  * shared memory that it looks at between batches, at least every `WAIT_MILLISECONDS`. Nothing is allocated per query.
  */
 import { type Clock, systemClock } from '../base/clock.ts';
+import type { ReaderPathData } from '../forward/reader-path/owner.ts';
+import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import { PacketBatch } from '../socket/batch.ts';
 import { EINTR, MSG_DONTWAIT, MSG_WAITFORONE } from '../socket/linux.ts';
 import { Readiness } from '../socket/readiness.ts';
@@ -18,6 +20,7 @@ import {
   truncateResponse,
 } from './client-rules.ts';
 import { failQuery } from './faults.ts';
+import { type ForwardableAnswers, ForwardingReader } from './forwarding-reader.ts';
 import { QueryEventWriter } from './query-events/event-writer.ts';
 import { QuestionProducer } from './question-ring.ts';
 import { COUNTER } from './reader-counters.ts';
@@ -50,12 +53,16 @@ export interface ReaderData {
   readonly udpSize: number;
   /** What clients may do, if there are bounds. */
   readonly clientRules?: SharedClientRules | undefined;
+  /** What it forwards plain questions with; undefined: the main thread forwards all. */
+  readonly forwarding?: ReaderPathData | undefined;
 }
 
 /** What a reader says to the main thread, on rare occasions. */
 export interface ReaderMessages {
   /** Answering a packet threw, which is a defect of ours. The first few are reported, all are counted. */
   reportFault(error: unknown): void;
+  /** What the main thread has posted last of what may be forwarded, if it is new. */
+  receivePolicy(): ReaderPolicy | undefined;
 }
 
 const MAX_FAULTS_REPORTED = 10;
@@ -78,13 +85,14 @@ export class ReaderLoop {
   readonly #counts: Float64Array;
   readonly #udpSize: number;
   readonly #rules: ClientRuleChecker | undefined;
+  readonly #forwarding: ForwardingReader | undefined;
   #faultsReported = 0;
   /** The listener group of the batch at hand. */
   #group = 0;
 
   constructor(
     data: ReaderData,
-    answers: InstantAnswers,
+    answers: InstantAnswers | ForwardableAnswers,
     messages: ReaderMessages,
     clock: Pick<Clock, 'monotonic'> = systemClock,
   ) {
@@ -103,17 +111,55 @@ export class ReaderLoop {
     this.#counts = new Float64Array(data.counters);
     this.#udpSize = data.udpSize;
     this.#rules = data.clientRules && new ClientRuleChecker(data.clientRules);
+    this.#forwarding = this.#makeForwarding(data, answers);
+  }
+
+  #makeForwarding(
+    data: ReaderData,
+    answers: InstantAnswers | ForwardableAnswers,
+  ): ForwardingReader | undefined {
+    if (data.forwarding === undefined || !('hashOf' in answers)) return undefined;
+    return new ForwardingReader({
+      ...data,
+      data: data.forwarding,
+      answers,
+      questions: this.#questions,
+      events: this.#events,
+      rules: this.#rules,
+      receivePolicy: () => this.#messages.receivePolicy(),
+      onLimited: () => this.#count(COUNTER.limited, 1),
+      onFault: (error) => this.#noteFault(error),
+    });
   }
 
   /** Serves until it is ordered to end. */
   run(): void {
     const serve = this.#sockets.length === 1 ? () => this.#serveOne() : () => this.#serveReady();
+    const forwarding = this.#forwarding;
     let order: number = ORDER.RUN;
     while (order !== ORDER.STOP) {
-      const isQuiet = !serve();
-      if (order === ORDER.DRAIN && isQuiet) return;
+      const isQuiet = !(forwarding === undefined ? serve() : this.#serveForwarding(forwarding, serve));
+      if (order === ORDER.DRAIN && isQuiet && forwarding?.isBusy !== true) break;
       order = Atomics.load(this.#orders, 0);
     }
+    forwarding?.close();
+  }
+
+  /** As long as no reply is expected from upstream, the sockets of clients are all there is to wait for. */
+  #serveForwarding(forwarding: ForwardingReader, serve: () => boolean): boolean {
+    const before = this.#clock.monotonic();
+    forwarding.expire(before);
+    if (!forwarding.isWaiting) return serve();
+    const events = forwarding.wait(before, WAIT_MILLISECONDS);
+    if (events <= 0) return events < 0;
+    let replies = 0;
+    for (let event = 0; event < events; event++) {
+      const socket = forwarding.clientSocketOf(event);
+      if (socket < 0) replies++;
+      else this.#serve(socket, MSG_DONTWAIT);
+    }
+    if (replies > 0) forwarding.receive(events, this.#clock.monotonic());
+    return true;
   }
 
   /** With a single socket the receive call itself waits. Returns false if nothing came for the length of a wait. */
@@ -146,8 +192,10 @@ export class ReaderLoop {
     this.#group = this.#groups[socket] ?? 0;
     const events = this.#events?.begin() === true ? this.#events : undefined;
     this.#rules?.setTime();
+    this.#forwarding?.begin(came, events !== undefined);
     for (let index = 0; index < received; index++) this.#answerPacket(socket, index, events);
     this.#batch.send(fd);
+    this.#forwarding?.end();
     events?.publish();
     this.#answers.leave(this.#clock.monotonic() - came);
     this.#count(COUNTER.batches, 1);
@@ -169,7 +217,8 @@ export class ReaderLoop {
     if (verdict > 0) {
       events?.write(this.#view, start, verdict, batch, index);
       batch.answer(index, verdict);
-    } else if (verdict < 0) this.#questions.push(socket, batch, index, batch.octets, start, length);
+    } else if (verdict < 0 && this.#forwarding?.take(batch, index, socket) !== true)
+      this.#questions.push(socket, batch, index, batch.octets, start, length);
   }
 
   #answerOne(index: number, start: number, length: number): number {
@@ -208,10 +257,14 @@ export class ReaderLoop {
         batch.clientOf(index),
       );
     } catch (error) {
-      this.#count(COUNTER.faults, 1);
-      if (this.#faultsReported++ < MAX_FAULTS_REPORTED) this.#messages.reportFault(error);
+      this.#noteFault(error);
       return failQuery(octets, start, length, this.#udpSize);
     }
+  }
+
+  #noteFault(error: unknown): void {
+    this.#count(COUNTER.faults, 1);
+    if (this.#faultsReported++ < MAX_FAULTS_REPORTED) this.#messages.reportFault(error);
   }
 
   #rejectCut(start: number, length: number): number {

@@ -5,6 +5,7 @@
  */
 
 import type { PendingQuery } from '../chain/pending-query.ts';
+import type { TakenOver } from '../forward/reader-path/owner.ts';
 import { ENVELOPE } from '../socket/envelope.ts';
 import type { QuestionTarget } from './question-ring.ts';
 
@@ -27,6 +28,7 @@ export class SlowPathQuery implements QuestionTarget, PendingQuery {
   readonly start = ENVELOPE.OCTETS;
   socket = 0;
   length = 0;
+  readonly about: TakenOver = { ticket: 0, server: 0, elapsed: 0 };
   client = '';
   group = 0;
   /** The descriptor that it came by. */

@@ -5,6 +5,7 @@
  * It takes a few at a time and lets other work of the main thread in between. When too many are unanswered it takes no
  * more; the rings fill, and the readers drop.
  */
+import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { clientOf, ENVELOPE } from '../socket/envelope.ts';
 import { ReplySender } from '../socket/reply.ts';
@@ -12,13 +13,16 @@ import { ReplyBatch } from '../socket/reply-batch.ts';
 import { ClientNames } from './client-names.ts';
 import { ClientRuleChecker, DECISION, type SharedClientRules, truncateResponse } from './client-rules.ts';
 import { Faults, failQuery } from './faults.ts';
+import { FillPoll } from './fill-poll.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
-import { QuestionConsumer } from './question-ring.ts';
+import { QuestionConsumer, RECORD } from './question-ring.ts';
 import { type SlowPathEvents, SlowPathQuery } from './slow-path-query.ts';
-import type { HandleQuery, PacketPath } from './types.ts';
+import type { HandleQuery, PacketPath, ReaderForwarding } from './types.ts';
 
 /** A reader's ring, and the descriptors of its sockets. */
 export interface QuestionSource {
+  /** The table's number of the reader. */
+  readonly reader: number;
   readonly ring: SharedArrayBuffer;
   readonly sockets: readonly number[];
   /** The listener group of each. */
@@ -39,6 +43,7 @@ export interface SlowQuestionCounts {
 }
 
 interface Source {
+  readonly reader: number;
   readonly consumer: QuestionConsumer;
   readonly sockets: readonly number[];
   readonly groups: readonly number[];
@@ -50,6 +55,8 @@ export interface SlowQuestionOptions {
   readonly handleQuery: HandleQuery;
   /** Asked first. */
   readonly packetPath?: PacketPath | undefined;
+  /** The main thread's part, where readers forward questions by themselves. */
+  readonly forwarding?: ReaderForwarding | undefined;
   /** How many questions may wait for their answers at once. */
   readonly maxUnanswered: number;
   /** What our OPT records say that we take over UDP, in octets. */
@@ -58,6 +65,7 @@ export interface SlowQuestionOptions {
   readonly events?: MainThreadEvents | undefined;
   /** What clients may do, if there are bounds: here, how many responses they get. */
   readonly clientRules?: SharedClientRules | undefined;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -69,6 +77,8 @@ export class SlowPathQueue implements SlowPathEvents {
   readonly #sources: readonly Source[];
   readonly #handleQuery: HandleQuery;
   readonly #packetPath: PacketPath;
+  readonly #forwarding: ReaderForwarding | undefined;
+  readonly #fills: FillPoll | undefined;
   readonly #maxUnanswered: number;
   readonly #udpSize: number;
   readonly #events: MainThreadEvents | undefined;
@@ -88,8 +98,9 @@ export class SlowPathQueue implements SlowPathEvents {
   #waiting: (() => void)[] = [];
 
   constructor(sources: readonly QuestionSource[], options: SlowQuestionOptions) {
-    const { handleQuery, packetPath, maxUnanswered, udpSize, events, clientRules, log } = options;
-    this.#sources = sources.map(({ ring, sockets, groups }) => ({
+    const { handleQuery, packetPath, forwarding, maxUnanswered, udpSize, events, clientRules, log } = options;
+    this.#sources = sources.map(({ reader, ring, sockets, groups }) => ({
+      reader,
       consumer: new QuestionConsumer(ring),
       sockets,
       groups,
@@ -97,6 +108,8 @@ export class SlowPathQueue implements SlowPathEvents {
     }));
     this.#handleQuery = handleQuery;
     this.#packetPath = packetPath ?? (() => false);
+    this.#forwarding = forwarding;
+    this.#fills = forwarding && new FillPoll(forwarding, options.clock);
     this.#maxUnanswered = maxUnanswered;
     this.#udpSize = udpSize;
     this.#events = events;
@@ -122,6 +135,7 @@ export class SlowPathQueue implements SlowPathEvents {
   /** Sends nothing from now on: the sockets are about to be closed. */
   close(): void {
     this.#isClosed = true;
+    this.#fills?.stop();
   }
 
   count(): SlowQuestionCounts {
@@ -157,7 +171,7 @@ export class SlowPathQueue implements SlowPathEvents {
         }
       }
     }
-    if (question.isCommonSize && this.#spare.length < MAX_SPARE) this.#spare.push(question);
+    this.#keepSpare(question);
     const wasAtLimit = this.#unanswered-- >= this.#maxUnanswered;
     if (wasAtLimit) this.wake();
     this.#resolveIfSettled();
@@ -191,6 +205,7 @@ export class SlowPathQueue implements SlowPathEvents {
   #takeSome(): void {
     this.#isScheduled = false;
     if (this.#isClosed) return;
+    this.#fills?.wake();
     let mayBeMore = false;
     for (const source of this.#sources) {
       if (this.#takeFrom(source) || !this.#sleep(source)) mayBeMore = true;
@@ -215,7 +230,7 @@ export class SlowPathQueue implements SlowPathEvents {
   }
 
   /** Returns whether there may be more in this ring. */
-  #takeFrom({ consumer, sockets, groups }: Source): boolean {
+  #takeFrom({ reader, consumer, sockets, groups }: Source): boolean {
     for (let taken = 0; taken < TAKEN_PER_TURN; taken++) {
       if (this.#unanswered >= this.#maxUnanswered) return true;
       const question = this.#spare.pop() ?? new SlowPathQuery(this);
@@ -223,15 +238,32 @@ export class SlowPathQueue implements SlowPathEvents {
         this.#spare.push(question);
         return false;
       }
+      if (this.#takeAbout(reader, question)) continue;
       this.#asked++;
       this.#unanswered++;
       question.fd = sockets[question.socket] ?? -1;
       question.group = groups[question.socket] ?? 0;
       question.client = this.#clients.find(question.octets);
       question.received = this.#events?.now() ?? 0;
+      if (question.about.ticket !== 0) this.#forwarding?.takeOver(reader, question, question.about);
       if (!this.#packetPath(question)) void this.#answer(question);
     }
     return true;
+  }
+
+  /** Takes a record that is about a question of before. @returns whether it is one */
+  #takeAbout(reader: number, record: SlowPathQuery): boolean {
+    const { socket, about, octets, start, length } = record;
+    const { ticket, server } = about;
+    if (socket === RECORD.FAILURE) this.#forwarding?.takeFailure(reader, ticket, server);
+    else if (socket !== RECORD.REPLY && socket !== RECORD.CUT_REPLY) return false;
+    else this.#forwarding?.takeReply(reader, ticket, socket === RECORD.CUT_REPLY, octets, start, length);
+    this.#keepSpare(record);
+    return true;
+  }
+
+  #keepSpare(question: SlowPathQuery): void {
+    if (question.isCommonSize && this.#spare.length < MAX_SPARE) this.#spare.push(question);
   }
 
   async #answer(question: SlowPathQuery): Promise<void> {

@@ -1,8 +1,9 @@
 /**
- * What a reader thread posts to the main thread. Posting works although the reader's event loop never runs; the other
- * way it would not, which is why orders go through shared memory.
+ * What a reader thread and the main thread post to each other. Posting works although the reader's event loop never runs. The other
+ * way nothing arrives by itself: orders go through shared memory, which also says when to look for a policy.
  */
-import type { MessagePort } from 'node:worker_threads';
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import { reasonOf } from './faults.ts';
 import type { ReaderMessages } from './reader-loop.ts';
 
@@ -15,5 +16,15 @@ export function threadMessages(port: MessagePort): ReaderMessages & { ready(): v
   return {
     ready: () => post({ kind: 'ready' }),
     reportFault: (error) => post({ kind: 'fault', reason: reasonOf(error) }),
+    receivePolicy: () => lastOf(port),
   };
+}
+
+/** The policy that was posted last, of those that have come. */
+function lastOf(port: MessagePort): ReaderPolicy | undefined {
+  let last: ReaderPolicy | undefined;
+  for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
+    // Nothing else is posted to a reader.
+    last = next.message as ReaderPolicy;
+  return last;
 }

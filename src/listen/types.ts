@@ -4,6 +4,8 @@
 
 import type { PendingQuery } from '../chain/pending-query.ts';
 import type { Client } from '../chain/query.ts';
+import type { ReaderPathData, TakenOver } from '../forward/reader-path/owner.ts';
+import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import type { Transport } from '../wire/response-size.ts';
 
@@ -53,3 +55,30 @@ export type HandleQuery = (query: Uint8Array, client: Client) => Promise<Uint8Ar
  * @returns whether it takes the question; the answer may come before this returns
  */
 export type PacketPath = (pending: PendingQuery) => boolean;
+
+/** The main thread's part of what readers forward by themselves: `ReaderPath` of the resolver is. */
+export interface ReaderForwarding {
+  /** Told of each new policy, which is to be posted to all readers before this returns. */
+  onPolicy: (policy: ReaderPolicy) => void;
+  /** What a reader starts with. */
+  dataOf(reader: number): ReaderPathData;
+  /** Takes in replies that readers have told their clients, some at a time. */
+  drain(): 'none' | 'some' | 'more';
+  /** Lets the next such reply wake us. @returns whether there is none already */
+  sleep(): boolean;
+  /** A reader gives up a question, which is asked as any other right behind this. */
+  takeOver(reader: number, pending: PendingQuery, about: Readonly<TakenOver>): void;
+  /** A packet has come for a question that was given up. */
+  takeReply(
+    reader: number,
+    ticket: number,
+    isCut: boolean,
+    packet: Uint8Array,
+    start: number,
+    length: number,
+  ): void;
+  /** The network has refused the query of such a question. @param errno 0: packets of a forger came */
+  takeFailure(reader: number, ticket: number, errno: number): void;
+  /** The thread of a reader is gone, with what it had under way. */
+  readerDied(reader: number): void;
+}

@@ -7,6 +7,7 @@ import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../base/clock.ts';
 import { formatElapsed } from '../base/duration.ts';
 import type { Log } from '../base/log.ts';
+import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { BoundSocket } from '../socket/descriptor.ts';
 import { ORDER, type ReaderData } from './reader-loop.ts';
 import type { ThreadMessage } from './thread-messages.ts';
@@ -82,6 +83,11 @@ export class UdpReader {
       this.#resolveEnded = resolve;
     });
     this.#state = this.#start();
+  }
+
+  /** Tells the thread what it may forward from now on; its successor starts with it. */
+  post(policy: ReaderPolicy): void {
+    if (this.#state.kind === 'running') this.#state.worker.postMessage(policy);
   }
 
   /** Lets the thread answer what is queued, then end. */

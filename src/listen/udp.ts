@@ -21,7 +21,7 @@ import { makeQuestionRing, QuestionProducer } from './question-ring.ts';
 import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
 import { type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
 import { SlowPathQueue } from './slow-path-queue.ts';
-import type { PacketPath } from './types.ts';
+import type { PacketPath, ReaderForwarding } from './types.ts';
 import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
 import { type StartThread, UdpReader } from './udp-reader.ts';
 import { within } from './within.ts';
@@ -42,6 +42,8 @@ export interface UdpOptions extends UdpBasics {
   readonly ringOctets?: number;
   /** Asked before `handleQuery`. */
   readonly packetPath?: PacketPath | undefined;
+  /** Has readers forward questions by themselves. */
+  readonly forwarding?: ReaderForwarding | undefined;
   /** Slow questions that may be unanswered at once; 10,000 by default. */
   readonly maxUnanswered?: number;
   /** Starts a reader's thread, `new Worker(threadEntry)` by default. */
@@ -104,10 +106,16 @@ class BatchListener implements UdpListener {
     this.endpoints = (sockets[0] ?? []).map(({ endpoint }) => endpoint);
     this.#clock = options.clock;
     this.#log = options.log;
-    const start: StartThread = options.startThread ?? ((data) => startThread(options.threadEntry, data));
+    const startOne: StartThread = options.startThread ?? ((data) => startThread(options.threadEntry, data));
+    // The policy is the one that holds when the thread starts.
+    const start: StartThread = (data) =>
+      startOne({ ...data, forwarding: options.forwarding?.dataOf(data.reader) });
     const events = {
       onQuestions: () => this.#slow.wake(),
-      onDead: options.onReaderDead,
+      onDead: (reader: number) => {
+        options.forwarding?.readerDied(reader);
+        options.onReaderDead(reader);
+      },
       onChange: () => this.#leavePorts(),
       onRestart: (reader: UdpReader) => this.#rejoinPorts(reader),
     };
@@ -119,13 +127,19 @@ class BatchListener implements UdpListener {
       {
         handleQuery: options.handleQuery,
         packetPath: options.packetPath,
+        forwarding: options.forwarding,
         maxUnanswered: options.maxUnanswered ?? MAX_UNANSWERED,
         udpSize: options.udpSize,
         events: options.events?.main,
         clientRules: options.clientRules,
+        clock: options.clock,
         log: options.log,
       },
     );
+    if (options.forwarding !== undefined)
+      options.forwarding.onPolicy = (policy) => {
+        for (const reader of this.#readers) reader.post(policy);
+      };
   }
 
   async ready(): Promise<void> {

@@ -298,10 +298,10 @@ export class Server {
   /** Where queries are logged, what the handlers answer is logged as it is handled. */
   #chooseAnswers() {
     const engine = this.#engine;
-    const { table, reader: answers, handleQuery, packetPath } = engine;
+    const { table, reader: answers, handleQuery, packetPath, readerPath: forwarding } = engine;
     const own = { table: table.memory, answers };
     const queryLog = this.#frontEnd.watching?.queryLog;
-    if (queryLog === undefined) return { ...own, handleQuery, packetPath };
+    if (queryLog === undefined) return { ...own, handleQuery, packetPath, forwarding };
     queryLog.start(this.#events);
     const admits = (client: Client) => engine.admits(client);
     const observed = observeHandlers(handleQuery, queryLog.observe, admits);

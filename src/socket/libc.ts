@@ -22,6 +22,9 @@ export interface Libc {
   getsockopt(fd: number, level: number, option: number, value: Uint8Array, length: Uint32Array): number;
   setsockopt(fd: number, level: number, option: number, value: Uint8Array, length: number): number;
   poll(descriptors: Pointer, count: number, milliseconds: number): number;
+  epoll_create1(flags: number): number;
+  epoll_ctl(epoll: number, operation: number, fd: number, event: Uint8Array): number;
+  epoll_wait(epoll: number, events: Pointer, count: number, milliseconds: number): number;
   recvmmsg(fd: number, headers: Pointer, count: number, flags: number, timeout: null): number;
   sendmmsg(fd: number, headers: Pointer, count: number, flags: number): number;
   errno(): number;
@@ -42,6 +45,9 @@ const PROTOTYPES = {
   getsockopt: 'int getsockopt(int, int, int, void *, void *)',
   setsockopt: 'int setsockopt(int, int, int, const void *, uint32_t)',
   poll: 'int poll(void *, unsigned long, int)',
+  epoll_create1: 'int epoll_create1(int)',
+  epoll_ctl: 'int epoll_ctl(int, int, int, void *)',
+  epoll_wait: 'int epoll_wait(int, void *, int, int)',
   recvmmsg: 'int recvmmsg(int, void *, unsigned int, int, void *)',
   sendmmsg: 'int sendmmsg(int, void *, unsigned int, int)',
 } as const;

@@ -34,6 +34,10 @@ export const MSG_WAITFORONE = 0x10000;
 
 export const POLLIN = 1;
 
+export const EPOLL_CLOEXEC = 0o2000000;
+export const EPOLL_CTL_ADD = 1;
+export const EPOLLIN = 1;
+
 export const EPERM = 1;
 export const EINTR = 4;
 export const EAGAIN = 11;
@@ -41,3 +45,4 @@ export const EACCES = 13;
 export const EADDRINUSE = 98;
 export const EADDRNOTAVAIL = 99;
 export const ENOBUFS = 105;
+export const ECONNREFUSED = 111;

@@ -88,16 +88,20 @@ export class MessageRow {
     this.words[((this.#iovecs + seat * IOVEC_OCTETS) >> 2) + IOVEC_LENGTH] = length;
   }
 
-  /** Makes message `index` one to the client of an envelope, from the address that the client has asked. */
-  address(index: number, envelope: Uint8Array): void {
+  /**
+   * Makes message `index` one to the client of an envelope, from the address that the client has asked.
+   *
+   * @param from where the envelope begins
+   */
+  address(index: number, envelope: Uint8Array, from = 0): void {
     const { octets, words } = this;
     const at = this.envelopeAt(index);
-    const nameLength = envelope[ENVELOPE.NAME_LENGTH] ?? 0;
-    const controlLength = envelope[ENVELOPE.CONTROL_LENGTH] ?? 0;
-    for (let octet = 0; octet < nameLength; octet++) octets[at + octet] = envelope[octet] ?? 0;
+    const nameLength = envelope[from + ENVELOPE.NAME_LENGTH] ?? 0;
+    const controlLength = envelope[from + ENVELOPE.CONTROL_LENGTH] ?? 0;
+    for (let octet = 0; octet < nameLength; octet++) octets[at + octet] = envelope[from + octet] ?? 0;
     const control = ENVELOPE.CONTROL;
     for (let octet = control; octet < control + controlLength; octet++)
-      octets[at + octet] = envelope[octet] ?? 0;
+      octets[at + octet] = envelope[from + octet] ?? 0;
     if (controlLength > 0) readdressControl(words, (at + control) >> 2);
     words[index * HEADER_WORDS + HEADER.NAME_LENGTH] = nameLength;
     words[index * HEADER_WORDS + HEADER.CONTROL_LENGTH] = controlLength;

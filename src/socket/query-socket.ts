@@ -10,26 +10,12 @@
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
-import { encodeSocketAddress, type SocketAddress } from './addresses.ts';
+import type { SocketAddress } from './addresses.ts';
 import { BATCH_PACKETS, PacketBatch } from './batch.ts';
-import { bindDescriptor, closeDescriptor, openDescriptor, setOption } from './descriptor.ts';
+import { connectUdp } from './connected-udp.ts';
 import { batchesAvailable, libc } from './libc.ts';
-import {
-  IP_RECVERR,
-  IPPROTO_IP,
-  IPPROTO_IPV6,
-  IPV6_RECVERR,
-  MSG_DONTWAIT,
-  MSG_ERRQUEUE,
-  SO_RCVBUF,
-  SO_REUSEADDR,
-  SO_REUSEPORT,
-  SOCK_DGRAM,
-  SOCK_NONBLOCK,
-  SOL_SOCKET,
-} from './linux.ts';
+import { MSG_DONTWAIT, MSG_ERRQUEUE } from './linux.ts';
 import { type BatchSender, QueryBatch } from './query-batch.ts';
-import { SocketError } from './socket-error.ts';
 
 export interface QuerySocket {
   /**
@@ -76,9 +62,6 @@ export function addressOfInterface(name: string, peer: string): string | undefin
   return networkInterfaces()[name]?.find((entry) => entry.family === family)?.address;
 }
 
-/** Asked for, and cut by the kernel to `net.core.rmem_max`: many replies may come at once. */
-const RECEIVE_BUFFER_OCTETS = 2 ** 20;
-
 let queries: QueryBatch | undefined;
 /** By the size of a packet: memory that is used by one socket at a time. */
 const replies = new Map<number, PacketBatch>();
@@ -99,7 +82,7 @@ class BatchedSocket implements QuerySocket, BatchSender {
     queries ??= new QueryBatch();
     this.#queries = queries;
     this.#batch = batchOf(options.replyOctets);
-    this.fd = connectDescriptor(options);
+    this.fd = connectUdp(options);
     this.#wake = createSocket(options.peer.address.includes(':') ? 'udp6' : 'udp4');
     this.#wake.on('message', (packet) => this.#receive(packet));
     this.#wake.on('error', (error: NodeJS.ErrnoException) => this.#reportErrors(error.code ?? 'EIO'));
@@ -164,23 +147,6 @@ function batchOf(octets: number): PacketBatch {
     replies.set(octets, batch);
   }
   return batch;
-}
-
-function connectDescriptor({ peer, source, shared }: QuerySocketOptions): number {
-  const fd = openDescriptor(peer, SOCK_DGRAM | SOCK_NONBLOCK);
-  setOption(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_OCTETS);
-  if (peer.address.includes(':')) setOption(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
-  else setOption(fd, IPPROTO_IP, IP_RECVERR, 1);
-  if (shared) {
-    setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-    setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
-  }
-  if (source !== undefined) bindDescriptor(fd, source, 'udp', shared ? 'shared' : 'alone');
-  const encoded = encodeSocketAddress(peer);
-  if (libc().connect(fd, encoded, encoded.length) === 0) return fd;
-  const error = new SocketError('connect to', peer, libc().errno());
-  closeDescriptor(fd);
-  throw error;
 }
 
 /** `node:dgram` connects in its own time; what is sent before is kept. */

@@ -23,18 +23,19 @@ export class ReplyBatch implements RefusedMessages {
   /**
    * Takes an answer; sends those before it if they leave by another socket, or are as many as a batch holds.
    *
-   * @param envelope memory that begins with the envelope, as a batch wrote it
+   * @param envelope memory with the envelope, as a batch wrote it
    * @param response memory that begins with the answer
+   * @param at where the envelope begins
    */
-  add(fd: number, envelope: Uint8Array, response: Uint8Array, length: number): void {
+  add(fd: number, envelope: Uint8Array, response: Uint8Array, length: number, at = 0): void {
     if (this.#fd !== fd || this.#count === ANSWERS) this.flush();
     this.#fd = fd;
     const index = this.#count++;
     const row = this.#row;
-    row.address(index, envelope);
+    row.address(index, envelope, at);
     const { octets } = row;
-    const at = row.packetAt(index);
-    for (let octet = 0; octet < length; octet++) octets[at + octet] = response[octet] ?? 0;
+    const to = row.packetAt(index);
+    for (let octet = 0; octet < length; octet++) octets[to + octet] = response[octet] ?? 0;
     row.setLength(index, length);
   }
 

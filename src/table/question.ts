@@ -84,6 +84,20 @@ export class QuestionReader {
     return joinSums(one, other);
   }
 
+  /** Whether one of the first labels may stand for others: `*`, `any`, or one with a slash in it (keys of etcd). */
+  hasWildcard(labels: number): boolean {
+    const { name, labelStarts } = this;
+    for (let label = 0; label < labels; label++) {
+      const at = labelStarts[label] ?? 0;
+      const length = name[at] ?? 0;
+      if (length === 1 && name[at + 1] === 0x2a) return true;
+      if (length === 3 && name[at + 1] === 0x61 && name[at + 2] === 0x6e && name[at + 3] === 0x79)
+        return true;
+      for (let octet = 1; octet <= length; octet++) if (name[at + octet] === 0x2f) return true;
+    }
+    return false;
+  }
+
   /** The finished hash of the question. @param salt that of the view */
   hashOfQuestion(salt: number): number {
     return finishQuestion(this.hash ^ salt, this.#keys, this.type, this.dnsClass, this.cachedFlags());

@@ -13,10 +13,8 @@ import { ASKED, matchAskRules } from './ask-rules.ts';
 import { Counters } from './counters.ts';
 import { findAddresses, findRedirected, isCurrent } from './derived.ts';
 import { EntryFinder } from './entry-finder.ts';
-import { finishHash, HASH_KEYS } from './hash.ts';
+import { finishHash, HASH_KEYS, hashName } from './hash.ts';
 import {
-  BELOW_ASK_ANY,
-  BELOW_COMPLETE,
   CACHED,
   CACHED_FLAG,
   epochOf,
@@ -37,7 +35,7 @@ import {
 import { type TableViews, viewTable } from './memory.ts';
 import { PARSED, QuestionReader } from './question.ts';
 import { ResponseWriter } from './response.ts';
-import { isInScope } from './scope.ts';
+import { isInScope, isLeftToChain, sharesDefaultCache } from './scope.ts';
 import { VERDICT } from './types.ts';
 import { NO_VIEW, ViewFinder } from './view-finder.ts';
 
@@ -76,6 +74,9 @@ export class TableReader {
   #view: DataView = new DataView(new ArrayBuffer(0));
   /** The outcome of the answer at hand. */
   #outcome = 0;
+  /** Of the question at hand, where it is left open: whether nothing here concerns its name, and what expired answer there is. */
+  isExternal = false;
+  expired: 'none' | 'recent' | 'rechecked' = 'none';
   /** The record of the view that is asked, as a word, and its flags. */
   #record = 0;
   #flags = 0;
@@ -97,6 +98,16 @@ export class TableReader {
     this.#response = new ResponseWriter(this.#views, this.#question, udpSize);
     this.#counters = new Counters(memory, reader);
     this.#viewFinder = new ViewFinder(this.#views, this.#question);
+  }
+
+  /** The question that was read last, in memory that the next one is read into. */
+  get question(): QuestionReader {
+    return this.#question;
+  }
+
+  /** The unsalted hash of a lower-case name in wire form. */
+  hashOf(name: Uint8Array): number {
+    return hashName(name, this.#atoms.slice(HEADER.KEYS, HEADER.KEYS + HASH_KEYS));
   }
 
   /** Call after a batch was received, before its first `answer`: memory seen from now on stays until `leave`. */
@@ -135,6 +146,8 @@ export class TableReader {
     client = start,
   ): number {
     if (packet !== this.#packet) this.#bind(packet);
+    this.isExternal = false;
+    this.expired = 'none';
     if (!this.#viewFinder.admits(group, packet, client)) return VERDICT.DROP;
     if (!this.#isPlain(start, length)) return this.#reject(packet, start, length);
     const question = this.#question;
@@ -180,6 +193,7 @@ export class TableReader {
     }
     const { hash, nameLength } = this.#question;
     const count = atoms[record + (VIEW.COUNT >> 2)] ?? 0;
+    let isConcerned = false;
     for (let index = 0; index < count; index++) {
       const publication = (atoms[record + (VIEW.PUBLICATIONS >> 2) + index] ?? 0) << (UNIT_SHIFT - 2);
       if (atoms[publication + (PUBLICATION.NODES >> 2)] === 0) continue;
@@ -190,7 +204,9 @@ export class TableReader {
       const answered =
         node === 0 ? this.#answerMissing(publication, start, max) : this.#answerFromNode(start, max, node);
       if (answered !== NEXT) return answered;
+      isConcerned ||= node !== 0;
     }
+    this.isExternal = !isConcerned && sharesDefaultCache(atoms, record);
     return this.#answerCachedOrAsk(start, max);
   }
 
@@ -294,9 +310,9 @@ export class TableReader {
       if (question.type === TYPE.ANY && (flags & ZONE_FLAG.ANY_MINIMAL) === 0)
         return this.#refuseAny(start, flags);
       if ((flags & ZONE_FLAG.KNOWN) === 0) return this.#fail(start);
-      if (asks(meaning & 0xff, skipped) || (flags & ZONE_FLAG.MISSING_ASK) !== 0)
+      if (isLeftToChain(meaning & 0xff, skipped) || (flags & ZONE_FLAG.MISSING_ASK) !== 0)
         return this.#answerCachedOrAsk(start, max);
-      if ((flags & ZONE_FLAG.ASK_WILDCARDS) !== 0 && this.#hasWildcard(skipped))
+      if ((flags & ZONE_FLAG.ASK_WILDCARDS) !== 0 && question.hasWildcard(skipped))
         return this.#answerCachedOrAsk(start, max);
       if ((flags & ZONE_FLAG.MISSING_NEXT) !== 0) return NEXT;
       return this.#response.writeNegative(start, max, settings, RCODE.NXDOMAIN, this.#offersRecursion);
@@ -313,20 +329,6 @@ export class TableReader {
   /** The objects that a zone is made from are not listed yet. */
   #fail(start: number): number {
     return this.#response.writeCode(start, RCODE.SERVFAIL, this.#offersRecursion);
-  }
-
-  /** Whether a label of those that are missing may stand for others: `*`, `any`, or one with a slash in it (keys of etcd). */
-  #hasWildcard(skipped: number): boolean {
-    const { name, labelStarts } = this.#question;
-    for (let label = 0; label < skipped; label++) {
-      const at = labelStarts[label] ?? 0;
-      const length = name[at] ?? 0;
-      if (length === 1 && name[at + 1] === 0x2a) return true;
-      if (length === 3 && name[at + 1] === 0x61 && name[at + 2] === 0x6e && name[at + 3] === 0x79)
-        return true;
-      for (let octet = 1; octet <= length; octet++) if (name[at + octet] === 0x2f) return true;
-    }
-    return false;
   }
 
   #answerCachedOrAsk(start: number, max: number): number {
@@ -381,12 +383,12 @@ export class TableReader {
       0,
       shapeOf(question.nameLength, KIND.CACHED, this.#flags & 0xffff),
     );
-    if (entry === 0 || (words[(entry + CACHED.EXPIRES) >> 2] ?? 0) <= this.#second) return 0;
+    if (entry === 0) return 0;
+    const expires = words[(entry + CACHED.EXPIRES) >> 2] ?? 0;
+    if (expires <= this.#second) {
+      this.expired = (words[(entry + CACHED.FRESH_UNTIL) >> 2] ?? 0) < expires ? 'rechecked' : 'recent';
+      return 0;
+    }
     return isCurrent(this.#views, entry) ? entry : 0;
   }
-}
-
-/** Whether names so many labels below a node are left to the chain. @param below as it is stored */
-function asks(below: number, labels: number): boolean {
-  return below !== BELOW_COMPLETE && (below === BELOW_ASK_ANY || below === labels);
 }

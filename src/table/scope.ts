@@ -1,8 +1,19 @@
 /**
- * Whether a publication may know the closest encloser of a name: the reader's side of its scope.
+ * What a name that has no node is the concern of: the reader's side of the scopes of publications, and of views.
  */
-import { PUBLICATION, SCOPE, SCOPE_FLAG, scopeBit, UNIT_SHIFT } from './layout.ts';
+import {
+  BELOW_ASK_ANY,
+  BELOW_COMPLETE,
+  HEADER,
+  PUBLICATION,
+  SCOPE,
+  SCOPE_FLAG,
+  scopeBit,
+  UNIT_SHIFT,
+  VIEW,
+} from './layout.ts';
 import type { QuestionReader } from './question.ts';
+import { DEFAULT_VIEW } from './types.ts';
 
 /**
  * Whether the closest encloser must be looked for: it may be there, and what it says may be something else than to go on.
@@ -25,4 +36,17 @@ export function isInScope(
   const from = labelStarts[labels - kept] ?? 0;
   const bit = scopeBit(question.wordAt(from), nameLength - from);
   return (((atoms[scope + (SCOPE.BITS >> 2) + (bit >> 5)] ?? 0) >>> (bit & 31)) & 1) === 1;
+}
+
+/** Whether names so many labels below a node are left to the chain. @param below as it is stored */
+export function isLeftToChain(below: number, labels: number): boolean {
+  return below !== BELOW_COMPLETE && (below === BELOW_ASK_ANY || below === labels);
+}
+
+/** Whether a view has the cache of the default view. @param record of the view, as a word */
+export function sharesDefaultCache(atoms: Int32Array, record: number): boolean {
+  const directory = (atoms[HEADER.VIEWS] ?? 0) << (UNIT_SHIFT - 2);
+  const own = (atoms[directory + DEFAULT_VIEW] ?? 0) << (UNIT_SHIFT - 2);
+  const salt = VIEW.SALT >> 2;
+  return own === record || atoms[own + salt] === atoms[record + salt];
 }

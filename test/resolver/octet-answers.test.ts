@@ -4,314 +4,18 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { silentLog } from '../../src/base/log.ts';
-import { ManualClock } from '../../src/base/testing/manual-clock.ts';
-import { createHandleQuery } from '../../src/chain/handle-query.ts';
-import type { PendingQuery } from '../../src/chain/pending-query.ts';
-import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
-import { type CachingRules, SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
-import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
-import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { replyFromEntry } from '../../src/handlers/resolver/cached-reply.ts';
-import { Resolver, type ResolverSettings } from '../../src/handlers/resolver/resolver.ts';
-import { TableWriter } from '../../src/table/writer.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { parseName } from '../../src/wire/name.ts';
-import { type Message, type RecordData, type ResourceRecord, TYPE } from '../../src/wire/types.ts';
-import { RawUpstream } from './raw-upstream.ts';
-
-const CLIENT = { address: '192.0.2.77', port: 5353, transport: 'udp' } as const;
-const settle = () => new Promise((resolve) => setImmediate(resolve));
-
-interface Question {
-  readonly name: string;
-  readonly type: number;
-  readonly edns: Message['edns'];
-  readonly header: Message['header'];
-}
-
-/** Makes the packet of a reply from the packet of the query that it is for. */
-type Reply = (query: Uint8Array) => Uint8Array;
-
-/** One resolver with its own table, clock and server. */
-class Side {
-  readonly clock = new ManualClock();
-  readonly upstream = new RawUpstream();
-  readonly table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7 });
-  readonly resolver: Resolver;
-  readonly responses: (Uint8Array | undefined)[] = [];
-  readonly slowly;
-  taken = 0;
-
-  constructor(settings: ResolverSettings) {
-    this.resolver = new Resolver(settings, {
-      table: this.table,
-      clock: this.clock,
-      log: silentLog,
-      random: () => 0.5,
-      resolveName: () => Promise.reject(new Error('no names here')),
-      connect: () => this.upstream,
-    });
-    const options = { recursionAvailable: true, log: silentLog };
-    this.slowly = createHandleQuery((query) => this.resolver.answer(query), options);
-  }
-
-  askHandlers(packet: Uint8Array): void {
-    const index = this.responses.push(undefined) - 1;
-    void this.slowly(packet, CLIENT).then((response) => {
-      this.responses[index] = response;
-    });
-  }
-
-  askByPacket(packet: Uint8Array): void {
-    const index = this.responses.push(undefined) - 1;
-    const answers = this.resolver.packetPath({ isExternal: () => true, onAnswer: () => {} });
-    const octets = Uint8Array.of(7, 7, ...packet, 7);
-    const view = new DataView(octets.buffer);
-    const pending: PendingQuery = {
-      octets,
-      view,
-      start: 2,
-      length: packet.length,
-      client: CLIENT.address,
-      group: 0,
-      respond: (response, length) => {
-        this.responses[index] = response.slice(0, length);
-      },
-      handOver: () => this.askHandlers(packet),
-      fail: (error) => {
-        throw error;
-      },
-    };
-    if (answers.ask(pending)) this.taken += 1;
-    else {
-      this.responses.pop();
-      this.askHandlers(packet);
-    }
-  }
-
-  async answer(replies: readonly Reply[]): Promise<void> {
-    await settle();
-    for (const reply of replies) {
-      const query = this.upstream.packets.at(-1);
-      if (query !== undefined) this.upstream.receive(reply(query));
-      await settle();
-    }
-    this.clock.advance(DEFAULT_FORWARD_PLAN.timing.deadline);
-    await settle();
-  }
-
-  /** What is cached, read back. */
-  cached() {
-    return [...this.table.cachedEntries()].map(({ body, ttlOffsets, ...entry }) => {
-      const { bytes, rotation, ...rest } = body;
-      const run = rotation && { count: rotation.count, stride: rotation.stride };
-      const reply = inLowerCase(replyFromEntry({ ...entry, body, ttlOffsets }, entry.stored));
-      return { ...entry, ...rest, run, reply, ttls: ttlOffsets.length };
-    });
-  }
-
-  stats() {
-    const { forward, forwarding, cachingResolver } = this.resolver.stats();
-    const { coalesced, refused, droppedRecords } = forward;
-    const upstreams = forward.upstreams.map(({ smoothedRoundTrip, ...rest }) => rest);
-    return { coalesced, refused, droppedRecords, upstreams, forwarding, cachingResolver };
-  }
-}
-
-/** Names are the same in whatever letters they are written, and however they are shortened. */
-const inLowerCase = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value, (_, part) => (typeof part === 'string' ? part.toLowerCase() : part)));
-
-const read = (response: Uint8Array | undefined): unknown => {
-  if (response === undefined) return undefined;
-  const { questions, ...rest } = decodeMessage(response);
-  return { questions, rest: inLowerCase(rest) };
-};
-
-const record = (name: string, ttl: number, data: RecordData): ResourceRecord => ({
-  name: parseName(name),
-  class: 1,
-  ttl,
-  data,
-});
-
-const ttl = fc.oneof(
-  fc.integer({ min: 0, max: 100_000 }),
-  fc.constantFrom(0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff),
-);
-const ipv4 = fc.nat(255).map((octet): RecordData => ({ kind: 'A', address: `192.0.2.${octet}` }));
-const ipv6 = fc.nat(9).map((digit): RecordData => ({ kind: 'AAAA', address: `2001:db8::${digit}` }));
-const other = fc.constantFrom<RecordData>(
-  { kind: 'CNAME', target: parseName('other.example.') },
-  { kind: 'TXT', strings: [Uint8Array.of(1, 2)] },
-  { kind: 'NS', target: parseName('ns.example.') },
-);
-const data = fc.oneof({ weight: 5, arbitrary: ipv4 }, { weight: 5, arbitrary: ipv6 }, other);
-const name = fc.constantFrom('www.example.', 'wWw.eXample.', 'a.b.c.example.', 'x.');
-/** Aliases of a name, one leading to the next; some lead back. */
-const aliases = fc.array(
-  fc.constantFrom('a.example.', 'B.c.Example.', 'other.', 'www.example.', 'far.away.test.'),
-  { maxLength: 3 },
-);
-const soa = fc.record({
-  zone: fc.constantFrom('.', 'example.', 'c.example.', 'test.', 'elsewhere.'),
-  ttl,
-  minimum: fc.constantFrom(0, 1, 5, 900),
-});
-const sections = fc.record({
-  shape: fc.constantFrom('any', 'answer', 'denial'),
-  aliases,
-  soa,
-  answers: fc.array(fc.record({ own: fc.boolean(), ttl, data }), { maxLength: 40 }),
-  wanted: fc.boolean(),
-  authorities: fc.array(data, { maxLength: 1 }),
-  rcode: fc.constantFrom(0, 0, 0, 2, 3),
-  truncated: fc.constantFrom(false, false, false, true),
-  authenticData: fc.boolean(),
-  edns: fc.constantFrom(
-    undefined,
-    { version: 0, udpSize: 1232, dnssecOk: false, extendedRcode: 0, options: [] },
-    { version: 0, udpSize: 1232, dnssecOk: true, extendedRcode: 1, options: [] },
-    {
-      version: 1,
-      udpSize: 1,
-      dnssecOk: true,
-      extendedRcode: 0,
-      options: [{ code: 10, data: Uint8Array.of(1, 2, 3) }],
-    },
-  ),
-});
-
-/** A reply that is well formed, to the question whatever it is. */
-function wellFormed(
-  asked: Question,
-  parts: typeof sections extends fc.Arbitrary<infer T> ? T : never,
-): Reply {
-  const isWanted = ({ kind }: RecordData) => (kind === 'AAAA') === (asked.type === TYPE.AAAA);
-  return (query) => {
-    const own = parts.shape === 'any' ? [] : parts.aliases;
-    const end = own.at(-1) ?? asked.name;
-    const along = own.map((target, step) =>
-      record(own[step - 1] ?? asked.name, 60 * step + 1, { kind: 'CNAME', target: parseName(target) }),
-    );
-    const answers = parts.answers
-      .filter((each) => parts.shape !== 'denial' && (!parts.wanted || (each.own && isWanted(each.data))))
-      .map((each) => record(each.own ? end : 'else.example.', each.ttl, each.data));
-    const { zone, minimum } = parts.soa;
-    const denial = record(zone, parts.soa.ttl, {
-      kind: 'SOA',
-      primary: parseName(`ns.${asked.name}`),
-      mailbox: parseName('root.example.'),
-      serial: 1,
-      refresh: 2,
-      retry: 3,
-      expire: 4,
-      minimum,
-    });
-    const message: Message = {
-      header: {
-        ...QUERY_HEADER,
-        response: true,
-        rcode: parts.rcode,
-        truncated: parts.truncated,
-        authenticData: parts.authenticData,
-      },
-      questions: [{ name: parseName(asked.name), type: asked.type, class: 1 }],
-      answers: [...along, ...answers],
-      authorities:
-        parts.shape === 'any'
-          ? parts.authorities.map((each) => record('example.', 60, each))
-          : parts.shape === 'denial'
-            ? [denial]
-            : [],
-      additionals: [],
-      edns: parts.edns,
-    };
-    const octets = encodeMessage(message);
-    octets.set(query.subarray(0, 2));
-    return octets;
-  };
-}
-
-/** What a hostile server or a forger makes of a reply. */
-const change = fc.oneof(
-  { weight: 6, arbitrary: fc.constant((octets: Uint8Array) => octets) },
-  {
-    weight: 3,
-    // By exclusive or: an octet of the id that is set might be the right one, and that of the other side wrong.
-    arbitrary: fc.tuple(fc.nat(), fc.nat(255)).map(([at, bits]) => (octets: Uint8Array) => {
-      const changed = Uint8Array.from(octets);
-      const index = at % octets.length;
-      changed[index] = (changed[index] ?? 0) ^ bits;
-      return changed;
-    }),
-  },
-  fc.nat(40).map((more) => (octets: Uint8Array) => Uint8Array.of(...octets, ...new Uint8Array(more))),
-  fc.nat(60).map((less) => (octets: Uint8Array) => octets.slice(0, Math.max(0, octets.length - less))),
-  fc
-    .uint8Array({ maxLength: 80 })
-    .map((noise) => (octets: Uint8Array) => Uint8Array.of(...octets.slice(0, 2), ...noise)),
-);
-
-const question: fc.Arbitrary<Question> = fc.record({
-  name,
-  type: fc.constantFrom(TYPE.A, TYPE.AAAA, TYPE.A, TYPE.AAAA, TYPE.TXT),
-  edns: fc.option(
-    fc.record({
-      version: fc.constantFrom(0, 0, 0, 1),
-      udpSize: fc.constantFrom(0, 512, 600, 4096),
-      dnssecOk: fc.boolean(),
-      extendedRcode: fc.constant(0),
-      options: fc.constantFrom([], [{ code: 3, data: Uint8Array.of(9) }]),
-    }),
-    { nil: undefined },
-  ),
-  header: fc.record({
-    id: fc.nat(0xffff),
-    response: fc.constant(false),
-    opcode: fc.constant(0),
-    rcode: fc.constant(0),
-    authoritative: fc.boolean(),
-    recursionAvailable: fc.boolean(),
-    authenticData: fc.boolean(),
-    checkingDisabled: fc.boolean(),
-    truncated: fc.integer({ min: 0, max: 9 }).map((one) => one === 0),
-    recursionDesired: fc.integer({ min: 0, max: 9 }).map((one) => one > 0),
-  }),
-});
-
-const caching: fc.Arbitrary<CachingRules> = fc
-  .record({
-    minCacheTtl: fc.constantFrom(0, 0, 30, 5000),
-    maxCacheTtl: fc.constantFrom(undefined, undefined, 20, 3600),
-  })
-  .map((bounds) => ({ ...SERVE_CACHING, ...bounds }));
-
-const settingsOf = (rules: CachingRules, trustsAd: boolean): ResolverSettings => ({
-  forward: {
-    ...DEFAULT_FORWARD_PLAN,
-    loopDetection: false,
-    hedging: false,
-    trustsAd,
-    rules: [defaultRule([parseUpstream('192.0.2.53')])],
-  },
-  caching: rules,
-  changes: [],
-  filteredTypes: new Set(),
-  stale: undefined,
-  prefetch: false,
-});
-
-const encodeQuestion = ({ name: text, type, edns, header }: Question): Uint8Array =>
-  encodeMessage({
-    header,
-    edns,
-    questions: [{ name: parseName(text), type, class: 1 }],
-    answers: [],
-    authorities: [],
-    additionals: [],
-  });
+import {
+  caching,
+  change,
+  encodeQuestion,
+  question,
+  type Reply,
+  read,
+  sections,
+  settingsOf,
+  wellFormed,
+} from './plain-traffic.ts';
+import { ResolverSide } from './resolver-side.ts';
 
 it('is the same to the server, the client and the cache as the way of the handlers', async () => {
   let taken = 0;
@@ -320,8 +24,8 @@ it('is the same to the server, the client and the cache as the way of the handle
   await fc.assert(
     fc.asyncProperty(question, replies, caching, fc.boolean(), async (asked, parts, rules, trustsAd) => {
       const [handlers, octets] = [
-        new Side(settingsOf(rules, trustsAd)),
-        new Side(settingsOf(rules, trustsAd)),
+        new ResolverSide(settingsOf(rules, trustsAd)),
+        new ResolverSide(settingsOf(rules, trustsAd)),
       ];
       const made = parts.map(
         ([part, hostile]): Reply =>
@@ -336,7 +40,7 @@ it('is the same to the server, the client and the cache as the way of the handle
         octets.askByPacket(one);
       }
       await Promise.all([handlers.answer(made), octets.answer(made)]);
-      const withoutId = ({ upstream }: Side) => upstream.packets.map((sent) => sent.slice(2));
+      const withoutId = ({ upstream }: ResolverSide) => upstream.packets.map((sent) => sent.slice(2));
       expect(withoutId(octets)).toEqual(withoutId(handlers));
       expect(octets.responses.map(read)).toEqual(handlers.responses.map(read));
       expect(octets.cached()).toEqual(handlers.cached());

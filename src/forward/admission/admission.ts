@@ -44,6 +44,14 @@ export interface AdmissionEvents<Work> {
   refuse(work: Work): void;
 }
 
+/** What other threads have under way for the same servers. */
+export interface OtherThreads {
+  readonly running: number;
+  runningOf(client: string): number;
+  /** Says how many this one has. */
+  publish(running: number): void;
+}
+
 export class Admission<Work> {
   readonly #clock: Clock;
   readonly #events: AdmissionEvents<Work>;
@@ -58,6 +66,7 @@ export class Admission<Work> {
   #runningCount = 0;
   #refused = 0;
   #expiry: Timer | undefined;
+  #others: OtherThreads | undefined;
 
   constructor(limits: AdmissionLimits, clock: Clock, events: AdmissionEvents<Work>) {
     this.#limits = limits;
@@ -73,11 +82,22 @@ export class Admission<Work> {
 
   /** Questions that are in flight or wait. */
   get size(): number {
-    return this.#runningCount + this.#all.size;
+    return this.#runningInAll() + this.#all.size;
+  }
+
+  /** Counts what other threads have under way too, from now on; undefined: there are none. */
+  countOthers(others: OtherThreads | undefined): void {
+    this.#others = others;
+    others?.publish(this.#runningCount);
+  }
+
+  /** Other threads may have fewer under way. */
+  resume(): void {
+    if (this.#all.size > 0) this.#startNext();
   }
 
   statistics(): AdmissionStatistics {
-    return { running: this.#runningCount, waiting: this.#all.size, refused: this.#refused };
+    return { running: this.#runningInAll(), waiting: this.#all.size, refused: this.#refused };
   }
 
   /** Asks for admission. `run` or `refuse` may be called before this returns. */
@@ -103,6 +123,7 @@ export class Admission<Work> {
     if (ticket.state !== 'running') return;
     ticket.state = 'over';
     this.#runningCount -= 1;
+    this.#others?.publish(this.#runningCount);
     const left = this.#runningOf(ticket.client) - 1;
     if (left > 0) this.#running.set(ticket.client, left);
     else this.#running.delete(ticket.client);
@@ -115,15 +136,20 @@ export class Admission<Work> {
     for (const ticket of [...this.#all]) this.#refuse(ticket);
   }
 
+  #runningInAll(): number {
+    return this.#runningCount + (this.#others?.running ?? 0);
+  }
+
   #load(client: string): number {
     return this.#runningOf(client) + this.#waiting.count(client);
   }
 
   #mayRun(client: string): boolean {
     const { inFlight, perClient } = this.#limits;
-    const free = inFlight - this.#runningCount;
+    const free = inFlight - this.#runningInAll();
     if (free <= 0) return false;
-    return free > inFlight >> 2 || this.#runningOf(client) < perClient;
+    if (free > inFlight >> 2) return true;
+    return this.#runningOf(client) + (this.#others?.runningOf(client) ?? 0) < perClient;
   }
 
   #runningOf(client: string): number {
@@ -133,6 +159,7 @@ export class Admission<Work> {
   #start(ticket: Ticket<Work>): void {
     ticket.state = 'running';
     this.#runningCount += 1;
+    this.#others?.publish(this.#runningCount);
     this.#running.set(ticket.client, this.#runningOf(ticket.client) + 1);
     this.#events.run(ticket.work);
   }
@@ -195,7 +222,7 @@ export class Admission<Work> {
   }
 
   #nextTicket(): Ticket<Work> | undefined {
-    if (this.#runningCount >= this.#limits.inFlight) return undefined;
+    if (this.#runningInAll() >= this.#limits.inFlight) return undefined;
     for (const [client, [oldest]] of this.#queues)
       if (oldest !== undefined && this.#mayRun(client)) return oldest;
     return undefined;

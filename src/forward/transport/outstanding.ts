@@ -128,8 +128,7 @@ export class Outstanding<Entry extends Asked> {
     }
     if (entry.query.plain !== undefined && !this.#takeCase(entry, entry.query.plain, packet, start, length))
       return undefined;
-    const isRaw = !isCut && raw.take(packet, start, length, entry.query);
-    const reply = isRaw ? raw : decode(packet.subarray(start, start + length), isCut);
+    const reply = replyFrom(packet, start, length, isCut, entry.query);
     if (reply !== undefined && this.#isForged(reply)) {
       this.#dropped.strange += 1;
       return undefined;
@@ -156,6 +155,22 @@ export class Outstanding<Entry extends Asked> {
 
 /** The one raw reply that is lent at a time. */
 const raw = new RawReply();
+
+/**
+ * The reply that a packet holds, whose id and question are those of a query; undefined if it is none that can be read.
+ *
+ * @param isCut the packet was longer than what is here of it
+ */
+export function replyFrom(
+  packet: Uint8Array,
+  start: number,
+  length: number,
+  isCut: boolean,
+  query: QueryMessage,
+): UpstreamReply | undefined {
+  const isRaw = !isCut && raw.take(packet, start, length, query);
+  return isRaw ? raw : decode(packet.subarray(start, start + length), isCut);
+}
 
 function decode(packet: Uint8Array, isCut: boolean): UpstreamReply | undefined {
   try {

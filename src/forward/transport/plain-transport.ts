@@ -7,8 +7,9 @@
  * TCP also carries a query whose UDP socket a forger has found, since nobody can answer there who does not see our packets.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { SocketAddress } from '../../socket/addresses.ts';
 import type { QueryMessage } from './query-message.ts';
-import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
+import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
 import { FORGERY_SUSPECTED } from './udp-transport.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
 
@@ -16,11 +17,17 @@ import type { UpstreamReply } from './upstream-reply.ts';
 const TCP_TIMEOUT = 1000;
 
 export class PlainTransport implements Transport {
+  readonly direct: DirectServer | undefined;
   readonly #udp: Transport;
   readonly #tcp: Transport;
   readonly #clock: Clock;
 
-  constructor(udp: Transport, tcp: Transport, clock: Clock) {
+  /** @param direct where any socket may ask the server by UDP; undefined: only those of `udp` may */
+  constructor(udp: Transport, tcp: Transport, clock: Clock, direct?: SocketAddress) {
+    this.direct = direct && {
+      peer: direct,
+      takeOver: (query, events) => new PlainExchange(this, query, events),
+    };
     this.#udp = udp;
     this.#tcp = tcp;
     this.#clock = clock;

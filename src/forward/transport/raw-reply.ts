@@ -61,6 +61,19 @@ export class RawReply {
    * @returns whether it is of these kinds; if not, the object means nothing
    */
   take(packet: Uint8Array, start: number, length: number, { octets, questionEnd }: QueryMessage): boolean {
+    const [type, dnsClass] = [uint16(octets, questionEnd - 4), uint16(octets, questionEnd - 2)];
+    return this.read(packet, start, length, questionEnd, type, dnsClass);
+  }
+
+  /** The same by what was asked for. @param questionEnd where the question ends, from `start` on */
+  read(
+    packet: Uint8Array,
+    start: number,
+    length: number,
+    questionEnd: number,
+    type: number,
+    dnsClass: number,
+  ): boolean {
     this.octets = packet;
     this.start = start;
     this.#length = length;
@@ -73,7 +86,6 @@ export class RawReply {
     this.answerCount = uint16(packet, start + 6);
     this.authorityCount = uint16(packet, start + 8);
     if (this.answerCount > MAX_RECORDS || this.authorityCount > 1) return false;
-    const [type, dnsClass] = [uint16(octets, questionEnd - 4), uint16(octets, questionEnd - 2)];
     if (type !== TYPE.A && type !== TYPE.AAAA) return false;
     names.begin(packet, start, length);
     if (names.read(HEADER_OCTETS) !== questionEnd - 4) return false;

@@ -1,6 +1,7 @@
 /**
  * Carries a query to one server and its reply back. Time-outs are decided elsewhere: it waits until it is cancelled.
  */
+import type { SocketAddress } from '../../socket/addresses.ts';
 import type { QueryMessage } from './query-message.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
 
@@ -35,7 +36,19 @@ export interface Exchange {
   cancel(): void;
 }
 
+/** A server that may be asked from any socket, so that other threads can ask it too. */
+export interface DirectServer {
+  readonly peer: SocketAddress;
+  /** Goes on with a query that another thread has sent: what comes of it is told to the exchange. */
+  takeOver(
+    query: QueryMessage,
+    events: ExchangeEvents,
+  ): Exchange & Pick<ExchangeEvents, 'replied' | 'failed'>;
+}
+
 export interface Transport {
+  /** Undefined: only this transport reaches the server as it is to be reached. */
+  readonly direct?: DirectServer | undefined;
   /** Sends a query. Events may come before this returns. */
   ask(query: QueryMessage, events: ExchangeEvents): Exchange;
   readonly dropped: Readonly<DroppedPackets>;

@@ -6,6 +6,8 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { QueuedTimer, TimerQueue } from '../../base/timer-queue.ts';
+import type { SocketAddress } from '../../socket/addresses.ts';
+import { RCODE } from '../../wire/types.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
 import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from '../transport/transport.ts';
 import { rcodeOf, type UpstreamReply } from '../transport/upstream-reply.ts';
@@ -73,6 +75,10 @@ export class Upstream {
   #networkErrors = 0;
   #loops = 0;
   #isRetired = false;
+  /** Packets that other threads dropped. */
+  readonly #dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
+  /** Queries that other threads have under way. */
+  inFlightElsewhere = 0;
 
   constructor({ text, transport, queriesPerSecond, timing, clock, onChange }: UpstreamOptions) {
     this.text = text;
@@ -104,6 +110,35 @@ export class Upstream {
     return this.#pacing?.wait(this.clock.monotonic()) ?? 0;
   }
 
+  /** Where other threads may ask it; undefined: only this object may. */
+  get peer(): SocketAddress | undefined {
+    return this.#pacing === undefined ? this.#transport.direct?.peer : undefined;
+  }
+
+  /**
+   * Goes on with a query that another thread has sent, and counted.
+   *
+   * @returns undefined where the server is one that other threads do not ask
+   */
+  takeOver(query: QueryMessage, events: AttemptEvents, askedAt: number): TakenOverAttempt | undefined {
+    const { direct } = this.#transport;
+    if (direct === undefined) return undefined;
+    const attempt = new Attempt(this, query, events, askedAt);
+    attempt.place = this.#attempts.push(attempt) - 1;
+    const exchange = direct.takeOver(query, attempt);
+    attempt.wait(exchange);
+    return { attempt, exchange };
+  }
+
+  /** Counts what another thread has asked and been told. */
+  count({ sent, answers, denials, strange, otherQuestion }: DirectCounts): void {
+    this.#sent += sent;
+    if (answers > 0) this.#replies.set(RCODE.NOERROR, (this.#replies.get(RCODE.NOERROR) ?? 0) + answers);
+    if (denials > 0) this.#replies.set(RCODE.NXDOMAIN, (this.#replies.get(RCODE.NXDOMAIN) ?? 0) + denials);
+    this.#dropped.strange += strange;
+    this.#dropped.otherQuestion += otherQuestion;
+  }
+
   /** Sends a query. Events may come before this returns. */
   ask(query: QueryMessage, events: AttemptEvents): Attempt {
     this.#sent += 1;
@@ -122,7 +157,7 @@ export class Upstream {
     if (this.#state !== from) this.#onChange(this, from);
   }
 
-  /** The first packet of a reply came. @internal for `Attempt` */
+  /** The first packet of a reply came. */
   heard(milliseconds: number): void {
     this.roundTrip.measure(milliseconds);
     this.note('replied');
@@ -170,8 +205,12 @@ export class Upstream {
       timeouts: this.#timeouts,
       networkErrors: this.#networkErrors,
       loops: this.#loops,
-      dropped: { ...this.#transport.dropped },
-      inFlight: this.#attempts.length,
+      dropped: {
+        ...this.#transport.dropped,
+        strange: this.#transport.dropped.strange + this.#dropped.strange,
+        otherQuestion: this.#transport.dropped.otherQuestion + this.#dropped.otherQuestion,
+      },
+      inFlight: this.#attempts.length + this.inFlightElsewhere,
       smoothedRoundTrip: this.roundTrip.smoothed,
       timeout: this.roundTrip.timeout(),
     };
@@ -191,6 +230,22 @@ export class Upstream {
   }
 }
 
+/** A query that another thread has sent. What comes of it is told to the exchange. */
+export interface TakenOverAttempt {
+  readonly attempt: Attempt;
+  readonly exchange: Pick<ExchangeEvents, 'replied' | 'failed'>;
+}
+
+/** What another thread has sent to the server, and been told: counts since the last time. */
+export interface DirectCounts {
+  readonly sent: number;
+  /** Replies NOERROR and NXDOMAIN. */
+  readonly answers: number;
+  readonly denials: number;
+  readonly strange: number;
+  readonly otherQuestion: number;
+}
+
 /** One query under way. */
 export class Attempt extends QueuedTimer implements ExchangeEvents {
   readonly upstream: Upstream;
@@ -200,19 +255,24 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   readonly #askedAt: number;
   #events: AttemptEvents | undefined;
   #exchange: Exchange | undefined;
-  /** Milliseconds from being slow to being overdue. */
-  #left = 0;
+  /** Of the clock's monotonic time. */
+  #overdueAt = 0;
   #isSlow = false;
   #isOverdue = false;
   #isHeard = false;
   #isDone = false;
 
-  constructor(upstream: Upstream, query: QueryMessage, events: AttemptEvents) {
+  constructor(
+    upstream: Upstream,
+    query: QueryMessage,
+    events: AttemptEvents,
+    askedAt = upstream.clock.monotonic(),
+  ) {
     super();
     this.upstream = upstream;
     this.query = query;
     this.#events = events;
-    this.#askedAt = upstream.clock.monotonic();
+    this.#askedAt = askedAt;
   }
 
   get isOverdue(): boolean {
@@ -228,11 +288,21 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   }
 
   start(transport: Transport): void {
+    this.#setTimer();
+    this.#exchange = transport.ask(this.query, this);
+  }
+
+  /** Waits for what comes of an exchange that has begun. */
+  wait(exchange: Exchange): void {
+    this.#setTimer();
+    this.#exchange = exchange;
+  }
+
+  #setTimer(): void {
     const { slowness, roundTrip } = this.upstream;
     const slowAfter = roundTrip.hedgeDelay();
-    this.#left = roundTrip.timeout() - slowAfter;
+    this.#overdueAt = this.#askedAt + roundTrip.timeout();
     slowness.set(this, this.#askedAt + slowAfter);
-    this.#exchange = transport.ask(this.query, this);
   }
 
   /** The question needs it no longer. What it shows of the server is still waited for, until it is overdue. */
@@ -284,9 +354,10 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     }
     this.#isSlow = true;
     const { timeout, clock } = this.upstream;
-    if (this.#left > 0) timeout.set(this, clock.monotonic() + this.#left);
+    const isOverdue = this.#overdueAt <= clock.monotonic();
+    if (!isOverdue) timeout.set(this, this.#overdueAt);
     this.#events?.slow(this);
-    if (this.#left <= 0 && !this.#isDone) this.#overdue();
+    if (isOverdue && !this.#isDone) this.#overdue();
   }
 
   #overdue(): void {

@@ -121,6 +121,12 @@ export class LocalHandlers {
     return this.#data.names.fileOf(record);
   }
 
+  /** Whether `mayExist` is true of any name. */
+  get mayKnowNames(): boolean {
+    const { done: isEmpty = false } = this.#data.names.names()[Symbol.iterator]().next();
+    return !isEmpty || this.#rules.hasAddresses;
+  }
+
   /** Whether `replyChanges` leave replies alone that hold addresses, or deny what is not known here. */
   get leavesAddresses(): boolean {
     return leavesAddresses(this.#settings.replies);

@@ -42,6 +42,8 @@ export interface QuestionRuleBook {
   readonly handler: Handler;
   /** Whether a domain that the name is in has addresses for all its names: then it is no name that does not exist. */
   readonly hasAddress: (name: NameKey) => boolean;
+  /** Whether there is such a domain. */
+  readonly hasAddresses: boolean;
 }
 
 /** @param exists whether a name or one below it is known */
@@ -63,6 +65,7 @@ export function compileQuestionRules(
         next(query),
     },
     hasAddress: (name) => scopes.some(name, isAddress),
+    hasAddresses: rules.routes.some(({ action }) => isAddress(action)),
   };
 }
 

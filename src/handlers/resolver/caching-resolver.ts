@@ -40,6 +40,8 @@ export interface CachingResolverOptions {
   readonly stale: () => StaleSettings | undefined;
   /** Grows with every change of what answers are made from. */
   readonly generation: () => number;
+  /** Milliseconds that the client of a question has waited already. */
+  readonly waited: (question: QuestionKey) => number;
 }
 
 export interface CachingResolverCounts {
@@ -107,9 +109,9 @@ export class CachingResolver {
     return this.#options.generation();
   }
 
-  /** Counts a question that was asked elsewhere, since nothing was remembered. */
-  noteMiss(): void {
-    this.#misses += 1;
+  /** Counts questions that were asked elsewhere, since nothing was remembered. */
+  noteMisses(questions: number): void {
+    this.#misses += questions;
   }
 
   /** Remembers the answer to such a question. @param before the generation when it came */
@@ -150,15 +152,16 @@ export class CachingResolver {
     const question = query.questionKey;
     const underWay = this.#refreshes.find(question);
     if (underWay !== undefined) return underWay.answer;
+    const waited = this.#options.waited(question);
     const fetched = this.#fetch(query, 'useful').finally(() => this.#refreshes.remove(refresh));
-    const answer = this.#answerOrServeStale(fetched, stale);
+    const answer = this.#answerOrServeStale(fetched, stale, waited);
     const refresh: Refresh = { question, answer, nextInChain: undefined };
     this.#refreshes.add(refresh);
     return answer;
   }
 
   /** @param fetched ends with the question, which may be long after the client has its answer */
-  #answerOrServeStale(fetched: Promise<Answer>, stale: Stale): Promise<Answer> {
+  #answerOrServeStale(fetched: Promise<Answer>, stale: Stale, waited: number): Promise<Answer> {
     const { clock, generation } = this.#options;
     const before = generation();
     return new Promise((resolve) => {
@@ -171,7 +174,7 @@ export class CachingResolver {
       };
       // The stale answer may be of servers that are no longer to be asked.
       const serveStale = () => settle(() => (before === generation() ? this.#keepStale(stale) : fetched));
-      const timeout = timeoutWith(stale);
+      const timeout = Math.max(0, timeoutWith(stale) - waited);
       const timer = clock.after(timeout, serveStale);
       if (timeout === 0) serveStale();
       fetched.then((answer) => (isFailure(answer) ? serveStale() : settle(() => answer)), serveStale);

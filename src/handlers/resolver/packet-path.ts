@@ -35,7 +35,7 @@ export interface ResolverParts {
   readonly forwarder: Forwarder;
   readonly forwarding: Forwarding;
   readonly cachingResolver: CachingResolver;
-  readonly table: Pick<TableWriter, 'cache' | 'hasCached'>;
+  readonly table: Pick<TableWriter, 'cache' | 'dropCached' | 'hasCached'>;
   readonly clock: Clock;
   /** Whether the settings leave raw replies as they are. May change. */
   readonly isUsable: () => boolean;
@@ -90,7 +90,7 @@ export class PacketForwarding {
     };
     const waiter = new Waiter(pending, question, reader, cachingResolver.generation, clock.monotonic(), this);
     if (!forwarder.ask(question, { address: pending.client }, waiter)) return false;
-    cachingResolver.noteMiss();
+    cachingResolver.noteMisses(1);
     return true;
   }
 
@@ -105,7 +105,7 @@ export class PacketForwarding {
       this.#isTrue(waiter, lent.reply)
     ) {
       const isCurrent = cachingResolver.generation === generation;
-      const length = this.#raw.answer(waiter, lent.reply, forwarding.settings, isCurrent);
+      const length = this.#raw.answer(waiter, lent.reply, forwarding.settings.caching, isCurrent);
       if (length > 0) {
         forwarding.observe(lent.milliseconds);
         this.#respond(waiter, this.#raw.octets, length);

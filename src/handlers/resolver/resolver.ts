@@ -19,8 +19,9 @@ import { boundTtls } from './bound-ttls.ts';
 import { CachingResolver, type CachingResolverCounts, type StaleSettings } from './caching-resolver.ts';
 import { listChangedDomains } from './changed-domains.ts';
 import { Forwarding, type ForwardingCounts, type ReplySettings } from './forwarding.ts';
-import { PacketForwarding, type PacketForwardingOptions } from './packet-path.ts';
+import { PacketForwarding, type PacketForwardingOptions, type ResolverParts } from './packet-path.ts';
 import { Prefetching } from './prefetching.ts';
+import { ReaderPath, type ReaderPathOptions } from './reader-path.ts';
 
 export interface ResolverSettings extends ReplySettings {
   readonly forward: ForwardPlan;
@@ -61,6 +62,7 @@ export class Resolver {
   readonly #prefetching: Prefetching;
   #settings: ResolverSettings;
   #generation = 0;
+  #readerPath: ReaderPath | undefined;
 
   constructor(settings: ResolverSettings, options: ResolverOptions) {
     const { table, clock, log, before = [] } = options;
@@ -76,6 +78,7 @@ export class Resolver {
       recursionAvailable: true,
       stale: () => this.#settings.stale,
       generation: () => this.#generation,
+      waited: (question) => this.#forwarder.tried.waited(question),
     });
     this.#prefetching = new Prefetching({
       table,
@@ -97,7 +100,18 @@ export class Resolver {
 
   /** Another way to answers, for questions that nobody before the resolver has anything to say of. */
   packetPath(options: PacketForwardingOptions): PacketForwarding {
-    const parts = {
+    return new PacketForwarding(this.#parts(), options);
+  }
+
+  /** Has reader threads forward such questions by themselves. To be called once. */
+  readerPath(options: Omit<ReaderPathOptions, 'servesStaleAtOnce'>): ReaderPath {
+    const servesStaleAtOnce = () => this.#settings.stale?.timeout === 0;
+    this.#readerPath = new ReaderPath(this.#parts(), { ...options, servesStaleAtOnce });
+    return this.#readerPath;
+  }
+
+  #parts(): ResolverParts {
+    return {
       forwarder: this.#forwarder,
       forwarding: this.#forwarding,
       cachingResolver: this.#cachingResolver,
@@ -105,7 +119,6 @@ export class Resolver {
       clock: this.#clock,
       isUsable: () => leavesPlainReplies(this.#settings),
     };
-    return new PacketForwarding(parts, options);
   }
 
   /** Whether a question is our own, sent back by a server that we asked. It gets no answer. */
@@ -134,15 +147,18 @@ export class Resolver {
     const domains = isOnlyForward ? listChangedDomains(before.forward.rules, settings.forward.rules) : [ROOT];
     for (const domain of domains) this.forget(domain);
     this.#forwarder.change(settings.forward);
+    this.#readerPath?.update();
   }
 
   /** Forgets what is cached of a name and all below it. @returns how many answers that were */
   forget(domain: NameKey): number {
     this.#generation += 1;
+    this.#readerPath?.noteGeneration();
     return this.#table.dropCachedWithin(encodeName(domain));
   }
 
   stats(): ResolverStats {
+    this.#readerPath?.count();
     return {
       forward: this.#forwarder.statistics(),
       forwarding: this.#forwarding.count(),
@@ -155,6 +171,7 @@ export class Resolver {
   stop(): void {
     this.#prefetching.stop();
     this.#forwarder.stop();
+    this.#readerPath?.update();
   }
 }
 

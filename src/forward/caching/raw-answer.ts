@@ -1,0 +1,100 @@
+/**
+ * Makes the response to a client from a raw reply, by copying octets.
+ *
+ * The records stand behind the question in the reply, in the cache and in every response alike, and the question is equally long
+ * in all of them: so pointers lead to the same names.
+ */
+import { OPT_OCTETS, writeOpt } from '../../wire/query-records.ts';
+import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
+import type { RawReply } from '../transport/raw-reply.ts';
+import { type CachingRules, keepNegative, keepPositive, keptTtl } from './caching-rules.ts';
+
+/** A query that waits, as octets, and what was read of it when it came. */
+export interface RawQuery {
+  readonly octets: Uint8Array;
+  readonly start: number;
+  /** The first octet behind its question, from `start` on. */
+  readonly questionEnd: number;
+  readonly question: { readonly dnssecOk: boolean };
+  readonly hasOpt: boolean;
+  /** What its OPT record says, in octets. */
+  readonly udpSize: number;
+}
+
+/** In the third and fourth octet. */
+const FLAG = { QR: 0x80, RD: 0x01, RA: 0x80, AD: 0x20, CD: 0x10 } as const;
+
+export class RawAnswer {
+  /** Where responses are written to. */
+  readonly octets = new Uint8Array(MAX_MESSAGE_OCTETS);
+  /** The seconds that the answer written last may be kept; 0: it must not be. */
+  lifetime = 0;
+  readonly #view = new DataView(this.octets.buffer);
+
+  /**
+   * Writes the response to a query, with TTLs within the bounds of the rules where the answer may be kept.
+   *
+   * @param maxUdpSize what our OPT records say, and UDP responses may have at most, in octets
+   * @returns the octets of the response; 0 if it does not fit, and then nothing was written
+   */
+  write(query: RawQuery, reply: RawReply, rules: CachingRules, maxUdpSize: number): number {
+    const { questionEnd, hasOpt } = query;
+    const end = questionEnd + reply.recordsLength;
+    if (!this.fits(query, reply, maxUdpSize)) return 0;
+    this.#writeHead(query, reply);
+    this.#writeRecords(questionEnd, reply);
+    this.lifetime = this.#boundTtls(questionEnd, reply, rules);
+    return hasOpt ? writeOpt(this.octets, end, maxUdpSize, 0, query.question.dnssecOk) : end;
+  }
+
+  /** Whether the response to a query is no longer than its client takes. */
+  fits({ questionEnd, hasOpt, udpSize }: RawQuery, { recordsLength }: RawReply, maxUdpSize: number): boolean {
+    const length = questionEnd + recordsLength + (hasOpt ? OPT_OCTETS : 0);
+    return length <= maxResponseOctets('udp', udpSize, maxUdpSize);
+  }
+
+  /** The flags of the answer written last: the second word of its header. */
+  get flags(): number {
+    return ((this.octets[2] ?? 0) << 8) | (this.octets[3] ?? 0);
+  }
+
+  #writeHead({ octets, start, questionEnd, hasOpt, question }: RawQuery, reply: RawReply): void {
+    const to = this.octets;
+    for (let at = 0; at < questionEnd; at += 1) to[at] = octets[start + at] ?? 0;
+    to[2] = FLAG.QR | FLAG.RD;
+    const asked = octets[start + 3] ?? 0;
+    const wantsAd = (asked & FLAG.AD) !== 0 || question.dnssecOk;
+    const authentic = wantsAd && reply.authenticData ? FLAG.AD : 0;
+    to[3] = FLAG.RA | (asked & FLAG.CD) | authentic | reply.rcode;
+    to[7] = reply.answerCount;
+    to[9] = reply.authorityCount;
+    to[11] = hasOpt ? 1 : 0;
+  }
+
+  #writeRecords(recordsAt: number, { octets, recordsAt: from, recordsLength }: RawReply): void {
+    const to = this.octets;
+    for (let at = 0; at < recordsLength; at += 1) to[recordsAt + at] = octets[from + at] ?? 0;
+  }
+
+  /**
+   * Brings the TTLs that were written within their bounds, where the answer may be kept.
+   *
+   * @returns the seconds that it may be kept, from 1; 0: it must not be
+   */
+  #boundTtls(recordsAt: number, reply: RawReply, rules: CachingRules): number {
+    const { ttlOffsets, answerCount, authorityCount, negativeTtl } = reply;
+    let minTtl = Number.POSITIVE_INFINITY;
+    for (let index = 0; index < answerCount; index += 1)
+      minTtl = Math.min(minTtl, this.#view.getUint32(recordsAt + (ttlOffsets[index] ?? 0)));
+    const keeping =
+      authorityCount > 0 ? keepNegative(negativeTtl, minTtl, rules) : keepPositive(minTtl, rules);
+    if (keeping.kind === 'never') return 0;
+    for (let index = 0; index < answerCount + authorityCount; index += 1) {
+      const at = recordsAt + (ttlOffsets[index] ?? 0);
+      const ttl = this.#view.getUint32(at);
+      const bounded = keptTtl(ttl, keeping, rules);
+      if (bounded !== ttl) this.#view.setUint32(at, bounded);
+    }
+    return keeping.seconds;
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The ring of replies that a reader has told its clients: the main thread puts them into the cache.
+ *
+ * Four words, then a power of two of octets that records are laid into one behind the other, never across the end. Positions count
+ * octets ever written, modulo 2^32. What does not fit is lost to the cache, which does no harm.
+ *
+ *     word 0   tail: up to where the reader has written    word 1   head: up to where the main thread has taken
+ *     word 2   1 while nobody looks at the ring            word 3   free
+ *
+ *     A record   0   its octets, or 0: the rest of the memory is unused
+ *                4   octets of the packet | clients << 16
+ *                8   server                  12  generation, see `SharedWords`
+ *                16  microseconds that the reply took
+ *                20  octets of header and question | flags << 16
+ *                24  the packet, padded to 8 octets
+ *
+ * A record stays readable for the reader until it is taken: equal questions meanwhile are answered from it.
+ */
+const TAIL = 0;
+const HEAD = 1;
+const SLEEPING = 2;
+const CONTROL_WORDS = 4;
+const CONTROL_OCTETS = CONTROL_WORDS * 4;
+const PACKET = 24;
+
+/** What keeps answers to the same question apart. */
+export const FILL_FLAG = { DNSSEC_OK: 1, CHECKING_DISABLED: 2 } as const;
+
+/** @param octets of records to hold, a power of two */
+export function makeFillRing(octets: number): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer(CONTROL_OCTETS + octets);
+  new Int32Array(memory)[SLEEPING] = 1;
+  return memory;
+}
+
+/** A reply, as it is handed over. */
+export interface Fill {
+  clients: number;
+  server: number;
+  generation: number;
+  microseconds: number;
+  questionEnd: number;
+  flags: number;
+}
+
+/** The reader's end. */
+export class FillProducer {
+  /** The memory of the records. */
+  readonly octets: Uint8Array;
+  /** Where the packet of the record pushed last begins in `octets`. */
+  packetAt = 0;
+  /** The position behind the record pushed last. */
+  end = 0;
+  readonly #atoms: Int32Array;
+  readonly #words: Uint32Array;
+  readonly #capacity: number;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#atoms = new Int32Array(memory, 0, CONTROL_WORDS);
+    this.#words = new Uint32Array(memory, CONTROL_OCTETS);
+    this.octets = new Uint8Array(memory, CONTROL_OCTETS);
+    this.#capacity = this.octets.length;
+  }
+
+  /** @returns whether there was room */
+  push(fill: Readonly<Fill>, packet: Uint8Array, start: number, length: number): boolean {
+    const size = (PACKET + length + 7) & ~7;
+    const at = this.#reserve(size);
+    if (at < 0) return false;
+    const word = at >> 2;
+    this.#words[word] = size;
+    this.#words[word + 1] = length | (Math.min(fill.clients, 0xffff) << 16);
+    this.#words[word + 2] = fill.server;
+    this.#words[word + 3] = fill.generation;
+    this.#words[word + 4] = fill.microseconds;
+    this.#words[word + 5] = fill.questionEnd | (fill.flags << 16);
+    for (let octet = 0; octet < length; octet++)
+      this.octets[at + PACKET + octet] = packet[start + octet] ?? 0;
+    this.packetAt = at + PACKET;
+    this.end = (Atomics.add(this.#atoms, TAIL, size) + size) | 0;
+    return true;
+  }
+
+  /** Whether the record that ends at a position was taken. */
+  isTaken(end: number): boolean {
+    return ((Atomics.load(this.#atoms, HEAD) - end) | 0) >= 0;
+  }
+
+  /** Whether somebody must be woken to look at the ring: nobody looks at times, or it is half full. */
+  needsWaking(): boolean {
+    if (Atomics.exchange(this.#atoms, SLEEPING, 0) === 1) return true;
+    const used = (Atomics.load(this.#atoms, TAIL) - Atomics.load(this.#atoms, HEAD)) >>> 0;
+    return used > this.#capacity >> 1;
+  }
+
+  /** Where a record of this size may be written, or -1. Skips the end of the memory if it is too short. */
+  #reserve(size: number): number {
+    const tail = Atomics.load(this.#atoms, TAIL);
+    const free = this.#capacity - ((tail - Atomics.load(this.#atoms, HEAD)) >>> 0);
+    const at = tail & (this.#capacity - 1);
+    const left = this.#capacity - at;
+    if (size <= left) return size <= free ? at : -1;
+    if (left + size > free) return -1;
+    this.#words[at >> 2] = 0;
+    Atomics.add(this.#atoms, TAIL, left);
+    return 0;
+  }
+}
+
+/** The main thread's end. */
+export class FillConsumer implements Fill {
+  clients = 0;
+  server = 0;
+  generation = 0;
+  microseconds = 0;
+  questionEnd = 0;
+  flags = 0;
+  /** The memory of the records, and where the packet lies there. */
+  readonly octets: Uint8Array;
+  start = 0;
+  length = 0;
+  readonly #atoms: Int32Array;
+  readonly #words: Uint32Array;
+  readonly #mask: number;
+  #size = 0;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#atoms = new Int32Array(memory, 0, CONTROL_WORDS);
+    this.#words = new Uint32Array(memory, CONTROL_OCTETS);
+    this.octets = new Uint8Array(memory, CONTROL_OCTETS);
+    this.#mask = this.octets.length - 1;
+  }
+
+  /** Reads the oldest record. It stays until `release`. @returns whether there is one */
+  read(): boolean {
+    for (;;) {
+      const head = Atomics.load(this.#atoms, HEAD);
+      if (head === Atomics.load(this.#atoms, TAIL)) return false;
+      const at = head & this.#mask;
+      const word = at >> 2;
+      this.#size = this.#words[word] ?? 0;
+      if (this.#size === 0) {
+        Atomics.add(this.#atoms, HEAD, this.#mask + 1 - at);
+        continue;
+      }
+      const packet = this.#words[word + 1] ?? 0;
+      this.length = packet & 0xffff;
+      this.clients = packet >>> 16;
+      this.server = this.#words[word + 2] ?? 0;
+      this.generation = (this.#words[word + 3] ?? 0) | 0;
+      this.microseconds = this.#words[word + 4] ?? 0;
+      const question = this.#words[word + 5] ?? 0;
+      this.questionEnd = question & 0xffff;
+      this.flags = question >>> 16;
+      this.start = at + PACKET;
+      return true;
+    }
+  }
+
+  /** Gives up the record that was read: it is in the cache, or will never be. */
+  release(): void {
+    Atomics.add(this.#atoms, HEAD, this.#size);
+  }
+
+  /** From now on the next record wakes us. @returns whether there is none already */
+  sleep(): boolean {
+    Atomics.store(this.#atoms, SLEEPING, 1);
+    return Atomics.load(this.#atoms, HEAD) === Atomics.load(this.#atoms, TAIL);
+  }
+}

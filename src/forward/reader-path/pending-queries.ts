@@ -1,0 +1,272 @@
+/**
+ * The questions that a reader has asked upstream, and the clients that wait for them: typed arrays, since questions come and go too
+ * fast for objects.
+ *
+ * A *slot* is one question. It is found by the id of its query, and by its question. States of a slot:
+ *
+ *     free
+ *     waiting      its query is under way; clients may join                  -> answered | taken over
+ *     answered     its clients have their answers; its record in the fill ring answers equal questions until it is taken
+ *     taken over   the main thread answers its clients; a reply that comes late is handed to it
+ *
+ * Slots and clients are taken from stacks, so that memory is only touched for as many as there are at a time.
+ */
+import { ENVELOPE } from '../../socket/envelope.ts';
+import type { QuestionReader } from '../../table/question.ts';
+import { HEADER_OCTETS } from '../../wire/header.ts';
+import { LOWER_CASE } from '../../wire/label.ts';
+import { randomId } from '../transport/random-ids.ts';
+import { SlotLists } from './slot-lists.ts';
+
+export const STATE = { FREE: 0, WAITING: 1, ANSWERED: 2, TAKEN_OVER: 3 } as const;
+
+export const SLOTS = 2048;
+const CLIENTS = 4096;
+const BUCKETS = 4096;
+/** Octets of the longest query that is kept. */
+export const MAX_QUERY = 320;
+const CLIENT_OCTETS = ENVELOPE.OCTETS + MAX_QUERY;
+/** Ids drawn to find a free place. */
+const DRAWS = 64;
+const NONE = -1;
+
+/** Where a packet of a batch came from, see `PacketBatch.writeEnvelope`. */
+interface Packets {
+  readonly octets: Uint8Array;
+  writeEnvelope(index: number, target: Uint8Array, at: number): void;
+  startOf(index: number): number;
+}
+
+export class PendingQueries {
+  /** Of each slot. */
+  readonly state = new Uint8Array(SLOTS);
+  readonly id = new Uint16Array(SLOTS);
+  readonly socket = new Uint8Array(SLOTS);
+  readonly questionEnd = new Uint16Array(SLOTS);
+  readonly type = new Uint16Array(SLOTS);
+  /** DO and CD, as `QuestionReader.cachedFlags` says them. */
+  readonly flags = new Uint8Array(SLOTS);
+  readonly generation = new Int32Array(SLOTS);
+  /** The group of the client that asked first. */
+  readonly group = new Uint16Array(SLOTS);
+  /** Of the clock's monotonic time: when the query left, and when the slot is overdue. */
+  readonly askedAt = new Float64Array(SLOTS);
+  readonly dueAt = new Float64Array(SLOTS);
+  /** What the main thread knows a query by that it takes over. */
+  readonly ticket = new Uint32Array(SLOTS);
+  /** Of an answered slot: where its packet lies in the fill ring, its length, and the position behind its record. */
+  readonly fillAt = new Uint32Array(SLOTS);
+  readonly fillLength = new Uint16Array(SLOTS);
+  readonly fillEnd = new Int32Array(SLOTS);
+  readonly first = new Int16Array(SLOTS).fill(NONE);
+  readonly clients = new Uint16Array(SLOTS);
+
+  /** Of each client. */
+  readonly next = new Int16Array(CLIENTS);
+  readonly length = new Uint16Array(CLIENTS);
+  readonly clientSocket = new Uint16Array(CLIENTS);
+  readonly udpSize = new Uint16Array(CLIENTS);
+  readonly hasOpt = new Uint8Array(CLIENTS);
+  readonly came = new Float64Array(CLIENTS);
+  /** The envelope and the query of each client. */
+  readonly octets: Uint8Array;
+  readonly view: DataView;
+  readonly words: Uint32Array;
+
+  /** The slots of each state, in the order in which they came to it. */
+  readonly lists = new SlotLists(SLOTS, 4);
+  readonly #last = new Int16Array(SLOTS);
+  readonly #freeSlots = stackOf(SLOTS);
+  readonly #freeClients = stackOf(CLIENTS);
+  #slotsLeft = SLOTS;
+  #clientsLeft = CLIENTS;
+  /** The slot of each id, by its lower bits; and which id of which socket was there last. */
+  readonly #places = new Int16Array(SLOTS).fill(NONE);
+  readonly #lastIds = new Uint16Array(SLOTS);
+  readonly #lastSockets = new Uint8Array(SLOTS);
+  readonly #buckets = new Int16Array(BUCKETS).fill(NONE);
+  readonly #nextInBucket = new Int16Array(SLOTS);
+  readonly #hash = new Int32Array(SLOTS);
+
+  constructor() {
+    const memory = new ArrayBuffer(CLIENTS * CLIENT_OCTETS);
+    this.octets = new Uint8Array(memory);
+    this.view = new DataView(memory);
+    this.words = new Uint32Array(memory);
+  }
+
+  /** Slots that are not free. */
+  get size(): number {
+    return SLOTS - this.#slotsLeft;
+  }
+
+  /** Where the envelope of a client begins in `octets`. */
+  envelopeOf(client: number): number {
+    return client * CLIENT_OCTETS;
+  }
+
+  /** Copies the envelope of a client. */
+  writeEnvelope(client: number, target: Uint8Array, at: number): void {
+    const from = this.envelopeOf(client);
+    for (let octet = 0; octet < ENVELOPE.OCTETS; octet++) target[at + octet] = this.octets[from + octet] ?? 0;
+  }
+
+  /** Where its query begins. */
+  queryOf(client: number): number {
+    return client * CLIENT_OCTETS + ENVELOPE.OCTETS;
+  }
+
+  /** The slot of a question under a generation, or -1. */
+  find(question: QuestionReader, hash: number, generation: number): number {
+    let slot = this.#buckets[hash & (BUCKETS - 1)] ?? NONE;
+    while (slot >= 0 && !this.#isSame(slot, question, hash, generation))
+      slot = this.#nextInBucket[slot] ?? NONE;
+    return slot;
+  }
+
+  #isSame(slot: number, question: QuestionReader, hash: number, generation: number): boolean {
+    if (this.#hash[slot] !== hash || this.generation[slot] !== generation) return false;
+    if (this.type[slot] !== question.type || this.flags[slot] !== question.cachedFlags()) return false;
+    const length = question.nameLength;
+    if (this.questionEnd[slot] !== HEADER_OCTETS + length + 4) return false;
+    const from = this.queryOf(this.first[slot] ?? 0) + HEADER_OCTETS;
+    for (let at = 0; at < length; at++)
+      if (LOWER_CASE[this.octets[from + at] ?? 0] !== question.name[at]) return false;
+    return true;
+  }
+
+  /** Whether another question, and another client, can be taken in. */
+  get hasRoom(): boolean {
+    return this.#slotsLeft > 0 && this.#clientsLeft > 0;
+  }
+
+  get hasRoomForClient(): boolean {
+    return this.#clientsLeft > 0;
+  }
+
+  /**
+   * Takes a question in, which then is `waiting`, under a random id of a socket.
+   *
+   * @returns the slot, without a client; -1 if no free id was found
+   */
+  open(question: QuestionReader, start: number, hash: number, socket: number): number {
+    const id = this.#drawId();
+    if (id < 0) return NONE;
+    this.#slotsLeft -= 1;
+    const slot = this.#freeSlots[this.#slotsLeft] ?? 0;
+    this.#places[id % SLOTS] = slot;
+    this.id[slot] = id;
+    this.socket[slot] = socket;
+    this.type[slot] = question.type;
+    this.flags[slot] = question.cachedFlags();
+    this.questionEnd[slot] = question.end - start;
+    this.clients[slot] = 0;
+    this.first[slot] = NONE;
+    this.#hash[slot] = hash;
+    const bucket = hash & (BUCKETS - 1);
+    this.#nextInBucket[slot] = this.#buckets[bucket] ?? NONE;
+    this.#buckets[bucket] = slot;
+    this.state[slot] = STATE.WAITING;
+    this.lists.append(STATE.WAITING, slot);
+    return slot;
+  }
+
+  #drawId(): number {
+    for (let draw = 0; draw < DRAWS; draw++) {
+      const id = randomId();
+      if (this.#places[id % SLOTS] === NONE) return id;
+    }
+    return NONE;
+  }
+
+  /** Adds a client that waits for a slot. @returns the client */
+  join(slot: number, packets: Packets, index: number, length: number, socket: number): number {
+    this.#clientsLeft -= 1;
+    const client = this.#freeClients[this.#clientsLeft] ?? 0;
+    packets.writeEnvelope(index, this.octets, this.envelopeOf(client));
+    const to = this.queryOf(client);
+    const from = packets.startOf(index);
+    for (let octet = 0; octet < length; octet++) this.octets[to + octet] = packets.octets[from + octet] ?? 0;
+    this.length[client] = length;
+    this.clientSocket[client] = socket;
+    this.next[client] = NONE;
+    if (this.first[slot] === NONE) this.first[slot] = client;
+    else this.next[this.#last[slot] ?? 0] = client;
+    this.#last[slot] = client;
+    this.clients[slot] = (this.clients[slot] ?? 0) + 1;
+    return client;
+  }
+
+  /** The slot that a packet of a socket is for, by its id alone; -1 if there is none. */
+  slotOf(id: number, socket: number): number {
+    const slot = this.#places[id % SLOTS] ?? NONE;
+    const isIts = slot >= 0 && this.id[slot] === id && this.socket[slot] === socket;
+    return isIts ? slot : NONE;
+  }
+
+  /** Whether an id was in use on a socket until something else took its place: a reply to it comes late, or twice. */
+  wasIn(id: number, socket: number): boolean {
+    const place = id % SLOTS;
+    return this.#lastIds[place] === id && this.#lastSockets[place] === socket;
+  }
+
+  /** Moves a slot to another state. */
+  move(slot: number, state: number): void {
+    this.lists.remove(this.state[slot] ?? 0, slot);
+    this.state[slot] = state;
+    this.lists.append(state, slot);
+  }
+
+  /** Its id may be used again: no reply is expected. */
+  releaseId(slot: number): void {
+    const id = this.id[slot] ?? 0;
+    const place = id % SLOTS;
+    if (this.#places[place] !== slot) return;
+    this.#places[place] = NONE;
+    this.#lastIds[place] = id;
+    this.#lastSockets[place] = this.socket[slot] ?? 0;
+  }
+
+  /** Lets all clients go but the first, by which the question is known. */
+  releaseOthers(slot: number): void {
+    const first = this.first[slot] ?? NONE;
+    if (first < 0) return;
+    this.#releaseFrom(this.next[first] ?? NONE);
+    this.next[first] = NONE;
+    this.#last[slot] = first;
+  }
+
+  /** Forgets a slot and its clients. */
+  free(slot: number): void {
+    this.releaseId(slot);
+    this.#releaseFrom(this.first[slot] ?? NONE);
+    this.#leaveBucket(slot);
+    this.lists.remove(this.state[slot] ?? 0, slot);
+    this.state[slot] = STATE.FREE;
+    this.#freeSlots[this.#slotsLeft] = slot;
+    this.#slotsLeft += 1;
+  }
+
+  #releaseFrom(client: number): void {
+    for (let at = client; at >= 0; at = this.next[at] ?? NONE) {
+      this.#freeClients[this.#clientsLeft] = at;
+      this.#clientsLeft += 1;
+    }
+  }
+
+  #leaveBucket(slot: number): void {
+    const bucket = (this.#hash[slot] ?? 0) & (BUCKETS - 1);
+    const behind = this.#nextInBucket[slot] ?? NONE;
+    if (this.#buckets[bucket] === slot) {
+      this.#buckets[bucket] = behind;
+      return;
+    }
+    let at = this.#buckets[bucket] ?? NONE;
+    while (at >= 0 && this.#nextInBucket[at] !== slot) at = this.#nextInBucket[at] ?? NONE;
+    if (at >= 0) this.#nextInBucket[at] = behind;
+  }
+}
+
+function stackOf(size: number): Uint16Array {
+  return Uint16Array.from({ length: size }, (_, index) => size - 1 - index);
+}

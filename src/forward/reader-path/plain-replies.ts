@@ -1,0 +1,87 @@
+/**
+ * Replies to the questions of slots, read and answered as octets.
+ */
+import { HEADER_OCTETS } from '../../wire/header.ts';
+import { LOWER_CASE } from '../../wire/label.ts';
+import { CLASS } from '../../wire/types.ts';
+import type { CachingRules } from '../caching/caching-rules.ts';
+import { RawAnswer } from '../caching/raw-answer.ts';
+import { RawReply } from '../transport/raw-reply.ts';
+import { FILL_FLAG } from './fill-ring.ts';
+import type { PendingQueries } from './pending-queries.ts';
+
+export class PlainReplies {
+  /** The reply that was read last. */
+  readonly raw = new RawReply();
+  readonly #answer = new RawAnswer();
+  readonly #pending: PendingQueries;
+  readonly #udpSize: number;
+  /** The query of one client. */
+  readonly #query;
+
+  /** @param udpSize what our OPT records say, and responses over UDP may have at most */
+  constructor(pending: PendingQueries, udpSize: number) {
+    this.#pending = pending;
+    this.#udpSize = udpSize;
+    const question = { dnssecOk: false };
+    this.#query = { octets: pending.octets, start: 0, questionEnd: 0, question, hasOpt: false, udpSize: 0 };
+  }
+
+  /** The response that was written last begins here; and its flags. */
+  get octets(): Uint8Array {
+    return this.#answer.octets;
+  }
+
+  get flags(): number {
+    return this.#answer.flags;
+  }
+
+  /** Whether a packet repeats the question of a slot, letters compared without case (RFC 5452 section 9.1). */
+  repeatsQuestion(slot: number, packet: Uint8Array, start: number, length: number): boolean {
+    const { octets, questionEnd, first } = this.#pending;
+    const end = questionEnd[slot] ?? 0;
+    if (length < end) return false;
+    const from = this.#pending.queryOf(first[slot] ?? 0);
+    for (let at = HEADER_OCTETS; at < end - 4; at++)
+      if (LOWER_CASE[packet[start + at] ?? 0] !== LOWER_CASE[octets[from + at] ?? 0]) return false;
+    for (let at = end - 4; at < end; at++) if (packet[start + at] !== octets[from + at]) return false;
+    return true;
+  }
+
+  /** Reads the reply to the question of a slot. @returns whether it is a plain one */
+  read(slot: number, packet: Uint8Array, start: number, length: number, trustsAd: boolean): boolean {
+    const { questionEnd, type } = this.#pending;
+    if (!this.raw.read(packet, start, length, questionEnd[slot] ?? 0, type[slot] ?? 0, CLASS.IN))
+      return false;
+    this.raw.authenticData &&= trustsAd;
+    return true;
+  }
+
+  /** Whether the reply that was read fits all that wait for a slot. */
+  fitsAll(slot: number): boolean {
+    const { first, next } = this.#pending;
+    for (let client = first[slot] ?? -1; client >= 0; client = next[client] ?? -1)
+      if (!this.fits(slot, client)) return false;
+    return true;
+  }
+
+  fits(slot: number, client: number): boolean {
+    return this.#answer.fits(this.#queryOf(slot, client), this.raw, this.#udpSize);
+  }
+
+  /** Writes the response to a client, by the reply that was read, which fits. @returns its octets */
+  write(slot: number, client: number, rules: CachingRules): number {
+    return this.#answer.write(this.#queryOf(slot, client), this.raw, rules, this.#udpSize);
+  }
+
+  #queryOf(slot: number, client: number) {
+    const pending = this.#pending;
+    const query = this.#query;
+    query.start = pending.queryOf(client);
+    query.questionEnd = pending.questionEnd[slot] ?? 0;
+    query.question.dnssecOk = ((pending.flags[slot] ?? 0) & FILL_FLAG.DNSSEC_OK) !== 0;
+    query.hasOpt = pending.hasOpt[client] === 1;
+    query.udpSize = pending.udpSize[client] ?? 0;
+    return query;
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Queries that another thread has sent and given up, until the question comes to be asked here: at once, as a rule. One that never
+ * comes, since it was answered otherwise, is forgotten after a while.
+ */
+import type { Clock } from '../base/clock.ts';
+import type { QuestionKey } from './question-key.ts';
+import type { TriedQuery } from './running-resolution.ts';
+
+const MAX_QUERIES = 1024;
+const MAX_MILLISECONDS = 1000;
+
+interface Noted {
+  readonly tried: TriedQuery;
+  readonly at: number;
+}
+
+export class TriedQueries {
+  readonly #clock: Clock;
+  /** The oldest first. */
+  readonly #queries = new Map<string, Noted>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The next to ask this question goes on from there. */
+  add(question: QuestionKey, tried: TriedQuery): void {
+    const now = this.#clock.monotonic();
+    for (const [key, { at }] of this.#queries) {
+      if (this.#queries.size < MAX_QUERIES && now - at < MAX_MILLISECONDS) break;
+      this.#queries.delete(key);
+    }
+    this.#queries.set(keyOf(question), { tried, at: now });
+  }
+
+  /** What is known of a question, which is forgotten then. */
+  take(question: QuestionKey): TriedQuery | undefined {
+    if (this.#queries.size === 0) return undefined;
+    const key = keyOf(question);
+    const known = this.#queries.get(key);
+    this.#queries.delete(key);
+    return known?.tried;
+  }
+
+  /** Milliseconds since such a question was asked; 0 if it was not. */
+  waited(question: QuestionKey): number {
+    const known = this.#queries.size === 0 ? undefined : this.#queries.get(keyOf(question));
+    return known === undefined ? 0 : this.#clock.monotonic() - known.tried.askedAt;
+  }
+}
+
+function keyOf({
+  name,
+  type,
+  class: dnsClass,
+  dnssecOk,
+  checkingDisabled,
+  recursionDesired,
+}: QuestionKey): string {
+  return `${name} ${type} ${dnsClass} ${dnssecOk} ${checkingDisabled} ${recursionDesired}`;
+}

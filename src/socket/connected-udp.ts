@@ -1,0 +1,54 @@
+/**
+ * UDP sockets that are connected to one peer: the kernel takes packets of its address and port alone, and keeps those that the
+ * network refused.
+ */
+import { encodeSocketAddress, type SocketAddress } from './addresses.ts';
+import { bindDescriptor, closeDescriptor, openDescriptor, setOption } from './descriptor.ts';
+import { libc } from './libc.ts';
+import {
+  IP_RECVERR,
+  IPPROTO_IP,
+  IPPROTO_IPV6,
+  IPV6_RECVERR,
+  SO_RCVBUF,
+  SO_REUSEADDR,
+  SO_REUSEPORT,
+  SOCK_DGRAM,
+  SOCK_NONBLOCK,
+  SOL_SOCKET,
+} from './linux.ts';
+import { SocketError } from './socket-error.ts';
+
+export interface ConnectedUdpOptions {
+  readonly peer: SocketAddress;
+  /** Where to send from; any address and port where it is left out, any port for port 0. */
+  readonly source: SocketAddress | undefined;
+  /** Whether other sockets of ours may be bound to the source's port. */
+  readonly shared: boolean;
+}
+
+/** Asked for, and cut by the kernel to `net.core.rmem_max`: many replies may come at once. */
+const RECEIVE_BUFFER_OCTETS = 2 ** 20;
+
+/**
+ * Opens a socket that does not wait.
+ *
+ * @returns its descriptor
+ * @throws SocketError, PortInUseError, AddressError
+ */
+export function connectUdp({ peer, source, shared }: ConnectedUdpOptions): number {
+  const fd = openDescriptor(peer, SOCK_DGRAM | SOCK_NONBLOCK);
+  setOption(fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_OCTETS);
+  if (peer.address.includes(':')) setOption(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
+  else setOption(fd, IPPROTO_IP, IP_RECVERR, 1);
+  if (shared) {
+    setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+  }
+  if (source !== undefined) bindDescriptor(fd, source, 'udp', shared ? 'shared' : 'alone');
+  const encoded = encodeSocketAddress(peer);
+  if (libc().connect(fd, encoded, encoded.length) === 0) return fd;
+  const error = new SocketError('connect to', peer, libc().errno());
+  closeDescriptor(fd);
+  throw error;
+}

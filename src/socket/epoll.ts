@@ -1,0 +1,63 @@
+/**
+ * Waits for packets on sockets that come and go: epoll, for a reader that asks upstream besides serving its clients.
+ *
+ * The kernel forgets a socket when its descriptor is closed. An event is `struct epoll_event`: events (4), then 8 octets of ours,
+ * of which the first four hold a token; on x86-64 the two follow each other without a gap.
+ */
+import { arch } from 'node:os';
+import { closeDescriptor } from './descriptor.ts';
+import { type Libc, libc, type Pointer } from './libc.ts';
+import { EPOLL_CLOEXEC, EPOLL_CTL_ADD, EPOLLIN } from './linux.ts';
+
+const EVENTS = 64;
+const IS_PACKED = arch() === 'x64';
+const EVENT_OCTETS = IS_PACKED ? 12 : 16;
+const TOKEN = IS_PACKED ? 4 : 8;
+
+export class Epoll {
+  readonly fd: number;
+  readonly #libc: Libc = libc();
+  readonly #view: DataView;
+  readonly #pointer: Pointer;
+  readonly #event = new Uint8Array(EVENT_OCTETS);
+  readonly #eventView = new DataView(this.#event.buffer);
+
+  /** @throws Error if the kernel gives no descriptor */
+  constructor() {
+    const memory = new ArrayBuffer(EVENTS * EVENT_OCTETS);
+    this.#view = new DataView(memory);
+    this.#pointer = this.#libc.addressOf(memory);
+    this.fd = this.#libc.epoll_create1(EPOLL_CLOEXEC);
+    if (this.fd < 0) throw new Error(`epoll_create1 failed: ${this.#libc.errorName(this.#libc.errno())}`);
+  }
+
+  /**
+   * Watches a socket until it is closed.
+   *
+   * @param token what `tokenOf` says of it, 32 bits
+   * @returns whether the kernel does
+   */
+  add(fd: number, token: number): boolean {
+    this.#eventView.setUint32(0, EPOLLIN, true);
+    this.#eventView.setUint32(TOKEN, token, true);
+    return this.#libc.epoll_ctl(this.fd, EPOLL_CTL_ADD, fd, this.#event) === 0;
+  }
+
+  /**
+   * Waits until a socket has packets or an error.
+   *
+   * @returns how many events there are; 0 if none came in time; -1 if the wait was interrupted
+   */
+  wait(milliseconds: number): number {
+    return this.#libc.epoll_wait(this.fd, this.#pointer, EVENTS, milliseconds);
+  }
+
+  /** The token of an event, below what `wait` returned. */
+  tokenOf(event: number): number {
+    return this.#view.getUint32(event * EVENT_OCTETS + TOKEN, true);
+  }
+
+  close(): void {
+    closeDescriptor(this.fd);
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Forwarding in the reader and forwarding on the main thread are the same to everybody: to the server that is asked, to the client
+ * that is answered, to the cache and to the counters.
+ */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { batchesAvailable } from '../../src/socket/libc.ts';
+import {
+  caching,
+  change,
+  encodeQuestion,
+  question,
+  type Reply,
+  read,
+  sections,
+  settingsOf,
+  wellFormed,
+} from './plain-traffic.ts';
+import { ReaderSide } from './reader-side.ts';
+import { ResolverSide } from './resolver-side.ts';
+
+/** Addresses and nothing else, as nearly all replies. */
+const plain = sections.map((parts): typeof parts => ({
+  ...parts,
+  ...{ shape: 'answer', aliases: [], wanted: true, rcode: 0, truncated: false, edns: undefined },
+  answers: parts.answers.map((answer) => ({ ...answer, own: true, data: ADDRESS })),
+}));
+const ADDRESS = { kind: 'A', address: '192.0.2.1' } as const;
+
+it.skipIf(batchesAvailable() !== true)('is the same to all as forwarding on the main thread', async () => {
+  let answered = 0;
+  let left = 0;
+  const replies = fc.array(fc.tuple(fc.oneof(sections, plain), change), { maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(question, replies, caching, fc.boolean(), async (asked, parts, rules, trustsAd) => {
+      const settings = settingsOf(rules, trustsAd);
+      const [main, reader] = [new ResolverSide(settings), new ReaderSide(settings)];
+      const made = parts.map(
+        ([part, hostile]): Reply =>
+          (query) =>
+            hostile(wellFormed(asked, part)(query)),
+      );
+      const packet = encodeQuestion(asked);
+      // Two clients ask for the same at once, the second with other capitals.
+      const packets = [packet, encodeQuestion({ ...asked, name: asked.name.toUpperCase(), edns: undefined })];
+      for (const one of packets) {
+        main.askByPacket(one);
+        reader.askReader(one);
+      }
+      await Promise.all([main.answer(made), reader.answer(made)]);
+      const withoutId = ({ upstream }: ResolverSide) => upstream.packets.map((sent) => sent.slice(2));
+      expect(withoutId(reader)).toEqual(withoutId(main));
+      expect(reader.responses.map(read)).toEqual(main.responses.map(read));
+      expect(reader.cached()).toEqual(main.cached());
+      expect(reader.stats()).toEqual(main.stats());
+      answered += reader.answered;
+      left += packets.length - reader.answered;
+      main.resolver.stop();
+      reader.close();
+    }),
+    { numRuns: 300 },
+  );
+  // It is not by leaving everything to the main thread that both do the same, nor by never leaving anything to it.
+  expect(answered).toBeGreaterThan(5);
+  expect(left).toBeGreaterThan(5);
+});

@@ -1,0 +1,197 @@
+/**
+ * A resolver whose reader forwards plain questions itself, over sockets of loopback, with the reader and the main thread in one.
+ */
+
+import type { ClientPackets, ReaderPathOwner, TakenOver } from '../../src/forward/reader-path/owner.ts';
+import type { PendingQueries } from '../../src/forward/reader-path/pending-queries.ts';
+import { ReaderForwarder } from '../../src/forward/reader-path/reader-forwarder.ts';
+import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
+import type { DirectServer, ExchangeEvents } from '../../src/forward/transport/transport.ts';
+import type { ReaderPath } from '../../src/handlers/resolver/reader-path.ts';
+import type { ResolverSettings } from '../../src/handlers/resolver/resolver.ts';
+import {
+  decodeSocketAddress,
+  encodeSocketAddress,
+  SOCKADDR_IN_OCTETS,
+  type SocketAddress,
+} from '../../src/socket/addresses.ts';
+import { PacketBatch } from '../../src/socket/batch.ts';
+import { closeDescriptor } from '../../src/socket/descriptor.ts';
+import { clientOf, ENVELOPE } from '../../src/socket/envelope.ts';
+import { libc } from '../../src/socket/libc.ts';
+import { MSG_DONTWAIT } from '../../src/socket/linux.ts';
+import { ReplySender } from '../../src/socket/reply.ts';
+import { openUdpSocket } from '../../src/socket/udp-socket.ts';
+import { TableReader } from '../../src/table/reader.ts';
+import { VERDICT } from '../../src/table/types.ts';
+import { RawUpstream } from './raw-upstream.ts';
+import { CLIENT, ResolverSide } from './resolver-side.ts';
+
+/** A server that the reader asks over loopback, and the main thread as a `RawUpstream`. */
+class SocketUpstream extends RawUpstream {
+  readonly direct: DirectServer;
+  readonly #socket = openUdpSocket({ address: '127.0.0.1', port: 0 }, 1);
+  readonly #batch = new PacketBatch(512);
+  readonly #sender = new ReplySender();
+  readonly #envelope = new Uint8Array(ENVELOPE.OCTETS);
+  /** The port that the last query came from; 0: it came from the main thread. */
+  port = 0;
+
+  constructor() {
+    super();
+    const takeOver = (_: QueryMessage, events: ExchangeEvents) => ({
+      overdue() {},
+      cancel() {},
+      replied: (...reply: Parameters<ExchangeEvents['replied']>) => events.replied(...reply),
+      failed: (code: string) => events.failed(code),
+    });
+    this.direct = { peer: this.#socket.endpoint, takeOver };
+  }
+
+  override ask(...args: Parameters<RawUpstream['ask']>) {
+    this.port = 0;
+    return super.ask(...args);
+  }
+
+  /** Takes in what has come by the socket. */
+  listen(): void {
+    const { octets } = this.#batch;
+    const count = this.#batch.receive(this.#socket.fd, MSG_DONTWAIT);
+    for (let index = 0; index < count; index += 1) {
+      const start = this.#batch.startOf(index);
+      this.packets.push(octets.slice(start, start + this.#batch.lengthOf(index)));
+      this.#batch.writeEnvelope(index, this.#envelope, 0);
+      this.port = clientOf(this.#envelope).port;
+    }
+  }
+
+  send(packet: Uint8Array): void {
+    this.#sender.send(this.#socket.fd, this.#envelope, packet);
+  }
+
+  override close(): void {
+    closeDescriptor(this.#socket.fd);
+  }
+}
+
+export class ReaderSide extends ResolverSide implements ReaderPathOwner {
+  /** Questions that the reader has answered. */
+  answered = 0;
+  readonly #upstream: SocketUpstream;
+  readonly #path: ReaderPath;
+  readonly #table: TableReader;
+  readonly #forwarder: ReaderForwarder;
+  /** The ports of the reader's sockets. */
+  readonly #ports = new Map<number, number>();
+
+  constructor(settings: ResolverSettings) {
+    const upstream = new SocketUpstream();
+    super(settings, upstream);
+    this.#upstream = upstream;
+    this.#path = this.resolver.readerPath({
+      readers: 1,
+      exceptions: () => [],
+      believesDenials: () => true,
+      outcome: 0,
+    });
+    const { memory } = this.table;
+    this.#table = new TableReader(memory, 0);
+    this.#forwarder = new ReaderForwarder(
+      this.#path.dataOf(0),
+      { memory, reader: 0 },
+      this.#table,
+      1232,
+      this,
+    );
+  }
+
+  /** The query goes to the table, from there to the forwarding reader, and from there to the main thread. */
+  askReader(packet: Uint8Array): void {
+    const index = this.responses.push(undefined) - 1;
+    const copy = new Uint8Array(1232);
+    copy.set(packet);
+    this.#table.enter();
+    const verdict = this.#table.answer(copy, 0, packet.length, copy.length, 'udp');
+    this.#forwarder.begin(this.clock.monotonic());
+    // The socket says which response it is.
+    const isTaken = verdict === VERDICT.ASK && this.#forwarder.take(packetOf(packet), 0, index);
+    this.#forwarder.flush();
+    this.#table.leave();
+    this.#upstream.listen();
+    if (!isTaken) this.askForwarding(packet, index);
+  }
+
+  protected override receive(packet: Uint8Array): void {
+    // To a port that is closed by now it comes as one that nobody has asked for, as on the main thread.
+    if (![...this.#ports.values()].includes(this.#upstream.port)) {
+      super.receive(packet);
+      return;
+    }
+    this.#upstream.send(packet);
+    this.#forwarder.begin(this.clock.monotonic());
+    for (const socket of [...this.#ports.keys()]) this.#forwarder.receive(socket);
+    this.#path.drain();
+  }
+
+  protected override tick(): void {
+    this.#forwarder.expire(this.clock.monotonic());
+    this.#path.drain();
+  }
+
+  respond(pending: PendingQueries, client: number, response: Uint8Array, length: number): void {
+    this.answered += 1;
+    this.responses[pending.clientSocket[client] ?? 0] = response.slice(0, length);
+  }
+
+  handOver(pending: PendingQueries, client: number, about: TakenOver): void {
+    const start = pending.queryOf(client);
+    const packet = pending.octets.slice(start, start + (pending.length[client] ?? 0));
+    this.askForwarding(packet, pending.clientSocket[client] ?? 0, (query) =>
+      this.#path.takeOver(0, query, about),
+    );
+  }
+
+  handOverReply(ticket: number, isCut: boolean, packet: Uint8Array, start: number, length: number): void {
+    this.#path.takeReply(0, ticket, isCut, packet.slice(), start, length);
+  }
+
+  handOverFailure(ticket: number, errno: number): void {
+    this.#path.takeFailure(0, ticket, errno);
+  }
+
+  wake(): void {}
+
+  watch(socket: number, fd: number): boolean {
+    const address = new Uint8Array(SOCKADDR_IN_OCTETS);
+    libc().getsockname(fd, address, Uint32Array.of(address.length));
+    this.#ports.set(socket, decodeSocketAddress(address).port);
+    return true;
+  }
+
+  unwatch(socket: number): void {
+    this.#ports.delete(socket);
+  }
+
+  receivePolicy(): undefined {}
+
+  close(): void {
+    this.resolver.stop();
+    this.#upstream.close();
+  }
+}
+
+const CLIENT_ADDRESS: SocketAddress = CLIENT;
+
+function packetOf(packet: Uint8Array): ClientPackets {
+  const address = encodeSocketAddress(CLIENT_ADDRESS);
+  return {
+    octets: packet,
+    startOf: () => 0,
+    lengthOf: () => packet.length,
+    writeEnvelope(_, target, at) {
+      target.fill(0, at, at + ENVELOPE.OCTETS);
+      target.set(address, at);
+      target[at + ENVELOPE.NAME_LENGTH] = address.length;
+    },
+  };
+}

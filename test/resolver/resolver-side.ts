@@ -1,0 +1,121 @@
+/**
+ * A resolver with its own table, clock and server, asked by packets through the handlers or as octets.
+ */
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { createHandleQuery } from '../../src/chain/handle-query.ts';
+import type { PendingQuery } from '../../src/chain/pending-query.ts';
+import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
+import { replyFromEntry } from '../../src/handlers/resolver/cached-reply.ts';
+import type { PacketForwarding } from '../../src/handlers/resolver/packet-path.ts';
+import { Resolver, type ResolverSettings } from '../../src/handlers/resolver/resolver.ts';
+import { TableWriter } from '../../src/table/writer.ts';
+import { inLowerCase, type Reply } from './plain-traffic.ts';
+import { RawUpstream } from './raw-upstream.ts';
+
+export const CLIENT = { address: '192.0.2.77', port: 5353, transport: 'udp' } as const;
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Of the time until a question is given up. */
+const STEPS = 90;
+
+/** One resolver with its own table, clock and server. */
+export class ResolverSide {
+  readonly clock = new ManualClock();
+  readonly upstream: RawUpstream;
+  readonly table = new TableWriter({ readers: 1, reservation: 32 * 2 ** 20, seed: 7 });
+  readonly resolver: Resolver;
+  readonly responses: (Uint8Array | undefined)[] = [];
+  readonly slowly;
+  taken = 0;
+  #packetPath: PacketForwarding | undefined;
+
+  constructor(settings: ResolverSettings, upstream = new RawUpstream()) {
+    this.upstream = upstream;
+    this.resolver = new Resolver(settings, {
+      table: this.table,
+      clock: this.clock,
+      log: silentLog,
+      random: () => 0.5,
+      resolveName: () => Promise.reject(new Error('no names here')),
+      connect: () => this.upstream,
+    });
+    const options = { recursionAvailable: true, log: silentLog };
+    this.slowly = createHandleQuery((query) => this.resolver.answer(query), options);
+  }
+
+  askHandlers(packet: Uint8Array, index = this.responses.push(undefined) - 1): void {
+    void this.slowly(packet, CLIENT).then((response) => {
+      this.responses[index] = response;
+    });
+  }
+
+  askByPacket(packet: Uint8Array): void {
+    this.askForwarding(packet, this.responses.push(undefined) - 1);
+  }
+
+  /** @param index where its response is to be put */
+  protected askForwarding(packet: Uint8Array, index: number, before = (_: PendingQuery) => {}): void {
+    this.#packetPath ??= this.resolver.packetPath({ isExternal: () => true, onAnswer: () => {} });
+    const octets = Uint8Array.of(7, 7, ...packet, 7);
+    const view = new DataView(octets.buffer);
+    const pending: PendingQuery = {
+      octets,
+      view,
+      start: 2,
+      length: packet.length,
+      client: CLIENT.address,
+      group: 0,
+      respond: (response, length) => {
+        this.responses[index] = response.slice(0, length);
+      },
+      handOver: () => this.askHandlers(packet, index),
+      fail: (error) => {
+        throw error;
+      },
+    };
+    before(pending);
+    if (this.#packetPath.ask(pending)) this.taken += 1;
+    else this.askHandlers(packet, index);
+  }
+
+  async answer(replies: readonly Reply[]): Promise<void> {
+    await settle();
+    for (const reply of replies) {
+      const query = this.upstream.packets.at(-1);
+      if (query !== undefined) this.receive(reply(query));
+      await settle();
+    }
+    for (let step = 0; step < STEPS; step += 1) {
+      this.clock.advance(DEFAULT_FORWARD_PLAN.timing.deadline / STEPS);
+      this.tick();
+      this.clock.advance(0);
+    }
+    await settle();
+  }
+
+  /** The upstream server replies. */
+  protected receive(packet: Uint8Array): void {
+    this.upstream.receive(packet);
+  }
+
+  /** Time has passed. */
+  protected tick(): void {}
+
+  /** What is cached, read back. */
+  cached() {
+    return [...this.table.cachedEntries()].map(({ body, ttlOffsets, ...entry }) => {
+      const { bytes, rotation, ...rest } = body;
+      const run = rotation && { count: rotation.count, stride: rotation.stride };
+      const reply = inLowerCase(replyFromEntry({ ...entry, body, ttlOffsets }, entry.stored));
+      return { ...entry, ...rest, run, reply, ttls: ttlOffsets.length };
+    });
+  }
+
+  stats() {
+    const { forward, forwarding, cachingResolver } = this.resolver.stats();
+    const { coalesced, refused, droppedRecords } = forward;
+    const upstreams = forward.upstreams.map(({ smoothedRoundTrip, ...rest }) => rest);
+    return { coalesced, refused, droppedRecords, upstreams, forwarding, cachingResolver };
+  }
+}
