@@ -1,8 +1,6 @@
 /**
  * `portolan autoscaler`: cluster-proportional-autoscaler, with its command line.
  */
-import { randomUUID } from 'node:crypto';
-import { homedir, hostname } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import {
@@ -13,11 +11,10 @@ import {
 import { formatRows, rowOf } from '../config/flags/flag-text.ts';
 import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
 import { describeProblem } from '../config/values/problem.ts';
-import { findCluster } from '../kube/api/connection/find-cluster.ts';
-import type { Connection } from '../kube/api/connection/types.ts';
 import { AutoscalerProgram } from '../roles/autoscaler/autoscaler-program.ts';
 import { writeProcessMetrics } from '../roles/sidecar/process-metrics.ts';
 import { runDecide } from './autoscaler-decide.ts';
+import { connectToCluster, makeIdentity } from './make-autoscaler.ts';
 import { runRole } from './run-role.ts';
 import { VERSION } from './version.ts';
 
@@ -51,25 +48,9 @@ function makeProgram({ plan, cluster, healthzPort }: AutoscalerSettings, log: Lo
     log,
     identity: makeIdentity(),
     healthzPort,
-    connect: () => connect(cluster, log),
+    connect: () => connectToCluster(cluster, log),
     furtherMetrics: () => writeProcessMetrics(VERSION),
   });
-}
-
-/** The pod's name, for people, and what makes it another after a restart. */
-function makeIdentity(): string {
-  return `${hostname()}_${randomUUID()}`;
-}
-
-async function connect(cluster: AutoscalerSettings['cluster'], log: Log): Promise<Connection> {
-  const found = await findCluster({ ...cluster, environment: process.env, home: homedir() });
-  if (found.kind === 'none')
-    throw new Error(
-      `no cluster found, looked for:${found.lookedFor.map((place) => `\n  ${place}`).join('')}\n` +
-        'Run it in a pod, or name a kubeconfig file with --kubecfg-file or an API server with --kube-master-url.',
-    );
-  log.info('cluster found', { server: found.server, source: found.source });
-  return found;
 }
 
 function helpText(): string {

@@ -13,6 +13,7 @@ import { Server } from '../server/server.ts';
 import { countAnswered } from '../table/counter-sums.ts';
 import { carryOut } from './carry-out.ts';
 import { ExitError } from './exit.ts';
+import { CarriedAutoscaler } from './make-autoscaler.ts';
 import { serverDependencies } from './server-dependencies.ts';
 import { onReloadSignal, onReopenSignal, onReportSignal, onStopSignal, stopHint } from './signals.ts';
 
@@ -51,10 +52,11 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
   const server = makeServer(plan, reporting);
   const sidecar = await makeSidecar(plan, log);
   const control = makeControl(plan, server, reporting);
+  const autoscaler = makeAutoscaler(plan, log);
   const stopped = new Promise<void>((resolve, reject) => {
     onStopSignal((signal) => {
       log.info('stopping', { signal, lameduck: formatDuration(plan.lameduck), hint: stopHint(signal) });
-      stopAll(server, sidecar, control).then(resolve, reject);
+      stopAll(server, sidecar, control, autoscaler).then(resolve, reject);
     });
   });
   onReloadSignal(() => {
@@ -67,8 +69,9 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
     await sidecar?.start();
     await control?.start();
     await server.start();
+    await autoscaler?.start();
   } catch (error) {
-    await stopAll(server, sidecar, control);
+    await stopAll(server, sidecar, control, autoscaler);
     giveUp(error, reporting);
   }
   await stopped;
@@ -80,8 +83,10 @@ async function stopAll(
   server: Server,
   sidecar: Sidecar | undefined,
   control: ControlSocket | undefined,
+  autoscaler: CarriedAutoscaler | undefined,
 ): Promise<void> {
-  await server.stop();
+  // While the server still answers, another replica takes over what scales.
+  await Promise.all([server.stop(), autoscaler?.stop()]);
   await control?.stop();
   await sidecar?.stop();
 }
@@ -105,6 +110,12 @@ async function makeSidecar({ sidecar }: ServePlan, log: Log): Promise<Sidecar | 
   if (sidecar === undefined) return undefined;
   const role = await import('../roles/sidecar/sidecar.ts');
   return new role.Sidecar(sidecar, { clock: systemClock, log });
+}
+
+function makeAutoscaler({ autoscaler, cluster }: ServePlan, log: Log): CarriedAutoscaler | undefined {
+  const { objects } = cluster;
+  if (autoscaler === undefined || objects.kind !== 'api-server') return undefined;
+  return new CarriedAutoscaler(autoscaler, objects, log);
 }
 
 /**

@@ -12,6 +12,7 @@ import type { Federation } from '../handlers/federation/federation.ts';
 import type { Dialect } from '../kube/dialects/dialect.ts';
 import type { PodMode } from '../kube/names/pods.ts';
 import type { NameKey } from '../wire/types.ts';
+import type { AutoscalerPlan } from './autoscaler/autoscaler-plan.ts';
 import type { DnsmasqPlan } from './dnsmasq/dnsmasq-plan.ts';
 import type { QueryLogPlan } from './server/query-log-plan.ts';
 import type { HealthPlan, ListenPlan, ObjectsPlan, SkyDnsMetricsPlan } from './server/server-plan.ts';
@@ -40,6 +41,8 @@ export interface ServePlan {
   readonly skyDnsMetrics: SkyDnsMetricsPlan | undefined;
   /** What the sidecar of the pod does, where the server does that too. */
   readonly sidecar: SidecarPlan | undefined;
+  /** What the server scales; undefined: nothing. */
+  readonly autoscaler: AutoscalerPlan | undefined;
   /** Where the last good state is kept between two runs. */
   readonly snapshotFile: string | undefined;
   /** The path of the socket that takes orders while the server runs; undefined: there is none. */

@@ -27,6 +27,15 @@ it.each(['src/cli/sidecar.ts', 'src/cli/healthz.ts'])('%s loads no server and no
     expect(rooms).not.toContain(room);
 });
 
+it('the autoscaler loads no server and no package', () => {
+  const loaded = [...loadedBy('src/cli/autoscaler.ts')];
+  expect(loaded.length).toBeGreaterThan(50);
+  expect(loaded.filter((each) => !each.startsWith('src/') && !each.startsWith('node:'))).toEqual([]);
+  const layers = loaded.filter((each) => each.startsWith('src/')).map((each) => each.split('/')[1]);
+  for (const layer of ['socket', 'table', 'zone', 'chain', 'handlers', 'listen', 'server'])
+    expect(layers).not.toContain(layer);
+});
+
 it('the program reads no command that it does not run', () => {
   const loaded = [...loadedBy('src/cli/program.ts')];
   expect(loaded.length).toBeLessThan(5);

@@ -8,6 +8,7 @@ import type { Flag } from '../flags/flag.ts';
 import { FlagReader, type GivenTexts } from '../flags/flag-reader.ts';
 import { DIALECTS, LOG_FORMATS, POD_MODES, POLICIES } from '../plan.ts';
 import { LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
+import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 import { CLIENT_FLAGS, LISTEN } from './client-flags.ts';
 
 const ZONE = 'Zone';
@@ -256,6 +257,7 @@ export const SERVE_FLAGS = [
       '`/healthcheck/kubedns`, `/healthcheck/dnsmasq` and `/metrics`; `address:port` binds one address. With it queries of class CHAOS are answered as dnsmasq does (`hits.bind`), from which the cache metrics are read.',
     group: POD,
   },
+  ...AUTOSCALE_FLAGS,
   {
     name: 'dns-port',
     valueName: 'port',

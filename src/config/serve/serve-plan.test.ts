@@ -55,6 +55,7 @@ describe('the defaults', () => {
       federations: [],
       skyDnsMetrics: undefined,
       sidecar: undefined,
+      autoscaler: undefined,
       snapshotFile: undefined,
       snapshotMaxAge: 86_400_000,
       initialSyncTimeout: 60_000,

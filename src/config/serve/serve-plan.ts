@@ -17,6 +17,7 @@ import {
   readSkyDnsMetrics,
   shapeOf,
 } from './pod-flags.ts';
+import { readAutoscale } from './read-autoscale.ts';
 import { readResolver } from './resolver-flags.ts';
 import { createServeFlagReader, type ServeFlagReader, type ServeFlags } from './serve-flags.ts';
 
@@ -68,6 +69,7 @@ export function planFromFlags(
     federations: readFederationsFlag(read),
     skyDnsMetrics: readSkyDnsMetrics(read, shape, machine.environment),
     sidecar: readSidecar(read, shape, { domain }, listen),
+    autoscaler: readAutoscale(read, objects.kind === 'api-server'),
     snapshotFile: read.value('snapshot'),
     snapshotMaxAge: read.value('snapshot-max-age'),
     initialSyncTimeout: read.value('initial-sync-timeout'),

@@ -1,0 +1,42 @@
+/**
+ * The flags that make a server scale its own Deployment, or another: the autoscaler inside the pod.
+ */
+import type { Flag } from '../flags/flag.ts';
+
+const AUTOSCALING = 'Autoscaling';
+
+export const AUTOSCALE_FLAGS = [
+  {
+    name: 'autoscale',
+    valueName: 'kind/name',
+    value: { kind: 'text', of: 'a target' },
+    help: 'scale this in proportion to the cluster, as in deployment/kube-dns',
+    details:
+      'As [`portolan autoscaler`](autoscaler.md) does, in one of the replicas at a time: the one that holds the Lease with the name of the ConfigMap.',
+    group: AUTOSCALING,
+  },
+  {
+    name: 'autoscale-configmap',
+    valueName: 'name',
+    value: { kind: 'text', of: 'the name of a ConfigMap' },
+    default: 'kube-dns-autoscaler',
+    help: 'ConfigMap with the parameters, in the namespace of the target',
+    group: AUTOSCALING,
+  },
+  {
+    name: 'autoscale-namespace',
+    valueName: 'name',
+    value: { kind: 'text', of: 'a namespace' },
+    default: 'kube-system',
+    help: 'namespace of the target',
+    group: AUTOSCALING,
+  },
+  {
+    name: 'autoscale-default-params',
+    valueName: 'json',
+    value: { kind: 'text', of: 'parameters in JSON' },
+    default: '{"linear":{"coresPerReplica":256,"nodesPerReplica":16,"preventSinglePointFailure":true}}',
+    help: 'parameters that the ConfigMap is created with where there is none',
+    group: AUTOSCALING,
+  },
+] as const satisfies readonly Flag[];

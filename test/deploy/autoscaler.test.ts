@@ -1,0 +1,148 @@
+/**
+ * The manifests of the autoscaler: ours, and the addon of Kubernetes with another image.
+ */
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { wordsAsCalled } from '../../src/cli/called-as.ts';
+import { readAutoscalerFlags } from '../../src/config/autoscaler/autoscaler-flags.ts';
+import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
+import { ApiServerDouble } from '../api-server/api-server.ts';
+import { findUnused, readRules, userOf } from '../api-server/rbac.ts';
+import { replicasOf } from '../api-server/scale.ts';
+import { nodes, scalable } from '../autoscaler/world.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+import { type DeploymentManifest, IMAGE, parseManifests } from './manifests.ts';
+
+const texts = readKustomization('deploy/autoscaler').map(({ text }) => text);
+const deployment = texts
+  .flatMap(parseManifests)
+  .find((object): object is DeploymentManifest => object.kind === 'Deployment');
+const [container] = deployment?.spec.template.spec.containers ?? [];
+const ACCOUNT = { namespace: 'kube-system', name: 'kube-dns-autoscaler' };
+const USER = userOf(ACCOUNT);
+
+afterEach(endAllPrograms);
+
+async function startDouble(rules: ReturnType<typeof readRules>): Promise<ApiServerDouble> {
+  return await ApiServerDouble.start({
+    access: { tokens: { secret: USER }, rules: { [USER]: rules } },
+    objects: [...nodes(17), scalable('kube-dns', 1)],
+    // Credentials are sent over TLS only.
+    tls: 'server',
+  });
+}
+
+/** Runs the program with a token, as in a pod. */
+async function runAs(double: ApiServerDouble, words: readonly string[]) {
+  const kubeconfig = {
+    'current-context': 'a',
+    clusters: [{ name: 'a', cluster: { server: double.url, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'a', user: { token: 'secret' } }],
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+  };
+  const path = await (await makeTemporaryFolder()).write('kubeconfig', JSON.stringify(kubeconfig));
+  return runPortolan([...words, `--kubecfg-file=${path}`, '--healthz-port=0']);
+}
+
+const replicas = (double: ApiServerDouble): number | undefined => {
+  const stored = double.store.get('deployments', 'kube-system/kube-dns');
+  return stored && replicasOf(stored.object);
+};
+
+describe('deploy/autoscaler', () => {
+  it('runs the image of this version, with flags that there are', () => {
+    expect(container?.image).toBe(IMAGE);
+    const [command, ...words] = container?.args ?? [];
+    expect(command).toBe('autoscaler');
+    expect(readAutoscalerFlags(words, {}).kind).toBe('good');
+  });
+
+  it('gives the rights that are used, and no others', async () => {
+    const rules = readRules(texts, ACCOUNT);
+    const double = await startDouble(rules);
+    const program = await runAs(double, container?.args ?? []);
+    await program.heard('scaled');
+    expect(replicas(double)).toBe(2);
+    const unused = () => findUnused(rules, double.requests);
+    await expect.poll(unused, { timeout: 30_000 }).toEqual([]);
+    expect(double.requests.filter(({ status }) => status === 403)).toEqual([]);
+    await double.stop();
+  });
+});
+
+describe('deploy/components/autoscale', () => {
+  it('gives the rights that are used by a server that scales itself, and no others', async () => {
+    const server = { namespace: 'kube-system', name: 'kube-dns' };
+    const own = readRules([readFileSync('deploy/components/autoscale/role.yaml', 'utf8')], server);
+    const layout = readKustomization('deploy/portolan').map(({ text }) => text);
+    const double = await startDouble([...own, ...readRules(layout, server)]);
+    const flags = [
+      '--dialect=kube-dns',
+      '--upstream=none',
+      '--dns-bind-address=127.0.0.1',
+      '--log-format=json',
+    ];
+    const dns = `--dns-port=${await findFreePort()}`;
+    const program = await runAs(double, ['serve', ...flags, dns, '--autoscale=deployment/kube-dns']);
+    await program.heard('scaled');
+    expect(replicas(double)).toBe(2);
+    const unused = () => findUnused(own, double.requests);
+    // The Lease is renewed, and given back at the end.
+    await expect.poll(unused, { timeout: 30_000 }).toEqual([]);
+    program.signal('SIGTERM');
+    await program.exit;
+    const lease = double.store.get('leases', 'kube-system/kube-dns-autoscaler');
+    expect(lease?.object['spec']).toMatchObject({ holderIdentity: '' });
+    expect(double.requests.filter(({ status }) => status === 403)).toEqual([]);
+    await double.stop();
+  });
+});
+
+/** The facts of cluster/addons/dns-horizontal-autoscaler, as it stood when its role learned of the group `apps`. */
+const ADDON_RULES = `
+kind: ClusterRole
+metadata: { name: "system:kube-dns-autoscaler" }
+rules:
+  - { apiGroups: [""], resources: [nodes], verbs: [list, watch] }
+  - { apiGroups: [""], resources: [replicationcontrollers/scale], verbs: [get, update] }
+  - { apiGroups: [apps], resources: [deployments/scale, replicasets/scale], verbs: [get, update] }
+  - { apiGroups: [""], resources: [configmaps], verbs: [get, create] }
+---
+kind: ClusterRoleBinding
+metadata: { name: "system:kube-dns-autoscaler" }
+roleRef: { kind: ClusterRole, name: "system:kube-dns-autoscaler" }
+subjects: [{ kind: ServiceAccount, name: kube-dns-autoscaler, namespace: kube-system }]
+`;
+const ADDON_COMMAND = [
+  '/cluster-proportional-autoscaler',
+  '--namespace=kube-system',
+  '--configmap=kube-dns-autoscaler',
+  '--target=Deployment/kube-dns',
+  '--default-params={"linear":{"coresPerReplica":256,"nodesPerReplica":16,"preventSinglePointFailure":true}}',
+  '--logtostderr=true',
+  '--v=2',
+];
+
+describe('the addon of Kubernetes with our image', () => {
+  const [entry = '', ...words] = ADDON_COMMAND;
+
+  it('finds its command in the image', () => {
+    expect(wordsAsCalled(entry, words)).toEqual(['autoscaler', ...words]);
+    expect(readFileSync('Dockerfile', 'utf8')).toMatch(
+      /for name in [^;]*\bcluster-proportional-autoscaler; do/,
+    );
+  });
+
+  it('scales with the rights that it has', async () => {
+    const double = await startDouble(readRules([ADDON_RULES], ACCOUNT));
+    const program = await runAs(double, wordsAsCalled(entry, words));
+    await program.heard('scaled');
+    expect(replicas(double)).toBe(2);
+    const { port } = await program.heard('started');
+    const lastPoll = async () => (await fetch(`http://127.0.0.1:${port}/last-poll`)).status;
+    await expect.poll(lastPoll).toBe(200);
+    await double.stop();
+  });
+});
