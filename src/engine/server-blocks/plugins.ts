@@ -80,9 +80,11 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   }),
   ready: setting,
   reload: setting,
-  rewrite: plainly((options, { chain }) => createRewriteHandler(options, chain)),
+  rewrite: plainly((options, { lookUp }) => createRewriteHandler(options, lookUp)),
   root: setting,
-  template: plainly(createTemplateHandler),
+  template: plainly((options, { lookUp: chain, metrics }) =>
+    createTemplateHandler(options, { chain, metrics }),
+  ),
   timeouts: setting,
   whoami: plainly(createWhoamiHandler),
 };

@@ -81,6 +81,24 @@ export class HostsNames {
     return this.#texts.flatMap(({ pointers }) => pointers.get(name) ?? []);
   }
 
+  /** Names with lines of their own, and reverse names of addresses; some twice. Wildcards are left out. */
+  *names(): Iterable<NameKey> {
+    for (const { addresses, pointers } of this.#texts) {
+      for (const name of [...addresses.ipv4.keys(), ...addresses.ipv6.keys()])
+        if (!isWildcard(name)) yield name;
+      yield* pointers.keys();
+    }
+  }
+
+  /** Names below which a wildcard stands for all others; some twice. */
+  *wildcardParents(): Iterable<NameKey> {
+    for (const { addresses } of this.#texts)
+      for (const name of [...addresses.ipv4.keys(), ...addresses.ipv6.keys()]) {
+        const parent = isWildcard(name) ? parentOf(name) : undefined;
+        if (parent !== undefined) yield parent;
+      }
+  }
+
   /** How many there are: each address of a name, and each name of an address. */
   get size(): number {
     return this.#texts.reduce((total, { size }) => total + size, 0);

@@ -1,13 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { waitUntil } from '../../base/testing/wait-until.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import { makeQuery } from '../../chain/testing/queries.ts';
-import { wholeAnswerOf } from '../../chain/whole-answer.ts';
+import { makeQuery, QUERY_HEADER } from '../../chain/testing/queries.ts';
+import { TableReader } from '../../table/reader.ts';
+import { DEFAULT_VIEW, VERDICT } from '../../table/types.ts';
+import { TableWriter } from '../../table/writer.ts';
+import { decodeMessage, encodeMessage } from '../../wire/message.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
 import { presentRecord } from '../../wire/present.ts';
 import { Hosts } from './hosts.ts';
@@ -30,13 +34,38 @@ const OPTIONS: HostsOptions = {
 class Subject {
   readonly clock = new ManualClock();
   readonly metrics = new PluginMetrics();
+  readonly log = silentLog;
+  readonly table = new TableWriter({ readers: 1, cacheOctets: 2 ** 20, cacheEntries: 0 });
   readonly hosts: Hosts;
 
   constructor(options: Partial<HostsOptions>) {
     this.hosts = new Hosts({ ...OPTIONS, ...options }, this);
   }
 
-  /** `passed`, `SERVFAIL`, or the records. */
+  /** What a reader answers; nothing if it leaves the question to the chain. */
+  askTable(name: string, type: string): string | undefined {
+    const { publication } = this.hosts;
+    const view = this.table.viewSettings(DEFAULT_VIEW);
+    this.table.changeView(DEFAULT_VIEW, { ...view, publications: [publication], rotatesAddresses: false });
+    const { question } = makeQuery(name, type);
+    const asked = { header: QUERY_HEADER, answers: [], authorities: [], additionals: [], edns: undefined };
+    const octets = new Uint8Array(4096);
+    const packet = encodeMessage({ ...asked, questions: [question] });
+    octets.set(packet);
+    const length = new TableReader(this.table.memory, 0).answer(
+      octets,
+      0,
+      packet.length,
+      octets.length,
+      'tcp',
+    );
+    if (length === VERDICT.ASK) return undefined;
+    const { answers, authorities, header } = decodeMessage(octets.slice(0, length));
+    expect([header.rcode, header.authoritative, authorities]).toEqual([0, true, []]);
+    return answers.map((record) => presentRecord({ ...record, name: toKey(record.name) })).join(' | ');
+  }
+
+  /** `passed`, `servfail`, or the records. */
   async ask(name: string, type = 'A'): Promise<string> {
     const { handler } = this.hosts;
     const query = makeQuery(name, type);
@@ -45,7 +74,7 @@ class Subject {
     if (answer !== passed) expect(isStated, 'what is answered is stated').toBe(true);
     if (answer === passed) return 'passed';
     if (answer.kind !== 'message') return answer.kind;
-    return wholeAnswerOf(answer).answers.map(presentRecord).join(' | ');
+    return answer.answers.map(presentRecord).join(' | ');
   }
 }
 
@@ -89,9 +118,20 @@ describe('hosts', () => {
     ],
     ['7.2.0.192.in-addr.arpa.', 'PTR', 'passed'],
     ['1.2.0.192.in-addr.arpa.', 'A', 'servfail'],
-  ])('answers %s %s', async (name, type, said) =>
-    expect(await (await reading(TEXT)).ask(name, type)).toBe(said),
-  );
+  ])('answers %s %s, in the table as in the chain', async (name, type, said) => {
+    const subject = await reading(TEXT);
+    expect(await subject.ask(name, type)).toBe(said);
+    const fromTable = subject.askTable(name, type);
+    const isByTable = /^(?:A|AAAA|PTR)$/.test(type) && !/^(?:servfail|passed)$/.test(said) && name[0] !== 'y';
+    expect(fromTable).toBe(isByTable ? said : undefined);
+  });
+
+  it('leaves names that fall through to the publications behind', async () => {
+    const subject = await reading(TEXT, { fallthrough: [ROOT] });
+    expect(subject.askTable('a.example.', 'A')).toContain('192.0.2.1');
+    expect(subject.askTable('none.example.', 'A')).toBeUndefined();
+    expect(subject.askTable('y.wild.example.', 'A')).toBeUndefined();
+  });
 
   it('lets missing names pass where they fall through, and other types where it is told so', async () => {
     const subject = await reading(TEXT, { fallthrough: [key('example.')] });
@@ -134,7 +174,7 @@ describe('hosts', () => {
     await rm(join(folder.path, 'hosts'));
     subject.clock.advance(OPTIONS.reload);
     expect(await subject.ask('a.example.')).toContain('192.0.2.22');
-    subject.hosts.stop();
+    await subject.hosts.stop();
   });
 });
 

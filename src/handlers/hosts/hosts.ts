@@ -2,6 +2,7 @@
  * Answers names and addresses of a hosts file and of lines in the configuration, and takes over what changes in the file.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, type Match } from '../../chain/match.ts';
@@ -9,13 +10,19 @@ import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { FileReader } from '../../sources/file-reader.ts';
+import { LocalPublication } from '../../sources/local/local-publication.ts';
+import type { PublicationId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
 import { CLASS, type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
 import { HostsNames } from './hosts-names.ts';
 import type { HostsOptions } from './options.ts';
+import { PublishedHosts } from './published-hosts.ts';
 
 export interface HostsDependencies {
+  readonly table: TableWriter;
   readonly clock: Clock;
   readonly metrics: PluginMetrics;
+  readonly log: Log;
 }
 
 export class Hosts {
@@ -25,6 +32,8 @@ export class Hosts {
   readonly #zones: ReadonlySet<NameKey>;
   readonly #fallthrough: ReadonlySet<NameKey>;
   readonly #reader = new FileReader();
+  readonly #publication: LocalPublication;
+  #published: PublishedHosts;
   #names: HostsNames;
   /** Of the file as it was read last. */
   #digest = '';
@@ -37,9 +46,12 @@ export class Hosts {
     this.#zones = new Set(options.zones);
     this.#fallthrough = new Set(options.fallthrough);
     this.#names = HostsNames.ofLines(options.inline, options);
+    this.#publication = new LocalPublication(dependencies.table, dependencies.log);
+    this.#published = new PublishedHosts(HostsNames.ofLines([], options), { ...options, zones: [] });
     this.handler = {
       name: 'hosts',
-      role: 'other',
+      role: 'publisher',
+      publication: this.#publication.id,
       answers: 'unchanged',
       questions: {
         includes: (name, type) => this.#concerns(name, type),
@@ -49,15 +61,22 @@ export class Hosts {
     };
   }
 
+  /** Holds the names in the table. */
+  get publication(): PublicationId {
+    return this.#publication.id;
+  }
+
   /** Reads the file. It may be missing, now or later: then what it held last is known on. */
   async start(): Promise<void> {
+    await this.#publish(this.#names);
     await this.#read();
     this.#lookAgain();
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
+    await inSteps(this.#dependencies.table.dropPublication(this.#publication.id));
   }
 
   #lookAgain(): void {
@@ -73,8 +92,16 @@ export class Hosts {
     const reading = await this.#reader.read(this.#options.path, clock.now());
     if (reading?.kind !== 'content' || reading.digest === this.#digest || this.#isStopped) return;
     this.#digest = reading.digest;
-    this.#names = this.#names.withFile(reading.octets.toString(), this.#options);
+    await this.#publish(this.#names.withFile(reading.octets.toString(), this.#options));
     this.#count();
+  }
+
+  async #publish(names: HostsNames): Promise<void> {
+    const published = new PublishedHosts(names, this.#options);
+    await inSteps(this.#publication.replace(this.#published, published));
+    this.#published = published;
+    this.#names = names;
+    this.#dependencies.table.publicationChanged(this.#publication.id);
   }
 
   #count(): void {
@@ -123,6 +150,11 @@ export class Hosts {
     if (!isWithinAny(name, this.#zones)) return false;
     return !isWithinAny(name, this.#fallthrough) || this.#names.isKnown(name);
   }
+}
+
+/** A long file leaves room for queries meanwhile. */
+async function inSteps(steps: Generator<void, unknown>): Promise<void> {
+  while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** Which names are known changes with the file. */

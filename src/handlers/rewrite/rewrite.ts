@@ -4,7 +4,7 @@
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
-import { wholeAnswerOf } from '../../chain/whole-answer.ts';
+import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { toKey } from '../../wire/name.ts';
 import type { AbsoluteName } from '../../wire/types.ts';
 import { changeEdns } from './edns-rules.ts';
@@ -118,7 +118,7 @@ class Rewriting {
   async #answer(next: Next): Promise<Answer> {
     this.#noteChanges();
     const answer = await next(this.#query);
-    if (answer.kind === 'drop' || this.#changes.length === 0) return answer;
+    if (answer.kind === 'drop' || (this.#changes.length === 0 && isResponse(answer))) return answer;
     return await changeResponse(wholeAnswerOf(answer), this.#changes);
   }
 

@@ -1,0 +1,93 @@
+/**
+ * The names of a hosts file as nodes of the answer table: readers answer their addresses, and leave to the chain what a node cannot
+ * say.
+ */
+import { isWithinAny } from '../../chain/match.ts';
+import type { PublishedNames } from '../../sources/local/local-publication.ts';
+import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
+import type { Below } from '../../table/types.ts';
+import { type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
+import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
+import { type RecordSet, recordSet } from '../../zone/record-set.ts';
+import type { HostsNames } from './hosts-names.ts';
+import type { HostsOptions } from './options.ts';
+
+/** Names any number of labels below are for the chain, and those right below. */
+const ASK_ALL: Below = { kind: 'ask', labels: 0 };
+const ASK_CHILDREN: Below = { kind: 'ask', labels: 1 };
+
+export class PublishedHosts implements PublishedNames {
+  readonly #hosts: HostsNames;
+  readonly #options: HostsOptions;
+  readonly #zones: ReadonlySet<NameKey>;
+  readonly #fallthrough: ReadonlySet<NameKey>;
+  readonly #wildcardParents: ReadonlySet<NameKey>;
+  readonly #names: ReadonlySet<NameKey>;
+
+  constructor(hosts: HostsNames, options: HostsOptions) {
+    this.#hosts = hosts;
+    this.#options = options;
+    this.#zones = new Set(options.zones);
+    this.#fallthrough = new Set(options.fallthrough);
+    this.#wildcardParents = new Set(hosts.wildcardParents());
+    // Zones in which missing names are refused have a node of their own, which leaves them to the chain.
+    const refusing = options.zones.filter((zone) => !isWithinAny(zone, this.#fallthrough));
+    this.#names = new Set([...hosts.names(), ...this.#wildcardParents, ...refusing]);
+  }
+
+  names(): Iterable<NameKey> {
+    return this.#names;
+  }
+
+  has(name: NameKey): boolean {
+    return this.#names.has(name);
+  }
+
+  digest(name: NameKey): string {
+    const lists = [
+      this.#hosts.addressesOf(name, 'ipv4'),
+      this.#hosts.addressesOf(name, 'ipv6'),
+      this.#hosts.namesOf(name),
+    ];
+    return `${lists.map((list) => list.join()).join(' ')} ${this.#wildcardParents.has(name)}`;
+  }
+
+  node(name: NameKey): ZoneNode {
+    return {
+      name,
+      sets: [...this.#addressSets(name), ...this.#pointerSets(name)],
+      alias: undefined,
+      below: this.#below(name),
+      outcome: LOCAL_OUTCOME,
+      isOpen: true,
+    };
+  }
+
+  /** A set without records is an answer without data. */
+  #addressSets(name: NameKey): readonly RecordSet[] {
+    if (!this.#hosts.isKnown(name)) return [];
+    const { ttl } = this.#options;
+    const ipv4 = this.#hosts.addressesOf(name, 'ipv4').map((address): RecordData => ({ kind: 'A', address }));
+    const ipv6 = this.#hosts
+      .addressesOf(name, 'ipv6')
+      .map((address): RecordData => ({ kind: 'AAAA', address }));
+    return [recordSet(TYPE.A, ttl, ipv4), recordSet(TYPE.AAAA, ttl, ipv6)];
+  }
+
+  #pointerSets(name: NameKey): readonly RecordSet[] {
+    const targets = this.#hosts.namesOf(name);
+    if (targets.length === 0) return [];
+    return [
+      recordSet(
+        TYPE.PTR,
+        this.#options.ttl,
+        targets.map((target): RecordData => ({ kind: 'PTR', target })),
+      ),
+    ];
+  }
+
+  #below(name: NameKey): Below {
+    if (isWithinAny(name, this.#zones) && !isWithinAny(name, this.#fallthrough)) return ASK_ALL;
+    return this.#wildcardParents.has(name) ? ASK_CHILDREN : COMPLETE;
+  }
+}
