@@ -2,7 +2,7 @@
  * What the network has said, in the words that people search logs of CoreDNS for.
  */
 import { createSocket } from 'node:dgram';
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import type { SocketAddress } from '../../socket/addresses.ts';
 
 const MEANINGS: ReadonlyMap<string, string> = new Map([
@@ -46,9 +46,10 @@ export function describeFailure({ protocol, peer, local, code }: FailedExchange)
 
 /** @param names as Node lists them: `DNS:localhost, IP Address:127.0.0.1` */
 export function describeOtherName(names: string, expected: string): Error {
-  const valid = names.replaceAll(/(?:DNS|IP Address):/g, '');
+  const kind = isIP(expected) === 0 ? 'DNS:' : 'IP Address:';
+  const valid = names.split(', ').flatMap((name) => (name.startsWith(kind) ? name.slice(kind.length) : []));
   return new Error(
-    `tls: failed to verify certificate: x509: certificate is valid for ${valid}, not ${expected}`,
+    `tls: failed to verify certificate: x509: certificate is valid for ${valid.join(', ')}, not ${expected}`,
   );
 }
 

@@ -1,0 +1,106 @@
+/**
+ * Queries over HTTPS to a server of Node's own (RFC 8484).
+ */
+
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { HttpsTransport, type HttpsTransportOptions } from '../../src/forward/transport/https-transport.ts';
+import { writeQuery } from '../../src/forward/transport/query-message.ts';
+import { messageOf } from '../../src/forward/transport/upstream-reply.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { parseName } from '../../src/wire/name.ts';
+import { CLASS, type Message, RCODE, TYPE } from '../../src/wire/types.ts';
+import { readTlsFixture, tlsFixturePath } from '../api-server/tls-fixture.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0).reverse()) cleanup();
+});
+
+const QUESTION = { name: parseName('www.example.'), type: TYPE.A, class: CLASS.IN };
+const AUTHORITIES = [readFileSync(tlsFixturePath('authority.crt'), 'utf8')];
+
+interface Heard {
+  readonly method: string | undefined;
+  readonly type: string | undefined;
+  readonly query: Message;
+}
+
+/** A server that gives each query back as its response, with another status where one is given. */
+async function serve(status = 200): Promise<{ port: number; heard: Heard[]; connections: () => number }> {
+  const heard: Heard[] = [];
+  let connections = 0;
+  const server: Server = createServer(readTlsFixture('server'), async (request, response) => {
+    const query = decodeMessage(await octetsOf(request));
+    heard.push({ method: request.method, type: request.headers['content-type'], query });
+    response.writeHead(status, { 'content-type': 'application/dns-message' });
+    response.end(encodeMessage({ ...query, header: { ...query.header, response: true } }));
+  });
+  server.on('secureConnection', () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanups.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+  return { port: (server.address() as AddressInfo).port, heard, connections: () => connections };
+}
+
+async function octetsOf(request: IncomingMessage): Promise<Uint8Array> {
+  const inPath = new URL(request.url ?? '', 'https://server').searchParams.get('dns');
+  if (inPath !== null) return Buffer.from(inPath, 'base64url');
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function connect(port: number, options: Partial<HttpsTransportOptions> = {}): HttpsTransport {
+  const transport = new HttpsTransport({
+    peer: { address: '127.0.0.1', port },
+    tls: { serverName: undefined, authorities: AUTHORITIES },
+    method: 'POST',
+    ...options,
+  });
+  cleanups.push(() => transport.close());
+  return transport;
+}
+
+function ask(transport: HttpsTransport): Promise<Message | string> {
+  const question = { ...QUESTION, dnssecOk: false, checkingDisabled: false, recursionDesired: true };
+  return new Promise((resolve) => {
+    transport.ask(writeQuery(question, 1232), {
+      replied: (reply) => resolve(messageOf(reply)),
+      heard() {},
+      failed: resolve,
+    });
+  });
+}
+
+it.each([
+  ['POST', 'application/dns-message'],
+  ['GET', undefined],
+] as const)('asks by %s, again on the same connection', async (method, type) => {
+  const { port, heard, connections } = await serve();
+  const transport = connect(port, { method });
+  for (let turn = 0; turn < 2; turn += 1) {
+    const reply = await ask(transport);
+    expect(typeof reply === 'object' && reply.header).toMatchObject({ response: true, rcode: RCODE.NOERROR });
+  }
+  expect(heard.map((each) => [each.method, each.type, each.query.questions[0]?.name])).toEqual([
+    [method, type, 'www.example.'],
+    [method, type, 'www.example.'],
+  ]);
+  expect(connections()).toBe(1);
+});
+
+it('fails with another status than 200, and with a certificate of nobody who is trusted', async () => {
+  const { port } = await serve(503);
+  expect(await ask(connect(port))).toBe('HTTP status 503');
+  const { port: other } = await serve();
+  const untrusting = connect(other, { tls: { serverName: undefined, authorities: undefined } });
+  expect(await ask(untrusting)).toMatch(/CERT|SIGNATURE|ISSUER/);
+});
