@@ -29,7 +29,12 @@ const CODES: ReadonlySet<Answer['kind']> = new Set([
 
 /** Undefined: no handler has made a response. There is none, or the server sends one with nothing but a response code. */
 export function describeResponse(query: Query, answer: Answer): DescribedResponse | undefined {
-  if (answer.kind === 'drop' || CODES.has(answer.kind)) return undefined;
+  return CODES.has(answer.kind) ? undefined : describeSent(query, answer);
+}
+
+/** What the client gets, whoever makes the response. Undefined: nothing. */
+export function describeSent(query: Query, answer: Answer): DescribedResponse | undefined {
+  if (answer.kind === 'drop') return undefined;
   const reply = replyOf(answer);
   const rcode = reply.rcode ?? 0;
   const edns = answer.kind === 'message' && answer.edns ? ednsOf(answer.edns) : undefined;

@@ -17,7 +17,7 @@ import { listenByBatches } from './udp.ts';
 import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
 
 export interface ListenersOptions {
-  /** Threads that answer UDP; 0: the main thread does. */
+  /** Threads that answer UDP, from 1. */
   readonly udpReaders: number;
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
@@ -26,8 +26,8 @@ export interface ListenersOptions {
   readonly tcpLimits?: Partial<TcpLimits>;
   /** What clients may do. Default: everything. */
   readonly clients?: ClientRules;
-  /** What reader threads look up in. */
-  readonly table: SharedArrayBuffer;
+  /** What reader threads look up in. Undefined: every query is for `handleQuery`. */
+  readonly table: SharedArrayBuffer | undefined;
   /** The main thread's own look-ups. */
   readonly answers: InstantAnswers;
   readonly handleQuery: HandleQuery;
@@ -75,8 +75,7 @@ export class Listeners {
    * @throws PortInUseError, SocketError, AddressError
    */
   async open(addresses: readonly ListenAddress[]): Promise<void> {
-    const { takeover, udpReaders, log } = this.#options;
-    if (udpReaders === 0) return await this.#openBoth(addresses, () => this.#listenByDatagrams(addresses));
+    const { takeover, log } = this.#options;
     const batches = batchesAvailable();
     if (batches !== true) {
       log.warn('recvmmsg not available: serving UDP one packet at a time', batches);

@@ -34,8 +34,8 @@ export const ORDER = { RUN: 0, DRAIN: 1, STOP: 2 } as const;
 
 /** What a reader thread is started with. All of it outlives the thread: another one may continue with it. */
 export interface ReaderData {
-  /** The table's memory and this reader's number in it. */
-  readonly table: SharedArrayBuffer;
+  /** The table's memory and this reader's number in it. Undefined: every query is for the main thread. */
+  readonly table: SharedArrayBuffer | undefined;
   readonly reader: number;
   /** Descriptors of the sockets, one per address served. */
   readonly sockets: readonly number[];
@@ -118,9 +118,11 @@ export class ReaderLoop {
     data: ReaderData,
     answers: InstantAnswers | ForwardableAnswers,
   ): ForwardingReader | undefined {
-    if (data.forwarding === undefined || !('hashOf' in answers)) return undefined;
+    const { table } = data;
+    if (data.forwarding === undefined || table === undefined || !('hashOf' in answers)) return undefined;
     return new ForwardingReader({
       ...data,
+      table,
       data: data.forwarding,
       answers,
       questions: this.#questions,

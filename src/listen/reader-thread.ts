@@ -3,6 +3,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { TableReader } from '../table/reader.ts';
+import { CHAIN_ONLY } from './chain-only.ts';
 import { type ReaderData, ReaderLoop } from './reader-loop.ts';
 import { threadMessages } from './thread-messages.ts';
 
@@ -11,6 +12,8 @@ if (parentPort === null) throw new Error('not a thread: reader-thread runs only 
 // Set by `UdpReader`, the only one to start this entry.
 const data = workerData as ReaderData;
 const messages = threadMessages(parentPort);
-const loop = new ReaderLoop(data, new TableReader(data.table, data.reader, data.udpSize), messages);
+const { table, reader, udpSize } = data;
+const answers = table === undefined ? CHAIN_ONLY : new TableReader(table, reader, udpSize);
+const loop = new ReaderLoop(data, answers, messages);
 messages.ready();
 loop.run();

@@ -31,7 +31,7 @@ export interface UdpOptions extends UdpBasics {
   readonly readers: number;
   /** The table's number of the first reader; the others follow. */
   readonly firstReader: number;
-  readonly table: SharedArrayBuffer;
+  readonly table: SharedArrayBuffer | undefined;
   /** Join ports that another process may serve, instead of making sure that none does. */
   readonly takeover: boolean;
   /** The built `reader-thread.ts`. */

@@ -6,17 +6,14 @@ import type { Clock } from '../base/clock.ts';
 import { silentLog } from '../base/log.ts';
 import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
 import type { ServerBlocks } from '../engine/server-blocks/server-blocks.ts';
+import { CHAIN_ONLY } from '../listen/chain-only.ts';
 import { Listeners } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
-import type { InstantAnswers } from '../listen/types.ts';
 
 export interface ListenerGroupsDependencies {
   readonly readerEntry: URL;
   readonly clock: Clock;
 }
-
-/** Every query is for the blocks. */
-const NO_INSTANT_ANSWERS: InstantAnswers = { enter() {}, leave() {}, setTime() {}, answer: () => -1 };
 
 export class ListenerGroups {
   readonly #blocks: () => ServerBlocks;
@@ -66,23 +63,31 @@ export class ListenerGroups {
 
   async #open({ server, address, port, tcp }: ListenerGroupPlan): Promise<void> {
     const { queries = -1, idle } = tcp;
+    // CoreDNS takes each of the two for all addresses of both families.
+    const isWildcard = address === '' || address === '0.0.0.0' || address === '::';
+    const known = isWildcard ? undefined : address;
     const listeners = new Listeners({
-      // The chain answers everything, and it is on the main thread.
-      udpReaders: 0,
-      takeover: false,
+      udpReaders: 1,
+      // Sockets of one address stand beside those of all addresses: only the first of a port is made sure to be alone.
+      takeover: [...this.#listeners.keys()].some((other) => other.endsWith(`:${port}`)),
       udpSize: 4096,
       tcpLimits: {
         queries: queries < 0 ? Number.POSITIVE_INFINITY : queries,
         ...(idle !== undefined && { idleMilliseconds: idle }),
       },
-      table: new SharedArrayBuffer(0),
-      answers: NO_INSTANT_ANSWERS,
-      handleQuery: async (packet, client) => await this.#blocks().handleQueryOf(server)?.(packet, client),
+      table: undefined,
+      answers: CHAIN_ONLY,
+      handleQuery: async (packet, client) =>
+        await this.#blocks().handleQueryOf(server)?.(packet, {
+          localAddress: known,
+          ...client,
+          localPort: port,
+        }),
       onReaderDead() {},
       log: silentLog,
       ...this.#dependencies,
     });
-    const addresses = addressesToBind(address === '' ? 'all' : [address], networkInterfaces());
+    const addresses = addressesToBind(isWildcard ? 'all' : [address], networkInterfaces());
     await listeners.open(addresses.map((each) => ({ address: each, port })));
     this.#listeners.set(server, listeners);
   }

@@ -26,6 +26,8 @@ if (parentPort === null) throw new Error('not a thread');
 // Started by UdpReader alone.
 const data = workerData as ReaderData;
 const messages = threadMessages(parentPort);
-const loop = new ReaderLoop(data, new MortalAnswers(data.table, data.reader, data.udpSize), messages);
+const { table, reader, udpSize } = data;
+if (table === undefined) throw new Error('no table');
+const loop = new ReaderLoop(data, new MortalAnswers(table, reader, udpSize), messages);
 messages.ready();
 loop.run();

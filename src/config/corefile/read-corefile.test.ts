@@ -489,7 +489,7 @@ describe('readCorefile', () => {
 
   it('reads on after each fault', () => {
     const reading = read(
-      'a..b c {\n health 8080 {\n nosuch\n lameduck x\n }\n cache {\n success x\n denial 1 0\n nosuch 1\n }\n forward\n forward . 192.0.2.1 {\n nosuch {\n x\n }\n expire x\n }\n etcd\n}\nc {\n}\n',
+      'a..b c {\n health 8080 {\n nosuch\n lameduck x\n }\n cache {\n success x\n denial 1 0\n nosuch 1\n }\n forward\n forward . 192.0.2.1 {\n nosuch {\n x\n }\n expire x\n }\n secondary\n}\nc {\n}\n',
     );
     expect(reading.kind === 'bad' ? reading.problems.map(({ message }) => message) : []).toEqual([
       'error inspecting server blocks: zone is not a valid domain name: a..b',
@@ -497,7 +497,7 @@ describe('readCorefile', () => {
       'plugin/cache: strconv.Atoi: parsing "x": invalid syntax',
       'plugin/cache: cache TTL can not be zero or negative: 0',
       "plugin/cache: Corefile:9 - Error during parsing: Wrong argument count or unexpected line ending after 'nosuch'",
-      'plugin/etcd: not built into Portolan',
+      'plugin/secondary: not built into Portolan',
       "plugin/forward: Corefile:11 - Error during parsing: Wrong argument count or unexpected line ending after 'forward'",
       "plugin/forward: Corefile:13 - Error during parsing: unknown property 'nosuch'",
       'plugin/forward: time: invalid duration "x"',

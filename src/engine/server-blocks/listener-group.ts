@@ -11,8 +11,9 @@ import type { Chain } from '../../chain/handler.ts';
 import { type Client, Query, type QuerySite } from '../../chain/query.ts';
 import type { HandleQuery } from '../../listen/types.ts';
 import { parentOf, ROOT } from '../../wire/name.ts';
-import { type Query as ParsedQuery, parseQuery } from '../../wire/query.ts';
+import type { Asked, Query as ParsedQuery } from '../../wire/query.ts';
 import { CLASS, type NameKey, RCODE } from '../../wire/types.ts';
+import { acceptQuery } from './accept-query.ts';
 import { encodeAnswer } from './response.ts';
 
 const TYPE_DS = 43;
@@ -52,15 +53,9 @@ export class ListenerGroup {
   }
 
   readonly handleQuery: HandleQuery = async (packet, client) => {
-    const parsed = parseQuery(packet);
+    const parsed = acceptQuery(packet);
     if (parsed.kind === 'drop') return undefined;
-    if (parsed.kind === 'error')
-      return encodeAnswer(
-        parsed,
-        { header: parsed.header, edns: undefined },
-        rejection(parsed.rcode),
-        client,
-      );
+    if (parsed.kind === 'error') return encodeRejection(parsed, parsed.rcode, client);
     return await this.#answer(parsed, client, packet.length);
   };
 
@@ -71,8 +66,14 @@ export class ListenerGroup {
 
   async #answer(asked: ParsedQuery, client: Client, octets: number): Promise<Uint8Array | undefined> {
     const query = this.#makeQuery(asked, client, DROPPED, octets);
-    const site = this.#mayServe(asked) ? this.#choose(query) : undefined;
-    if (site === undefined) return encodeAnswer(asked, query.repeated, { kind: 'refused' }, client);
+    const mayServe = this.#mayServe(asked);
+    if (mayServe && (asked.edns?.version ?? 0) > 0) return encodeRejection(asked, RCODE.BADVERS, client);
+    const site = mayServe ? this.#choose(query) : undefined;
+    if (site === undefined) {
+      const refusal = encodeAnswer(asked, query.repeated, { kind: 'refused' }, client);
+      this.#options.onDropped?.(query, refusal.length);
+      return refusal;
+    }
     const own = this.#makeQuery(asked, client, site.zone, octets);
     try {
       const answer = await site.chain(own);
@@ -108,6 +109,11 @@ export class ListenerGroup {
     }
     return found;
   }
+}
+
+/** A response code and nothing else; the client's OPT record is not repeated. */
+function encodeRejection(asked: Asked, rcode: number, client: Client): Uint8Array {
+  return encodeAnswer(asked, { header: asked.header, edns: undefined }, rejection(rcode), client);
 }
 
 function rejection(rcode: number): Exclude<Answer, { kind: 'drop' }> {

@@ -35,8 +35,7 @@ it('writes what the format names, and leaves what it does not know', async () =>
   const start = '192.0.2.53:5353 4711 "A IN web.example. udp false 512"';
   expect(lines).toEqual([
     `${start} NOERROR qr,aa,rd 56 0.002s {nosuch} - {`,
-    // The server makes the response, behind the log's back.
-    `${start} - - 0 0.002s {nosuch} - {`,
+    `${start} SERVFAIL qr,rd 29 0.002s {nosuch} - {`,
     `${start} - - 0 0.002s {nosuch} - {`,
   ]);
 });

@@ -3,7 +3,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { classifyResponse, describeResponse } from '../../chain/described-response.ts';
+import { classifyResponse, describeSent } from '../../chain/described-response.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import { isWithin } from '../../wire/name.ts';
@@ -32,7 +32,7 @@ export function createLogHandler({ rules }: LogOptions, { clock, log }: LogDepen
       if (rule === undefined) return await next(query);
       const began = clock.monotonic();
       const answer = await next(query);
-      const response = describeResponse(query, answer);
+      const response = describeSent(query, answer);
       if (rule.classes.has('all') || rule.classes.has(classifyResponse(response)))
         log.info(rule.write({ query, response, milliseconds: clock.monotonic() - began }));
       return answer;
