@@ -44,6 +44,8 @@ export async function runCoreDns(words: readonly string[]): Promise<number> {
 
 /** What a program around the server does in step with it. */
 export interface ServingSteps {
+  /** Whether ports that another process serves are joined. */
+  readonly takeover: boolean;
   /** Called once queries are answered. */
   serving(server: Server): void;
   /** Called when the server is about to stop, and when it has stopped. */
@@ -51,7 +53,12 @@ export interface ServingSteps {
   stopped(): Promise<void>;
 }
 
-const NO_STEPS: ServingSteps = { serving() {}, async stopping() {}, async stopped() {} };
+const NO_STEPS: ServingSteps = {
+  takeover: false,
+  serving() {},
+  async stopping() {},
+  async stopped() {},
+};
 
 /** Serves a Corefile until a signal comes. @returns the exit code */
 export async function serveCorefile(command: RunPlan, steps: ServingSteps = NO_STEPS): Promise<number> {
@@ -103,11 +110,13 @@ async function runUntilStopped(
   { reading, read, steps }: Run,
 ): Promise<number> {
   const { blocks } = reading;
+  const { takeover } = steps;
   const isDebug = blocks.some(({ plugins }) => plugins.some(({ name }) => name === 'debug'));
   const log = createCoreDnsLog({ isDebug, write });
   const dependencies = serverDependencies(log);
   const frontEnd = new CoreDnsFrontEnd({
     reading,
+    takeover,
     read,
     onServing: () => {
       if (!isQuiet) write([...startLines(blocks), corednsBanner()].join('\n'));

@@ -88,6 +88,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
 function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: (server: Server) => void): ServingSteps {
   const [address = ''] = plan.localAddresses;
   return {
+    takeover: plan.takeover,
     serving,
     stopping: async () => {
       if (plan.skipsTeardown || plan.takeover) return;

@@ -11,6 +11,8 @@ import { Listeners } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 
 export interface ListenerGroupsDependencies {
+  /** Join ports that another process serves, instead of refusing to start. */
+  readonly takeover: boolean;
   readonly readerEntry: URL;
   readonly clock: Clock;
 }
@@ -62,6 +64,7 @@ export class ListenerGroups {
   }
 
   async #open({ server, address, port, tcp }: ListenerGroupPlan): Promise<void> {
+    const { takeover, ...dependencies } = this.#dependencies;
     const { queries = -1, idle } = tcp;
     // CoreDNS takes each of the two for all addresses of both families.
     const isWildcard = address === '' || address === '0.0.0.0' || address === '::';
@@ -69,7 +72,7 @@ export class ListenerGroups {
     const listeners = new Listeners({
       udpReaders: 1,
       // Sockets of one address stand beside those of all addresses: only the first of a port is made sure to be alone.
-      takeover: [...this.#listeners.keys()].some((other) => other.endsWith(`:${port}`)),
+      takeover: takeover || [...this.#listeners.keys()].some((other) => other.endsWith(`:${port}`)),
       udpSize: 4096,
       tcpLimits: {
         queries: queries < 0 ? Number.POSITIVE_INFINITY : queries,
@@ -85,7 +88,7 @@ export class ListenerGroups {
         }),
       onReaderDead() {},
       log: silentLog,
-      ...this.#dependencies,
+      ...dependencies,
     });
     const addresses = addressesToBind(isWildcard ? 'all' : [address], networkInterfaces());
     await listeners.open(addresses.map((each) => ({ address: each, port })));

@@ -266,7 +266,7 @@ export class Server {
     const { listen, udpReaders, takeover, engine } = this.#plan;
     const { table } = this.#engine;
     if (listen.kind === 'groups') {
-      this.#groups = new ListenerGroups(() => this.#engine.serverBlocks, { readerEntry, clock });
+      this.#groups = new ListenerGroups(() => this.#engine.serverBlocks, { takeover, readerEntry, clock });
       await this.#groups.add(engine.serverBlocks.groups);
       this.#engine.listening();
       return;

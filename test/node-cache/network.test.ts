@@ -165,4 +165,42 @@ describeOnNode('a change of the ConfigMap', () => {
   });
 });
 
+describeOnNode('an upgrade with -takeover', () => {
+  it('loses no query, and there are rules and addresses all the time', async () => {
+    const flags = ['--rules=nft', '-takeover'];
+    const before = runNodeCache('169.254.20.10', ...flags);
+    await until('the table', async () => (await node.nftables()).length === 1);
+    const load = node.run(process.execPath, '-e', LOAD, '169.254.20.10', '36053', join(folder.path, 'end'));
+    const next = runNodeCache('169.254.20.10', ...flags);
+    await until('both tables', async () => (await node.nftables()).length === 2);
+    before.signal('SIGTERM');
+    expect(await before.exit).toEqual({ code: 0, signal: null });
+    expect(await node.nftables()).toHaveLength(1);
+    expect(await node.run('ip', '-o', 'addr', 'show')).toContain('169.254.20.10');
+    await folder.write('end', '');
+    expect(await load).toMatch(/^0 of \d{2,} lost$/);
+    expect(next.ended).toBeUndefined();
+  });
+});
+
+/** Sends a query each 4 ms, from new ports, until a file is there; counts those without an answer. */
+const LOAD = `
+const [address, port, end] = process.argv.slice(1);
+const { createSocket } = require('node:dgram');
+const { existsSync } = require('node:fs');
+let sent = 0, answered = 0;
+const send = () => {
+  if (existsSync(end))
+    return setTimeout(() => process.stdout.write(sent - answered + ' of ' + sent + ' lost'), 2000);
+  sent += 1;
+  const socket = createSocket('udp4');
+  const timeout = setTimeout(() => socket.close(), 2000);
+  socket.on('error', () => {});
+  socket.on('message', () => { answered += 1; clearTimeout(timeout); socket.close(); });
+  socket.send(Buffer.from('000101000001000000000000016100000100' + '01', 'hex'), Number(port), address);
+  setTimeout(send, 4);
+};
+send();
+`;
+
 const FETCH = `fetch(process.argv[1]).then(async (reply) => process.stdout.write(await reply.text()));`;

@@ -19,13 +19,16 @@ export function findOptions<Name extends PluginName>(
   return plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
 }
 
-/** @param blocks of a Corefile without problems */
-export function compileCorefile(blocks: readonly ServerBlock[]): ServerPlan {
+/**
+ * @param blocks of a Corefile without problems
+ * @param takeover whether ports that another process serves are joined
+ */
+export function compileCorefile(blocks: readonly ServerBlock[], takeover = false): ServerPlan {
   return {
     engine: compileEngine(compileServerBlocks(blocks)),
     listen: { kind: 'groups' },
     udpReaders: 1,
-    takeover: false,
+    takeover,
     objects: undefined,
     queryLog: undefined,
     http: undefined,

@@ -15,6 +15,8 @@ type GoodReading = Extract<CorefileReading, { readonly kind: 'good' }>;
 
 export interface CoreDnsFrontEndOptions {
   readonly reading: GoodReading;
+  /** Join ports that another process serves, instead of refusing to start. */
+  readonly takeover: boolean;
   /** Reads the Corefile again. @throws Error that says why it cannot be read */
   readonly read: () => CorefileReading;
   /** Called once queries are answered. */
@@ -45,11 +47,11 @@ export class CoreDnsFrontEnd implements FrontEnd {
   #failed: { readonly digest: string | undefined; readonly message: string } | undefined;
 
   constructor(options: CoreDnsFrontEndOptions) {
-    const { reading, metrics, notReady, clock, log } = options;
+    const { reading, takeover, metrics, notReady, clock, log } = options;
     this.#options = options;
     this.#reading = reading;
-    this.#plan = compileCorefile(reading.blocks);
-    this.#endpoints = new Endpoints({ metrics, notReady, clock, log });
+    this.#plan = compileCorefile(reading.blocks, takeover);
+    this.#endpoints = new Endpoints({ waitForPort: takeover, metrics, notReady, clock, log });
   }
 
   get plan(): ServerPlan {
@@ -180,7 +182,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
   }
 
   async #replace(reading: GoodReading): Promise<void> {
-    const plan = compileCorefile(reading.blocks);
+    const plan = compileCorefile(reading.blocks, this.#options.takeover);
     const { endpoints } = this.#plan;
     await this.#openEndpoints(plan.endpoints);
     try {

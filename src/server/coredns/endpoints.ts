@@ -11,6 +11,8 @@ import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-r
 import { HttpServer, HttpServerError } from '../../observe/http-server.ts';
 
 export interface EndpointsDependencies {
+  /** Wait for ports that another process serves, instead of failing. */
+  readonly waitForPort: boolean;
   readonly metrics: () => PluginMetrics;
   /** The plugins that are not ready yet. */
   readonly notReady: () => readonly string[];
@@ -91,10 +93,10 @@ export class Endpoints {
   }
 
   async #open(address: string, kinds: Endpoint['kinds'], plans: readonly EndpointPlan[]): Promise<void> {
-    const { clock, log } = this.#dependencies;
+    const { waitForPort, clock, log } = this.#dependencies;
     const routes = new Map<string, HttpRoute>();
     const { host, port } = splitHostPort(address);
-    const options = { address: host, port, waitForPort: false, flag: address, answersAsGo: true };
+    const options = { address: host, port, waitForPort, flag: address, answersAsGo: true };
     const server = new HttpServer(options, routes, clock, log);
     const endpoint: Endpoint = { server, routes, kinds };
     this.#route(endpoint, kinds, plans);
