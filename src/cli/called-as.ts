@@ -11,6 +11,7 @@ const PROGRAMS: ReadonlyMap<string, string> = new Map([
   ['node-cache', 'node-cache'],
   ['dnsmasq', 'dnsmasq'],
   ['dnsmasq-nanny', 'dnsmasq-nanny'],
+  ['skydns', 'skydns'],
   ['sidecar', 'sidecar'],
   ['exechealthz', 'healthz'],
   ['cluster-proportional-autoscaler', 'autoscaler'],

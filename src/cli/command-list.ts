@@ -14,6 +14,7 @@ import { NODE_CACHE_FLAGS } from '../config/node-cache/node-cache-flags.ts';
 import { CONTROL_FLAGS } from '../config/query-log/control-flags.ts';
 import { SERVE_FLAGS } from '../config/serve/serve-flags.ts';
 import { SIDECAR_FLAGS } from '../config/sidecar/sidecar-flags.ts';
+import { SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts';
 import { COMMAND_SUMMARIES, type CommandName } from './command-summaries.ts';
 
 export interface CommandDescription {
@@ -52,6 +53,7 @@ export const COMMANDS: readonly CommandDescription[] = [
   describe('node-cache', NODE_CACHE_FLAGS, { dashes: '-' }),
   describe('dnsmasq', DNSMASQ_FLAGS),
   describe('dnsmasq-nanny', NANNY_FLAGS, { dashes: '-' }),
+  describe('skydns', SKYDNS_FLAGS, { dashes: '-' }),
   describe('sidecar', SIDECAR_FLAGS),
   describe('healthz', HEALTHZ_FLAGS, { dashes: '-' }),
   describe('autoscaler', AUTOSCALER_FLAGS, { further: DECIDE_FLAGS }),

@@ -8,6 +8,7 @@ export const COMMAND_SUMMARIES = {
   'node-cache': 'cache the DNS of a node, as NodeLocal DNSCache does',
   dnsmasq: "forward, cache and answer from local data, with dnsmasq's options",
   'dnsmasq-nanny': 'the same, following the ConfigMap of kube-dns in a folder',
+  skydns: 'answer names from the keys of an etcd, as SkyDNS does, with its flags',
   sidecar: 'probe DNS servers, and serve the results and the statistics of dnsmasq by HTTP',
   healthz: 'run commands, and answer HTTP health checks by their results',
   autoscaler: 'keep the replicas of a Deployment in proportion to the nodes and cores of the cluster',

@@ -13,6 +13,7 @@ export const REPLACEMENTS = {
   'node-cache': async () => (await import('./node-cache.ts')).runNodeCache,
   dnsmasq: async () => (await import('./dnsmasq.ts')).runDnsmasq,
   'dnsmasq-nanny': async () => (await import('./dnsmasq-nanny.ts')).runDnsmasqNanny,
+  skydns: async () => (await import('./skydns.ts')).runSkyDns,
   sidecar: async () => (await import('./sidecar.ts')).runSidecar,
   healthz: async () => (await import('./healthz.ts')).runHealthz,
   autoscaler: async () => (await import('./autoscaler.ts')).runAutoscaler,

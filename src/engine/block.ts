@@ -15,6 +15,7 @@ import { metaTypesHandler } from '../handlers/meta-types/meta-types.ts';
 import { createTypeFilter, type FilteredTypes } from '../handlers/resolver/filtered-types.ts';
 import type { Resolver } from '../handlers/resolver/resolver.ts';
 import { type NameKey, TYPE } from '../wire/types.ts';
+import type { EtcdHandlers } from './etcd-zones.ts';
 import { createBypass, createForwardHandler, createLoopHandler } from './joining-handlers.ts';
 
 export interface Block {
@@ -28,6 +29,8 @@ export interface BlockParts {
   readonly resolver: Resolver;
   /** Answers class CHAOS; undefined: REFUSED. */
   readonly chaos: Handler | undefined;
+  /** Zones from etcd. */
+  readonly etcd?: EtcdHandlers;
 }
 
 export interface ClusterBlockParts extends BlockParts {
@@ -43,8 +46,10 @@ export interface ClusterBlockParts extends BlockParts {
 
 /** Local names and the upstream servers. */
 export function makeForwardingBlock(parts: BlockParts): Block {
-  const { local, resolver } = parts;
-  return blockOf([...firstHandlers(parts), local.knownNames, local.questionRules, forwardTo(resolver)]);
+  const { local, resolver, etcd } = parts;
+  const last = [local.questionRules, ...(etcd?.beforeForward ?? []), forwardTo(resolver)];
+  const zones = etcd === undefined ? [] : [createBypass('stub-zones', etcd.stubZones, last), ...etcd.zones];
+  return blockOf([...firstHandlers(parts), local.knownNames, ...zones, ...last]);
 }
 
 /** The same around the zone of a cluster. */

@@ -4,7 +4,6 @@
  * There is one engine, whatever the front end. It is made from a plan, and changes to another one without losing a query or a
  * cached answer that is still right.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { createHandleQuery } from '../chain/handle-query.ts';
@@ -17,7 +16,7 @@ import type { EnginePlan, IdentityPlan } from '../config/server/engine-plan.ts';
 import type { Connect } from '../forward/connect.ts';
 import { createChaosHandler } from '../handlers/chaos/chaos.ts';
 import { Federations } from '../handlers/federation/federations.ts';
-import { LocalHandlers, type LocalSettings } from '../handlers/local/local-handlers.ts';
+import { LocalHandlers } from '../handlers/local/local-handlers.ts';
 import { createNameResolver } from '../handlers/resolver/name-resolver.ts';
 import type { ReaderPath } from '../handlers/resolver/reader-path.ts';
 import { Resolver, type ResolverSettings } from '../handlers/resolver/resolver.ts';
@@ -35,7 +34,9 @@ import { type CountingOptions, countAnswers, createAnswerCount } from './answer-
 import { type Block, makeClusterBlock, makeForwardingBlock } from './block.ts';
 import { ClientViews } from './client-views.ts';
 import { storeDerivedAnswers } from './derived-answers.ts';
+import { EtcdZones } from './etcd-zones.ts';
 import { identityOf } from './identity.ts';
+import { isSameLocal, withKept } from './kept-settings.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';
 import { describeServers } from './server-statistics.ts';
 import { namesForwardedWithin } from './stub-zones.ts';
@@ -66,6 +67,8 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   readonly reader: TableReader;
   readonly cluster: Cluster | undefined;
   readonly federations: Federations<NodeWatch> | undefined;
+  /** Zones from etcd. */
+  readonly etcd: EtcdZones | undefined;
   readonly resolver: Resolver;
   readonly handleQuery: HandleQuery;
   readonly packetPath: PacketPath;
@@ -100,6 +103,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.#sums = new CounterSums(this.table.memory, readers + 1);
     this.#local = this.#makeLocal(plan);
     this.cluster = this.#makeCluster();
+    this.etcd = plan.etcd && new EtcdZones(plan.etcd, { table: this.table, ...dependencies });
     this.federations = plan.cluster && new Federations(plan.cluster.domain, () => this.#showView());
     this.resolver = this.#makeResolver();
     this.handleQuery = this.#makeHandleQuery();
@@ -149,6 +153,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   async start(): Promise<void> {
     this.#isStarted = true;
     await this.#local.start();
+    this.etcd?.start();
     await this.#serverBlocks.start();
   }
 
@@ -208,6 +213,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.#local.stop();
     this.resolver.stop();
     this.cluster?.stop();
+    void this.etcd?.stop();
     void this.#serverBlocks.stop();
   }
 
@@ -218,7 +224,9 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.#plan = withKept(plan, this.#plan);
     this.#local = local;
     const { cluster, federations } = this;
-    const parts = { local, resolver: this.resolver, chaos: this.#makeChaos(plan.identity) };
+    const etcd = plan.etcd && this.etcd?.handlers(plan.etcd, this.#chain);
+    const chaos = this.#makeChaos(plan.identity);
+    const parts = { local, resolver: this.resolver, chaos, ...(etcd && { etcd }) };
     const stubZones = zone && namesWithin(new Set(namesForwardedWithin(resolver.forward.rules, zone.domain)));
     const { clock, log } = this.#dependencies;
     const { filteredTypes } = this.#plan.resolver;
@@ -327,7 +335,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   #makeHandleQuery(): HandleQuery {
     const { recursionAvailable, udpSize } = this.#plan;
     const { log } = this.#dependencies;
-    const chain = this.cluster === undefined ? this.#chain : this.#storeDerived();
+    const chain = this.cluster === undefined && this.etcd === undefined ? this.#chain : this.#storeDerived();
     const handleQuery = createHandleQuery(chain, { recursionAvailable, udpSize, log });
     const counted = countAnswers(handleQuery, this.#counting());
     return async (packet, client) => (this.admits(client) ? await counted(packet, client) : undefined);
@@ -377,21 +385,4 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
 /** The networks of clients that local addresses are chosen for. */
 function networksOf({ clients }: EnginePlan): readonly AddressRange[] {
   return clients?.localises === true ? clients.networks : [];
-}
-
-/** Whether local names and rules for replies stay as they are; rules for questions may change. */
-function isSameLocal(one: LocalSettings, other: LocalSettings): boolean {
-  const { questions: _, ...rest } = one;
-  const { questions: __, ...otherRest } = other;
-  return isDeepStrictEqual(rest, otherRest);
-}
-
-/**
- * The plan with the very rules of the one before where they are equal: the resolver forgets what it has cached when they are
- * others.
- */
-function withKept(plan: EnginePlan, before: EnginePlan): EnginePlan {
-  const { caching, filteredTypes } = before.resolver;
-  const keptCaching = isDeepStrictEqual(plan.resolver.caching, caching) ? caching : plan.resolver.caching;
-  return { ...plan, resolver: { ...plan.resolver, caching: keptCaching, filteredTypes } };
 }

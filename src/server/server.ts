@@ -106,6 +106,8 @@ export class Server {
     const { isKnown } = this.#objects ?? { isKnown: true };
     const udp = this.#listeners?.udp();
     const readiness = judgeReadiness(this.#state, isKnown, this.#objects?.status(), udp);
+    if (readiness.ready && this.#engine.etcd?.isKnown === false)
+      return { ready: false, reason: 'etcd: not read yet' };
     if (!readiness.ready || this.#frontEnd.isSettled) return readiness;
     return { ready: false, reason: 'configmaps: not read yet' };
   }

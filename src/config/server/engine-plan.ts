@@ -11,6 +11,7 @@ import type { LocalSettings } from '../../handlers/local/local-handlers.ts';
 import type { ResolverSettings } from '../../handlers/resolver/resolver.ts';
 import type { Dialect } from '../../kube/dialects/dialect.ts';
 import type { PodMode } from '../../kube/names/pods.ts';
+import type { EtcdSourceSettings } from '../../sources/etcd/etcd-source.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { ServerBlocksPlan } from './server-blocks-plan.ts';
@@ -21,6 +22,8 @@ export interface EnginePlan {
   readonly federations: readonly Federation[];
   /** Undefined: all clients are answered alike. */
   readonly clients: ClientsPlan | undefined;
+  /** Zones whose names come from an etcd, as SkyDNS has them. Default: none. */
+  readonly etcd?: EtcdZonesPlan;
   /** Hosts files, records of options, and rules for questions and replies. */
   readonly local: LocalSettings;
   readonly resolver: Omit<ResolverSettings, 'changes' | 'leavesAddresses' | 'mayExist'>;
@@ -57,6 +60,21 @@ export interface ClientsPlan {
   readonly servesOnlyNetworks: boolean;
   /** Whether local names that have addresses in the network of the client are answered with these alone. */
   readonly localises: boolean;
+}
+
+export interface EtcdZonesPlan {
+  /** It belongs to the process: a changed plan leaves it as it was. */
+  readonly source: EtcdSourceSettings;
+  /** Zones in which missing names are forwarded. */
+  readonly fallthrough: readonly NameKey[];
+  /** Seconds, of an SOA record that is asked for. */
+  readonly soaTtl: number;
+  /** A name that has the records of another one. */
+  readonly localName: { readonly alias: NameKey; readonly name: NameKey } | undefined;
+  /** Domains that other servers answer, even within the zones. */
+  readonly stubZones: readonly NameKey[];
+  /** Labels that a name must have to be forwarded; infinite: none is. */
+  readonly minForwardedLabels: number;
 }
 
 export interface CacheSize {

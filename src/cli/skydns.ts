@@ -1,0 +1,105 @@
+/**
+ * `portolan skydns`: the command line and the environment of SkyDNS.
+ */
+
+import { systemClock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { countCores } from '../config/cores.ts';
+import { formatRows, rowOf } from '../config/flags/flag-text.ts';
+import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
+import { readersFor } from '../config/serve/serve-plan.ts';
+import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts';
+import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns/skydns-settings.ts';
+import { describeProblem, type Problem } from '../config/values/problem.ts';
+import { ValueReader } from '../config/values/value-reader.ts';
+import { createLog, usesColours } from '../observe/log.ts';
+import { Server } from '../server/server.ts';
+import { SkyDnsFrontEnd } from '../server/skydns/skydns-front-end.ts';
+import { readKey } from '../sources/etcd/read-key.ts';
+import { serverDependencies } from './server-dependencies.ts';
+import { onReloadSignal, onStopSignal } from './signals.ts';
+import { VERSION } from './version.ts';
+
+/** @param words what stands behind the command @returns the exit code */
+export async function runSkyDns(words: readonly string[]): Promise<number> {
+  const reading = readSkyDnsFlags(words, process.env);
+  if (reading.kind !== 'flags') {
+    process.stdout.write(
+      reading.kind === 'help' ? helpText() : `Portolan version ${VERSION}, in place of SkyDNS\n`,
+    );
+    return 0;
+  }
+  const settings = readSettings(reading.read, process.env);
+  if (settings.kind === 'bad') return complain(settings.problems, 2);
+  return await serve(settings.settings);
+}
+
+async function serve(flags: SkyDnsSettings): Promise<number> {
+  // A log collector that closes the pipe must not end the server.
+  process.stderr.on('error', () => {});
+  const isTerminal = process.stderr.isTTY === true;
+  const log = createLog({
+    level: flags.isVerbose ? 'debug' : 'info',
+    format: isTerminal ? 'text' : 'json',
+    colours: usesColours(isTerminal, process.env),
+    clock: systemClock,
+    write: (line) => void process.stderr.write(line),
+  });
+  const read = new ValueReader();
+  const settings = await readConfig(flags, read, log);
+  if (read.problems.length > 0) return complain(read.problems, 1);
+  return await runUntilStopped(flags, settings, log);
+}
+
+/** The settings with the key `config`; those of the flags while etcd is away. */
+async function readConfig(flags: SkyDnsSettings, read: ValueReader, log: Log): Promise<SkyDnsSettings> {
+  const { etcd, version, prefix } = flags;
+  try {
+    const json = await readKey({ etcd, version, key: `/${prefix}/config` }, systemClock);
+    return json === undefined ? flags : applyConfig(flags, json, read);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn('config not read from etcd, flags count until it is there', { reason });
+    return flags;
+  }
+}
+
+async function runUntilStopped(flags: SkyDnsSettings, settings: SkyDnsSettings, log: Log): Promise<number> {
+  const dependencies = serverDependencies(log);
+  const udpReaders = readersFor(countCores());
+  const frontEnd = new SkyDnsFrontEnd(flags, settings, { udpReaders, ...dependencies });
+  const server = new Server(frontEnd, dependencies);
+  const { etcd } = server.engine;
+  if (etcd !== undefined) frontEnd.follow(etcd.source);
+  onReloadSignal(() => void server.reload());
+  const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
+  // Timers alone keep no process alive.
+  const hold = setInterval(() => {}, 2 ** 30);
+  try {
+    await server.start();
+    await stopped;
+    return 0;
+  } catch (error) {
+    process.stderr.write(`portolan skydns: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  } finally {
+    clearInterval(hold);
+    await server.stop();
+  }
+}
+
+function complain(problems: readonly Problem[], exitCode: number): number {
+  for (const problem of problems) process.stderr.write(`portolan skydns: ${describeProblem(problem)}\n`);
+  return exitCode;
+}
+
+function helpText(): string {
+  return `Usage: portolan skydns [flags]
+
+Answers names from the keys of an etcd, as SkyDNS does, and forwards all others.
+
+${formatRows([...SKYDNS_FLAGS.map((flag) => rowOf(flag, '-')), ...klogRows('-'), helpRow('-')])}
+Names in parentheses are of environment variables. PROMETHEUS_PORT, PROMETHEUS_PATH, PROMETHEUS_NAMESPACE and
+PROMETHEUS_SUBSYSTEM open the metrics of SkyDNS. The JSON of the key config in etcd wins over the flags.
+`;
+}

@@ -1,0 +1,160 @@
+/**
+ * The settings of SkyDNS, with what etcd says now, as the plan of a server.
+ */
+import { SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
+import {
+  DEFAULT_FORWARD_PLAN,
+  defaultRule,
+  type ForwardPlan,
+  type ForwardRule,
+} from '../../forward/forward-plan.ts';
+import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import type { ClientRules } from '../../listen/client-rules.ts';
+import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';
+import { joinName, parseName, toKey } from '../../wire/name.ts';
+import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { Zone } from '../../zone/zone.ts';
+import { makeServeLocalSettings } from '../serve/local-settings.ts';
+
+import type { EnginePlan, EtcdZonesPlan } from '../server/engine-plan.ts';
+import { NO_SERVER_BLOCKS } from '../server/server-blocks-plan.ts';
+import type { HttpPlan, ServerPlan } from '../server/server-plan.ts';
+import type { SkyDnsSettings } from './skydns-settings.ts';
+
+/** What is followed beside the settings. */
+export interface SkyDnsInputs {
+  /** Those of resolv.conf. */
+  readonly systemServers: readonly UpstreamAddress[];
+  readonly stubZones: readonly StubZone[];
+}
+
+export interface StubZone {
+  readonly domain: NameKey;
+  readonly servers: readonly UpstreamAddress[];
+}
+
+/** What the machine is like. */
+export interface SkyDnsMachine {
+  readonly udpReaders: number;
+  /** Seconds since the epoch. */
+  readonly now: number;
+}
+
+const REVERSE_ZONES = ['in-addr.arpa.', 'ip6.arpa.'].map((zone) => toKey(parseName(zone)));
+const CACHE_OCTETS = 16 * 2 ** 20;
+/** What hits of the table count for. */
+const OUTCOME = 0;
+/** All clients may ask, as often as they like. */
+const CLIENTS: ClientRules = {
+  ...{ access: [], queryRate: undefined, responseRate: undefined, slip: 0 },
+  prefixLengths: { ipv4: 32, ipv6: 128 },
+};
+
+export function compileSkyDns(
+  settings: SkyDnsSettings,
+  inputs: SkyDnsInputs,
+  machine: SkyDnsMachine,
+): ServerPlan {
+  const { address, port } = settings.listen;
+  return {
+    engine: compileEngine(settings, inputs, machine.now),
+    listen: { kind: 'addresses', addresses: [address], port, clients: CLIENTS },
+    udpReaders: machine.udpReaders,
+    takeover: false,
+    objects: undefined,
+    queryLog: undefined,
+    http: compileHttp(settings),
+    endpoints: [],
+    lameduck: 0,
+  };
+}
+
+function compileHttp({ healthzPort, metrics }: SkyDnsSettings): HttpPlan | undefined {
+  if (healthzPort === 0 && metrics === undefined) return undefined;
+  // Metrics alone need no port that others see.
+  const address = healthzPort === 0 ? '127.0.0.1' : undefined;
+  return { health: { address, port: healthzPort, cache: false }, skyDnsMetrics: metrics };
+}
+
+function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: number): EnginePlan {
+  const { cacheEntries, cacheTtl, roundRobin } = settings;
+  const isBounded = cacheEntries > 0;
+  return {
+    cluster: undefined,
+    clients: undefined,
+    federations: [],
+    local: makeServeLocalSettings([], undefined, 0, {}),
+    etcd: compileZones(settings, inputs, now),
+    resolver: {
+      forward: compileForward(settings, inputs),
+      caching: isBounded ? { ...SERVE_CACHING, maxCacheTtl: cacheTtl } : SERVE_CACHING,
+      stale: undefined,
+      prefetch: false,
+      filteredTypes: new Set(),
+    },
+    cacheFilter: undefined,
+    cache: { octets: CACHE_OCTETS, entries: isBounded ? cacheEntries : Number.POSITIVE_INFINITY },
+    identity: { identifies: true, ttl: 0, cacheSize: cacheEntries },
+    recursionAvailable: true,
+    rotatesAddresses: roundRobin,
+    serverBlocks: NO_SERVER_BLOCKS,
+    udpSize: DEFAULT_UDP_SIZE,
+  };
+}
+
+function compileForward(settings: SkyDnsSettings, { systemServers, stubZones }: SkyDnsInputs): ForwardPlan {
+  const { nameservers = systemServers, rotatesServers, readTimeout } = settings;
+  const stubs = stubZones.map(
+    ({ domain, servers }): ForwardRule => ({
+      names: [{ kind: 'domain', name: domain }],
+      target: {
+        kind: 'servers',
+        servers: servers.map((address) => ({ address, queriesPerSecond: undefined })),
+      },
+    }),
+  );
+  const { timing } = DEFAULT_FORWARD_PLAN;
+  return {
+    ...DEFAULT_FORWARD_PLAN,
+    rules: [...(nameservers.length === 0 ? [] : [defaultRule(nameservers)]), ...stubs],
+    policy: rotatesServers ? 'random' : 'sequential',
+    timing: { ...timing, maxTimeout: Math.max(timing.minTimeout, Math.min(readTimeout, timing.deadline)) },
+  };
+}
+
+function compileZones(settings: SkyDnsSettings, { stubZones }: SkyDnsInputs, now: number): EtcdZonesPlan {
+  const { etcd, version, prefix, domain, local, ttl, priority, noRecursion, ndots } = settings;
+  const soaOf = (apex: NameKey) => makeZone(apex, settings, now);
+  return {
+    source: {
+      ...{ etcd, version, prefix, outcome: OUTCOME },
+      rules: makeSkyDnsRules({ ttl, priority }),
+      zones: [
+        { zone: soaOf(domain), missing: 'deny', any: 'refused' },
+        ...REVERSE_ZONES.map((apex) => ({ zone: soaOf(apex), missing: 'next', any: 'ask' }) as const),
+      ],
+    },
+    fallthrough: REVERSE_ZONES,
+    soaTtl: ttl,
+    localName: local && { alias: toKey(joinName('local', joinName('dns', domain))), name: local },
+    stubZones: stubZones.map((zone) => zone.domain),
+    minForwardedLabels: noRecursion ? Number.POSITIVE_INFINITY : ndots,
+  };
+}
+
+function makeZone(apex: NameKey, { hostmaster, minTtl }: SkyDnsSettings, now: number): Zone {
+  return {
+    apex,
+    soa: {
+      kind: 'SOA',
+      primary: joinName('ns', joinName('dns', apex)),
+      mailbox: hostmaster,
+      // The hour, as SkyDNS has it.
+      serial: (now - (now % 3600)) % 2 ** 32,
+      ...{ refresh: 28_800, retry: 7200, expire: 604_800, minimum: minTtl },
+    },
+    negativeTtl: minTtl,
+    authoritativeNxdomain: true,
+  };
+}

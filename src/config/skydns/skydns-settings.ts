@@ -1,0 +1,261 @@
+/**
+ * What SkyDNS is told: by its flags and environment, and by the JSON of the key `config` in etcd, which wins.
+ */
+import { parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
+import { parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
+import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
+import { parseAddress } from '../../wire/address.ts';
+import { NameError, parseName, toKey } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { splitAddress } from '../corefile/directive/go-values.ts';
+import type { SkyDnsMetricsPlan } from '../server/server-plan.ts';
+import type { Problem } from '../values/problem.ts';
+import type { Environment, SkyDnsFlagReader } from './skydns-flags.ts';
+
+export interface SkyDnsSettings {
+  readonly etcd: EtcdSettings;
+  readonly version: 2 | 3;
+  readonly prefix: string;
+  readonly domain: NameKey;
+  readonly listen: { readonly address: string; readonly port: number };
+  readonly local: NameKey | undefined;
+  readonly hostmaster: NameKey;
+  /** Undefined: those of resolv.conf. */
+  readonly nameservers: readonly UpstreamAddress[] | undefined;
+  readonly noRecursion: boolean;
+  readonly ndots: number;
+  /** Milliseconds. */
+  readonly readTimeout: number;
+  readonly roundRobin: boolean;
+  readonly rotatesServers: boolean;
+  readonly followsStubZones: boolean;
+  /** 0: as many as have room. */
+  readonly cacheEntries: number;
+  /** Seconds. */
+  readonly cacheTtl: number;
+  readonly ttl: number;
+  readonly minTtl: number;
+  readonly priority: number;
+  readonly metrics: SkyDnsMetricsPlan | undefined;
+  readonly healthzPort: number;
+  readonly isVerbose: boolean;
+}
+
+export type SettingsReading =
+  | { readonly kind: 'good'; readonly settings: SkyDnsSettings }
+  | { readonly kind: 'bad'; readonly problems: readonly Problem[] };
+
+const DEFAULT_TTL = 3600;
+const DEFAULT_MIN_TTL = 60;
+const DEFAULT_PRIORITY = 10;
+const NANOSECONDS = 1e6;
+
+/** @returns settings, or all that is wrong with the flags */
+export function readSettings(read: SkyDnsFlagReader, environment: Environment): SettingsReading {
+  refuseFlags(read);
+  const settings: SkyDnsSettings = {
+    etcd: readEtcd(read),
+    version: read.isOn('etcd3') ? 3 : 2,
+    prefix: read.value('path-prefix'),
+    ...{ ttl: DEFAULT_TTL, minTtl: DEFAULT_MIN_TTL, priority: DEFAULT_PRIORITY },
+    domain: readName(read, '-domain', read.value('domain')),
+    listen: readListen(read, '-addr', read.value('addr')),
+    local:
+      read.value('local') === undefined ? undefined : readName(read, '-local', read.value('local') ?? ''),
+    hostmaster: readName(read, '-hostmaster', read.value('hostmaster').replaceAll('@', '.')),
+    nameservers: readServers(read, '-nameservers', read.value('nameservers')?.split(',')),
+    noRecursion: read.isOn('no-rec'),
+    ndots: read.value('ndots') || 2,
+    readTimeout: read.value('rtimeout') || 2000,
+    roundRobin: read.value('round-robin') === 'true',
+    rotatesServers: read.value('ns-rotate') === 'true',
+    followsStubZones: read.isOn('stubzones'),
+    cacheEntries: read.value('rcache'),
+    cacheTtl: read.value('rcache-ttl') || 60,
+    metrics: readMetrics(read, environment),
+    healthzPort: read.value('healthz-port'),
+    isVerbose: read.isOn('verbose'),
+  };
+  const { problems } = read;
+  return problems.length > 0 ? { kind: 'bad', problems } : { kind: 'good', settings };
+}
+
+function refuseFlags(read: SkyDnsFlagReader): void {
+  if (read.isGiven('dnssec'))
+    read.addProblem(
+      '-dnssec',
+      'Portolan does not sign answers',
+      read.text('dnssec'),
+      'Take it out. A zone that must be signed needs a server that signs, such as Knot DNS or BIND.',
+    );
+  if (read.isOn('systemd'))
+    read.addProblem(
+      '-systemd',
+      'sockets of systemd are not taken over',
+      undefined,
+      'Take it out, and name an address with -addr.',
+    );
+}
+
+function readEtcd(read: SkyDnsFlagReader): EtcdSettings {
+  const endpoints = read
+    .value('machines')
+    .split(',')
+    .flatMap((text) => {
+      const endpoint = parseEndpoint(text.trim());
+      if (endpoint === undefined)
+        read.addProblem(
+          '-machines',
+          'not the URL of a member of etcd',
+          text,
+          'Give one such as http://192.0.2.1:2379.',
+        );
+      return endpoint ?? [];
+    });
+  const [key, certificate, authority] = [read.value('tls-key'), read.value('tls-pem'), read.value('ca-cert')];
+  const [username, password] = [read.value('username'), read.value('password')];
+  return {
+    endpoints,
+    tls: {
+      ...(key !== undefined && { key }),
+      ...(certificate !== undefined && { certificate }),
+      ...(authority !== undefined && { authority }),
+    },
+    ...(username !== undefined && password !== undefined && { credentials: { username, password } }),
+  };
+}
+
+/** Where problems of values are added to. */
+type Complaints = Pick<SkyDnsFlagReader, 'addProblem'>;
+
+const NO_NAME = toKey(parseName('invalid.'));
+
+function readName(read: Complaints, where: string, text: string): NameKey {
+  try {
+    return toKey(parseName(text));
+  } catch (error) {
+    if (!(error instanceof NameError)) throw error;
+    read.addProblem(where, 'not a domain name', text, 'Give one such as skydns.local.');
+    return NO_NAME;
+  }
+}
+
+function readListen(read: Complaints, where: string, text: string): SkyDnsSettings['listen'] {
+  const split = splitAddress(text);
+  const { host, port } = split.kind === 'good' ? split.value : { host: '', port: '' };
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
+  if (parseAddress(host) === undefined || number < 1 || number > 65_535)
+    read.addProblem(where, 'not an IP address with a port', text, 'Give both, as in 127.0.0.1:53.');
+  return { address: host, port: number };
+}
+
+function readServers(
+  read: Complaints,
+  where: string,
+  texts: readonly string[] | undefined,
+): readonly UpstreamAddress[] | undefined {
+  return texts?.map((text) => {
+    const { address, port } = readListen(read, where, text);
+    return parseUpstream(`${address.includes(':') ? `[${address}]` : address || '192.0.2.1'}:${port || 53}`);
+  });
+}
+
+function readMetrics(read: Complaints, environment: Environment): SkyDnsMetricsPlan | undefined {
+  const { PROMETHEUS_PORT = '', PROMETHEUS_PATH, PROMETHEUS_NAMESPACE, PROMETHEUS_SUBSYSTEM } = environment;
+  if (PROMETHEUS_PORT === '') return undefined;
+  const port = /^\d{1,5}$/.test(PROMETHEUS_PORT) ? Number(PROMETHEUS_PORT) : 0;
+  if (port < 1 || port > 65_535)
+    read.addProblem('PROMETHEUS_PORT', 'not a port', PROMETHEUS_PORT, 'Give a number from 1 to 65535.');
+  return {
+    address: undefined,
+    port,
+    path: PROMETHEUS_PATH || '/metrics',
+    namespace: PROMETHEUS_NAMESPACE || 'skydns',
+    subsystem: PROMETHEUS_SUBSYSTEM || 'skydns',
+  };
+}
+
+/** Fields of the key `config`, by their names in lower case. */
+const CONFIG_FIELDS: Readonly<
+  Record<string, (value: unknown, read: Complaints) => Partial<SkyDnsSettings> | undefined>
+> = {
+  dns_addr: (value, read) => textOf(value, (text) => ({ listen: readListen(read, 'dns_addr', text) })),
+  domain: (value, read) => textOf(value, (text) => ({ domain: readName(read, 'domain', text) })),
+  local: (value, read) => textOf(value, (text) => ({ local: readName(read, 'local', text) })),
+  hostmaster: (value, read) =>
+    textOf(value, (text) => ({ hostmaster: readName(read, 'hostmaster', text.replaceAll('@', '.')) })),
+  dnssec(value, read) {
+    if (value !== '')
+      read.addProblem('dnssec', 'Portolan does not sign answers', String(value), 'Take it out.');
+    return {};
+  },
+  systemd(value, read) {
+    if (value === true)
+      read.addProblem('systemd', 'sockets of systemd are not taken over', undefined, 'Take it out.');
+    return typeof value === 'boolean' ? {} : undefined;
+  },
+  round_robin: (value) => flagOf(value, (roundRobin) => ({ roundRobin })),
+  ns_rotate: (value) => flagOf(value, (rotatesServers) => ({ rotatesServers })),
+  no_rec: (value) => flagOf(value, (noRecursion) => ({ noRecursion })),
+  nameservers(value, read) {
+    if (!Array.isArray(value) || !value.every((each) => typeof each === 'string')) return undefined;
+    const nameservers = readServers(read, 'nameservers', value);
+    return value.length === 0 || nameservers === undefined ? {} : { nameservers };
+  },
+  // Go writes a duration as its nanoseconds.
+  read_timeout: (value) => numberOf(value, (nanoseconds) => ({ readTimeout: nanoseconds / NANOSECONDS })),
+  priority: (value) => numberOf(value, (priority) => ({ priority })),
+  ttl: (value) => numberOf(value, (ttl) => ({ ttl })),
+  min_ttl: (value) => numberOf(value, (minTtl) => ({ minTtl })),
+  rcache: (value) => numberOf(value, (cacheEntries) => ({ cacheEntries })),
+  rcache_ttl: (value) => numberOf(value, (cacheTtl) => ({ cacheTtl })),
+  scache: (value) => numberOf(value, () => ({})),
+  ndot: (value) => numberOf(value, (ndots) => ({ ndots })),
+  ndots: (value) => numberOf(value, (ndots) => ({ ndots })),
+};
+
+/** The settings with what the key `config` says. @param complaints what is wrong is added to it */
+export function applyConfig(settings: SkyDnsSettings, json: string, complaints: Complaints): SkyDnsSettings {
+  let config: unknown;
+  try {
+    config = JSON.parse(json);
+  } catch {
+    config = undefined;
+  }
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    complaints.addProblem('config', 'not a JSON object', json.slice(0, 100), 'Correct the key in etcd.');
+    return settings;
+  }
+  let changed = settings;
+  for (const [name, value] of Object.entries(config)) {
+    const read = CONFIG_FIELDS[name.toLowerCase()];
+    if (read === undefined || value === null) continue;
+    const change = read(value, complaints);
+    if (change === undefined)
+      complaints.addProblem(
+        `config ${name}`,
+        'not a value of its type',
+        JSON.stringify(value),
+        'Correct the key in etcd.',
+      );
+    changed = { ...changed, ...change };
+  }
+  return changed;
+}
+
+type Change = Partial<SkyDnsSettings>;
+
+/** An empty text or 0 leaves what holds. @returns undefined for a value of another type */
+function textOf(value: unknown, change: (text: string) => Change): Change | undefined {
+  if (typeof value !== 'string') return undefined;
+  return value === '' ? {} : change(value);
+}
+
+function flagOf(value: unknown, change: (flag: boolean) => Change): Change | undefined {
+  return typeof value === 'boolean' ? change(value) : undefined;
+}
+
+function numberOf(value: unknown, change: (number: number) => Change): Change | undefined {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return undefined;
+  return value === 0 ? {} : change(value);
+}

@@ -1,0 +1,21 @@
+/**
+ * SkyDNS's `-ndots` and `-no-rec`: names with too few labels are not forwarded.
+ */
+import type { Handler } from '../../chain/handler.ts';
+import { countLabels } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+
+/** @param minLabels of names that are forwarded; infinite: none is */
+export function createForwardLimit(minLabels: number): Handler {
+  const isShort = (name: NameKey) => countLabels(name) < minLabels;
+  return {
+    name: 'forward-limit',
+    role: 'other',
+    answers: 'unchanged',
+    questions: { includes: isShort, matches: () => [{ name: { kind: 'any' }, types: 'all' }] },
+    handle(query, next) {
+      if (!isShort(query.key)) return next(query);
+      return { kind: 'servfail', reason: 'the name has too few labels to be forwarded' };
+    },
+  };
+}

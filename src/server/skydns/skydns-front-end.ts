@@ -1,0 +1,129 @@
+/**
+ * The front end of `skydns`: flags, the key `config`, stub zones and resolv.conf, followed and compiled to a plan.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
+import type { ServerPlan } from '../../config/server/server-plan.ts';
+import { compileSkyDns, type SkyDnsInputs } from '../../config/skydns/compile-skydns.ts';
+import { applyConfig, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
+import { describeProblem } from '../../config/values/problem.ts';
+import { ValueReader } from '../../config/values/value-reader.ts';
+import type { EtcdSource } from '../../sources/etcd/etcd-source.ts';
+import { pathOfName } from '../../sources/etcd/names/services.ts';
+import { ResolvFiles } from '../../sources/resolv/resolv-files.ts';
+import type { FrontEnd, FrontEndStats, PlanListener, ServingFacts } from '../front-end.ts';
+import { readStubZones, stubZonesOf } from './stub-zones.ts';
+
+export interface SkyDnsFrontEndDependencies {
+  readonly udpReaders: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const RESOLV_CONF = '/etc/resolv.conf';
+const CONFIG_KEY: readonly string[] = ['config'];
+/** What a running server keeps of its start. */
+const FIXED = ['domain', 'listen', 'hostmaster', 'ttl', 'minTtl', 'priority', 'cacheEntries'] as const;
+
+export class SkyDnsFrontEnd implements FrontEnd {
+  readonly watching = undefined;
+  readonly isSettled = true;
+  /** Of the flags alone. */
+  readonly #flags: SkyDnsSettings;
+  readonly #dependencies: SkyDnsFrontEndDependencies;
+  readonly #resolvFiles: ResolvFiles;
+  readonly #warnings: RateLimitedWarnings;
+  readonly #startedAt: number;
+  #settings: SkyDnsSettings;
+  #inputs: SkyDnsInputs = { systemServers: [], stubZones: [] };
+  #onChange: PlanListener = async () => {};
+
+  /** @param settings those of the flags, with the key `config` as it was at the start */
+  constructor(flags: SkyDnsSettings, settings: SkyDnsSettings, dependencies: SkyDnsFrontEndDependencies) {
+    const { clock, log } = dependencies;
+    this.#flags = flags;
+    this.#settings = settings;
+    this.#dependencies = dependencies;
+    this.#startedAt = Math.floor(clock.now() / 1000);
+    this.#warnings = new RateLimitedWarnings(log, clock);
+    this.#resolvFiles = new ResolvFiles({
+      paths: [RESOLV_CONF],
+      follows: true,
+      events: {
+        missing: (path) => log.warn('resolv.conf not read', { path }),
+        reading() {},
+        problems: (path, problems) => log.warn('resolv.conf has bad lines', { path, count: problems.length }),
+        empty: (path) => log.warn('resolv.conf names no server', { path }),
+        changed: (systemServers) => this.#change({ systemServers }),
+      },
+      clock,
+    });
+  }
+
+  get plan(): ServerPlan {
+    const { udpReaders } = this.#dependencies;
+    return compileSkyDns(this.#settings, this.#inputs, { udpReaders, now: this.#startedAt });
+  }
+
+  /** Follows the keys that are no records of names. To be called before `start`. */
+  follow(source: EtcdSource): void {
+    source.onChange(CONFIG_KEY, () => this.#readConfig(source));
+    if (!this.#settings.followsStubZones) return;
+    const { domain } = this.#settings;
+    source.onChange(pathOfName(stubZonesOf(domain)), () => {
+      this.#change({ stubZones: readStubZones(source.names, domain, this.#warnings) });
+    });
+  }
+
+  async start(onChange: PlanListener): Promise<void> {
+    this.#onChange = onChange;
+    if (this.#flags.nameservers !== undefined) return;
+    await this.#resolvFiles.start();
+    this.#change({ systemServers: this.#resolvFiles.servers });
+  }
+
+  async reload(): Promise<void> {
+    if (this.#flags.nameservers === undefined) await this.#resolvFiles.reload();
+  }
+
+  stats(): FrontEndStats {
+    return { config: undefined, watches: [] };
+  }
+
+  announce({ addresses }: ServingFacts): void {
+    const { domain } = this.#settings;
+    this.#dependencies.log.info('ready for queries', { domain, addresses });
+  }
+
+  async stop(): Promise<void> {
+    this.#resolvFiles.stop();
+  }
+
+  #change(inputs: Partial<SkyDnsInputs>): void {
+    const changed = { ...this.#inputs, ...inputs };
+    if (isDeepStrictEqual(changed, this.#inputs)) return;
+    this.#inputs = changed;
+    void this.#onChange(this.plan, false);
+  }
+
+  #readConfig(source: EtcdSource): void {
+    const { log } = this.#dependencies;
+    const read = new ValueReader();
+    const json = source.value(CONFIG_KEY);
+    const wanted = json === undefined ? this.#flags : applyConfig(this.#flags, json, read);
+    if (read.problems.length > 0) {
+      log.error('config in etcd not followed', { reason: read.problems.map(describeProblem).join('; ') });
+      return;
+    }
+    const kept = FIXED.filter((name) => !isDeepStrictEqual(wanted[name], this.#settings[name]));
+    if (kept.length > 0) log.warn('config in etcd needs a restart', { fields: kept.join(',') });
+    const fixed = Object.fromEntries(FIXED.map((name) => [name, this.#settings[name]]));
+    const settings: SkyDnsSettings = { ...wanted, ...fixed };
+    if (isDeepStrictEqual(settings, this.#settings)) return;
+    this.#settings = settings;
+    log.info('config in etcd followed');
+    void this.#onChange(this.plan, false);
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * `portolan skydns` with a real etcd: by both versions of its API, with its configuration, stub zones and outages.
+ */
+import { createSocket } from 'node:dgram';
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { ask, askShort, type Server } from '../../src/chain/testing/ask.ts';
+import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
+import { EtcdV2Client } from '../../src/sources/etcd/client/v2-client.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { CLASS } from '../../src/wire/types.ts';
+import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
+import { Program } from '../support/portolan.ts';
+import { describeWithTool } from '../support/tools.ts';
+
+type Put = (key: string, value: string) => Promise<unknown>;
+
+async function waitFor(what: string, condition: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (!(await condition().catch(() => false))) {
+    if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** What writes keys. */
+function writerOf(etcd: EtcdCluster): Put {
+  const client = new EtcdClient(etcd.settings, systemClock);
+  onTestFinished(() => client.close());
+  return (key, value) =>
+    client.transact({
+      conditions: [],
+      operations: [{ kind: 'put', key: Buffer.from(key), value: Buffer.from(value) }],
+    });
+}
+
+async function startSkyDns(etcd: EtcdCluster, ...flags: readonly string[]) {
+  const port = await findFreePort();
+  const machines = etcd.members.map(({ url }) => url).join(',');
+  const program = new Program([
+    ...['skydns', '-machines', machines, '-addr', `127.0.0.1:${port}`, '-domain', 'skydns.test.'],
+    ...['-nameservers', '127.0.0.1:9', ...flags],
+  ]);
+  onTestFinished(async () => {
+    program.process.kill('SIGKILL');
+    await program.exit;
+  });
+  return { program, server: { address: '127.0.0.1', port } satisfies Server };
+}
+
+/** A name server that answers every question with an address. */
+async function startUpstream(address: string): Promise<number> {
+  const socket = createSocket('udp4');
+  onTestFinished(() => void socket.close());
+  socket.on('message', (packet, { port, address: client }) => {
+    const query = decodeMessage(packet);
+    const [question] = query.questions;
+    if (question === undefined) return;
+    const answers = [
+      { name: question.name, class: CLASS.IN, ttl: 60, data: { kind: 'A', address } as const },
+    ];
+    const header = { ...query.header, response: true };
+    socket.send(encodeMessage({ ...query, header, answers, edns: undefined }), port, client);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  return socket.address().port;
+}
+
+describeWithTool('etcd', 'portolan skydns', () => {
+  it('answers by version 3, and follows changes', async () => {
+    const etcd = await startEtcd();
+    const put = writerOf(etcd);
+    await put('/skydns/test/skydns/a/1', '{"host":"10.0.0.1","port":80}');
+    const { program, server } = await startSkyDns(etcd, '-etcd3');
+    await program.heard('etcd read');
+    expect(await askShort(server, 'a.skydns.test.', 'A')).toBe('10.0.0.1');
+    expect(await askShort(server, 'a.skydns.test.', 'SRV')).toBe('80 1.a.skydns.test.');
+    expect(await askShort(server, 'b.skydns.test.', 'A')).toBe('NXDOMAIN');
+    expect(await askShort(server, '*.skydns.test.', 'A')).toBe('10.0.0.1');
+    const { answers } = await ask(server, 'skydns.test.', 'SOA');
+    expect(answers[0]).toMatchObject({
+      ttl: 3600,
+      data: { mailbox: 'hostmaster.skydns.local.', minimum: 60 },
+    });
+    await put('/skydns/test/skydns/b', '{"host":"10.0.0.2"}');
+    await waitFor('the new name', async () => (await askShort(server, 'b.skydns.test.', 'A')) === '10.0.0.2');
+  });
+
+  it('answers by version 2', async () => {
+    const etcd = await startEtcd({ v2: true });
+    const client = new EtcdV2Client(etcd.settings, systemClock);
+    onTestFinished(() => client.close());
+    await client.set('/skydns/test/skydns/a', '{"host":"10.0.0.1"}', { ttl: 900 });
+    const { program, server } = await startSkyDns(etcd);
+    await program.heard('etcd read');
+    const { answers } = await ask(server, 'a.skydns.test.', 'A');
+    expect(answers[0]?.ttl).toBeLessThanOrEqual(900);
+    expect(answers[0]?.ttl).toBeGreaterThan(600);
+    await client.set('/skydns/test/skydns/b', '{"host":"10.0.0.2"}');
+    await waitFor('the new name', async () => (await askShort(server, 'b.skydns.test.', 'A')) === '10.0.0.2');
+    await client.remove('/skydns/test/skydns/b');
+    await waitFor(
+      'the end of it',
+      async () => (await askShort(server, 'b.skydns.test.', 'A')) === 'NXDOMAIN',
+    );
+  });
+
+  it('says that version 2 is off, where SkyDNS was silently empty', async () => {
+    const { program, server } = await startSkyDns(await startEtcd());
+    expect((await program.heard('etcd not followed'))['reason']).toContain('--enable-v2');
+    await waitFor('SERVFAIL', async () => (await askShort(server, 'a.skydns.test.', 'A')) === 'SERVFAIL');
+  });
+
+  it('reads the key config, which wins over flags, and follows it', async () => {
+    const etcd = await startEtcd();
+    const put = writerOf(etcd);
+    const port = await findFreePort();
+    const config = { dns_addr: `127.0.0.1:${port}`, ttl: 99, min_ttl: 7, domain: 'over.test.', priority: 33 };
+    await put('/skydns/config', JSON.stringify({ ...config, hostmaster: 'me@b.test' }));
+    await put('/skydns/test/over/a', '{"host":"10.0.0.1"}');
+    const { program } = await startSkyDns(etcd, '-etcd3');
+    await program.heard('etcd read');
+    const server = { address: '127.0.0.1', port };
+    const { answers } = await ask(server, 'a.over.test.', 'SRV');
+    expect(answers[0]).toMatchObject({ ttl: 99, data: { priority: 33 } });
+    const { authorities } = await ask(server, 'b.over.test.', 'A');
+    expect(authorities[0]).toMatchObject({ ttl: 7, data: { minimum: 7, mailbox: 'me.b.test.' } });
+    const upstream = await startUpstream('192.0.2.1');
+    await put('/skydns/config', JSON.stringify({ ...config, nameservers: [`127.0.0.1:${upstream}`] }));
+    await waitFor(
+      'the new server',
+      async () => (await askShort(server, 'www.example.', 'A')) === '192.0.2.1',
+    );
+  });
+
+  it('ends where the key config is malformed, and where it is told to sign', async () => {
+    const etcd = await startEtcd();
+    await writerOf(etcd)('/skydns/config', '{');
+    const { program } = await startSkyDns(etcd, '-etcd3');
+    expect((await program.exit).code).toBe(1);
+    expect(program.errors).toContain('not a JSON object');
+    const signing = new Program(['skydns', '-dnssec', 'Kskydns.local.+005+38250']);
+    expect((await signing.exit).code).toBe(2);
+    expect(signing.errors).toContain('Portolan does not sign answers');
+  });
+
+  it('forwards names with enough labels, stub zones to their servers, and nothing with -no-rec', async () => {
+    const etcd = await startEtcd();
+    const put = writerOf(etcd);
+    const upstream = await startUpstream('192.0.2.1');
+    const stub = await startUpstream('192.0.2.2');
+    await put('/skydns/test/skydns/dns/stub/ext.example/x', `{"host":"127.0.0.1","port":${stub}}`);
+    await put('/skydns/test/skydns/out', '{"host":"www.out.example"}');
+    const { program, server } = await startSkyDns(
+      etcd,
+      '-etcd3',
+      '-stubzones',
+      '-nameservers',
+      `127.0.0.1:${upstream}`,
+      '-local',
+      'out.skydns.test',
+    );
+    await program.heard('etcd read');
+    expect(await askShort(server, 'www.example.', 'A')).toBe('192.0.2.1');
+    expect(await askShort(server, 'example.', 'A')).toBe('SERVFAIL');
+    await waitFor(
+      'the stub zone',
+      async () => (await askShort(server, 'a.ext.example.', 'A')) === '192.0.2.2',
+    );
+    expect(await askShort(server, 'out.skydns.test.', 'A')).toBe('192.0.2.1 www.out.example.');
+    expect(await askShort(server, 'local.dns.skydns.test.', 'A')).toBe('192.0.2.1 www.out.example.');
+    const other = await startSkyDns(etcd, '-etcd3', '-no-rec');
+    await other.program.heard('etcd read');
+    expect(await askShort(other.server, 'www.example.', 'A')).toBe('SERVFAIL');
+  });
+
+  it('starts without etcd, answers nothing until it is there, and answers what was known when it is away', async () => {
+    const etcd = await startEtcd();
+    await writerOf(etcd)('/skydns/test/skydns/a', '{"host":"10.0.0.1"}');
+    await etcd.first.kill();
+    const { program, server } = await startSkyDns(etcd, '-etcd3');
+    await program.heard('ready for queries');
+    expect(await askShort(server, 'a.skydns.test.', 'A')).toBe('SERVFAIL');
+    await etcd.first.start();
+    await program.heard('etcd read');
+    expect(await askShort(server, 'a.skydns.test.', 'A')).toBe('10.0.0.1');
+    await program.heard('etcd followed again');
+    await etcd.first.kill();
+    await waitFor(
+      'the outage',
+      async () => program.log.filter(({ message }) => message === 'etcd not followed').length > 1,
+    );
+    expect(await askShort(server, 'a.skydns.test.', 'A')).toBe('10.0.0.1');
+  });
+});
