@@ -47,7 +47,10 @@ interface SharedState {
 }
 
 /** The header and the OPT record that the response repeats. */
-type RepeatedParts = Pick<Asked, 'header' | 'edns'>;
+export type RepeatedParts = Pick<Asked, 'header' | 'edns'> & {
+  /** The EDNS options that are repeated beside those that every response repeats. Default: none. */
+  readonly optionCodes?: ReadonlySet<number>;
+};
 
 /** Names that handlers look up for one query: more of them lead in a circle. */
 const MAX_FURTHER_QUERIES = 32;

@@ -3,7 +3,7 @@ import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { Client, Query } from '../../chain/query.ts';
 import { makeQuery } from '../../chain/testing/ask.ts';
 import { decodeMessage, encodeMessage } from '../../wire/message.ts';
-import { parseName, toKey } from '../../wire/name.ts';
+import { parseName, ROOT, toKey } from '../../wire/name.ts';
 import { CLASS, type Edns, type Message, RCODE } from '../../wire/types.ts';
 import { ListenerGroup, type ListenerGroupOptions } from './listener-group.ts';
 
@@ -102,6 +102,15 @@ describe('the response', () => {
     expect(response.edns).toEqual({ ...edns, options: edns.options.slice(0, 1) });
     expect(response.header.recursionAvailable).toBe(false);
     expect((await exchange(makeGroup(['.']), makeQuery('a.', 'A'))).edns).toBeUndefined();
+  });
+
+  it('repeats the options that a handler speaks of, too', async () => {
+    const chain = (query: Query) => {
+      query.repeat({ optionCodes: new Set([8]) });
+      return { kind: 'refused' } as const;
+    };
+    const group = makeGroup([], { sites: [{ zone: ROOT, chain, accepts: () => true }] });
+    expect((await exchange(group, { ...makeQuery('a.', 'A'), edns })).edns).toEqual(edns);
   });
 
   it('is SERVFAIL when a handler throws', async () => {

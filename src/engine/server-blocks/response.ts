@@ -3,7 +3,7 @@
  * is only what the answer says, and names are compressed only where the message would not fit otherwise.
  */
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
-import type { Client } from '../../chain/query.ts';
+import type { Client, RepeatedParts } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import { encodeMessage } from '../../wire/message.ts';
 import { type Asked, respond } from '../../wire/query.ts';
@@ -21,7 +21,7 @@ const REPEATED_OPTIONS: ReadonlySet<number> = new Set([3, 9, 10, 11, 12]);
  */
 export function encodeAnswer(
   asked: Asked,
-  repeated: Pick<Asked, 'header' | 'edns'>,
+  repeated: RepeatedParts,
   answer: Sendable,
   client: Client,
 ): Uint8Array {
@@ -33,7 +33,7 @@ export function encodeAnswer(
   const message: Message = {
     ...response,
     header: { ...response.header, authenticData },
-    edns: ednsOf(repeated.edns, own, (reply.rcode ?? 0) >> 4),
+    edns: ednsOf(repeated, own, (reply.rcode ?? 0) >> 4),
   };
   const limit = maxResponseOctets(client.transport, repeated.edns?.udpSize ?? 0, MAX_OFFERED_SIZE);
   const plain = encodeMessage(message, { compresses: false });
@@ -52,9 +52,15 @@ const MAX_PLAIN_IPV6 = 1220;
 /** Any size that a client offers is taken. */
 const MAX_OFFERED_SIZE = MAX_MESSAGE_OCTETS;
 
-function ednsOf(asked: Edns | undefined, own: OwnEdns | undefined, extendedRcode: number): Edns | undefined {
+function ednsOf(
+  { edns: asked, optionCodes }: RepeatedParts,
+  own: OwnEdns | undefined,
+  extendedRcode: number,
+): Edns | undefined {
   if (asked === undefined) return own && { ...own, version: 0, extendedRcode };
-  const options = own?.options ?? asked.options.filter(({ code }) => REPEATED_OPTIONS.has(code));
+  const options =
+    own?.options ??
+    asked.options.filter(({ code }) => REPEATED_OPTIONS.has(code) || optionCodes?.has(code) === true);
   const dnssecOk = asked.dnssecOk || own?.dnssecOk === true;
   return { version: 0, udpSize: asked.udpSize, dnssecOk, extendedRcode, options };
 }

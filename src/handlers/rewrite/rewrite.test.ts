@@ -252,6 +252,7 @@ describe('rules for EDNS options', () => {
   it('have the response repeat the changed record, without what is to be taken back', async () => {
     const kept = await ask([set()], makeQuery('a.'));
     expect(kept.query.repeated.edns).toMatchObject({ udpSize: 4096, options: [{ code: 0xffee }] });
+    expect(kept.query.repeated.optionCodes).toEqual(new Set([0xffee]));
     const reverted = await ask([set({ reverts: true })], withOption());
     expect(reverted.query.repeated.edns?.options).toEqual([{ code: 0xffee, data: Buffer.from('old') }]);
   });

@@ -25,13 +25,24 @@ import {
 
 /** @param chain answers questions for the targets that a rule of the field `cname` puts in place */
 export function createRewriteHandler({ rules }: RewriteOptions, chain: Chain): Handler {
+  const optionCodes = localCodesOf(rules);
   return {
     name: 'rewrite',
     role: 'other',
     answers: 'unchanged',
     questions: rewrittenQuestions(rules),
-    handle: (query, next) => new Rewriting(query, chain).run(rules, next),
+    handle(query, next) {
+      // CoreDNS takes the options that a rule speaks of for understood.
+      if (optionCodes.size > 0) query.repeat({ optionCodes });
+      return new Rewriting(query, chain).run(rules, next);
+    },
   };
+}
+
+function localCodesOf(rules: readonly RewriteRule[]): ReadonlySet<number> {
+  return new Set(
+    rules.flatMap((rule) => (rule.field === 'edns0' && rule.option === 'local' ? [rule.code] : [])),
+  );
 }
 
 /** The way of one query through the rules. */
