@@ -62,6 +62,8 @@ export class ProxyUpstream {
   readonly #check: QueryMessage;
   readonly #server: string;
   readonly #lastAsked = { udp: Number.NEGATIVE_INFINITY, tcp: Number.NEGATIVE_INFINITY };
+  /** Where we send from, for messages: looked up when the first query fails. */
+  #local: Promise<string> | undefined;
   #fails = 0;
   #isChecking = false;
   #isClosed = false;
@@ -90,7 +92,8 @@ export class ProxyUpstream {
       events.replied(this.#server, outcome.message, clock.monotonic() - askedAt);
       return outcome;
     }
-    const local = await findLocalAddress(peer);
+    this.#local ??= findLocalAddress(peer);
+    const local = await this.#local;
     return { kind: 'failed', reason: describeFailure({ protocol, peer, local, code: outcome.reason }) };
   }
 
