@@ -57,14 +57,15 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
     const errors = new ErrorsHandler(options, context);
     return { handler: errors.handler, stop: () => errors.stop() };
   },
-  file: (options, context) => new File(options, context),
+  file: (options, context) => new File(options, { ...context, chain: context.lookUp }),
   forward: (options, context) => new Forward(options, context),
   header: plainly(createHeaderHandler),
   health: setting,
   hosts: (options, context) => new Hosts(options, context),
   kubernetes(options, context) {
     const ownAddresses = addressesOfServer(context.server);
-    return new Kubernetes(options, { ...context, ownAddresses, environment: process.env });
+    const chain = context.lookUp;
+    return new Kubernetes(options, { ...context, chain, ownAddresses, environment: process.env });
   },
   loadbalance: plainly(() => createLoadbalanceHandler()),
   local: plainly((options, { metrics }) => createLocalhostHandler(options, metrics)),

@@ -18,7 +18,7 @@ import type { ZoneNames } from './zone-names.ts';
 export interface FileDependencies {
   readonly clock: Clock;
   readonly log: Log;
-  /** The whole server block: for aliases that leave a zone. */
+  /** The whole server: for aliases that leave a zone. */
   readonly chain: Chain;
 }
 

@@ -22,7 +22,7 @@ export interface ClusterZonesOptions {
   readonly cluster: Cluster;
   /** What the names of the cluster are derived for. */
   readonly domain: NameKey;
-  /** The whole server block: for aliases that leave the zones. */
+  /** The whole server: for aliases that leave the zones. */
   readonly chain: Chain;
 }
 

@@ -21,7 +21,7 @@ export interface KubernetesDependencies {
   readonly clock: Clock;
   readonly log: Log;
   readonly table: TableWriter;
-  /** The whole server block. */
+  /** The whole server. */
   readonly chain: Chain;
   /** Addresses that clients reach us at. */
   readonly ownAddresses: readonly string[];
@@ -63,13 +63,15 @@ export class Kubernetes {
     };
     this.#cluster = new Cluster(settings, table, clock, withoutNews(log));
     const zones = new ClusterZones({ options, cluster: this.#cluster, domain, chain });
-    this.handler = {
+    const parts = {
       name: 'kubernetes',
-      role: 'other',
       questions: namesWithin(new Set(options.zones)),
       answers: 'unchanged',
       handle: (query, next) => zones.handle(query, next),
-    };
+    } satisfies Omit<Handler, 'role'>;
+    this.handler = isWholeInTable(options, [domain, ...reverseZones])
+      ? { ...parts, role: 'publisher', publication: this.#publication }
+      : { ...parts, role: 'other' };
   }
 
   /** Begins to follow the cluster, and waits for its first state. @throws ClusterNotFoundError, ClusterConfigurationError */
@@ -135,6 +137,22 @@ export class Kubernetes {
       });
     });
   }
+}
+
+/**
+ * Whether the nodes of the table say all that the handler says: of one zone, all its namespaces, and nothing of it for others.
+ *
+ * @param published the zones whose names are nodes
+ */
+function isWholeInTable(options: KubernetesOptions, published: readonly NameKey[]): boolean {
+  const { zones, primaryZone, namespaces, namespaceLabels, fallthrough } = options;
+  const concernsCluster = (zone: NameKey) => isWithin(zone, primaryZone) || isWithin(primaryZone, zone);
+  return (
+    zones.every((zone) => published.includes(zone)) &&
+    namespaces.length === 0 &&
+    namespaceLabels === undefined &&
+    !fallthrough.some(concernsCluster)
+  );
 }
 
 /** What the watch of a cluster does when all is well is no news where others print each line. */
