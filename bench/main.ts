@@ -31,7 +31,7 @@ measurements, all of them unless named:
   serve    processor time per query, against the floor, Knot and dnsmasq
   scale    time to ready, memory and cost by the size of the cluster
   change   from a change in the API server to the new answer
-  forward  processor time per query that goes upstream, against dnsmasq and Unbound
+  forward  processor time per query that goes upstream: new, expired and mixed names, against dnsmasq and Unbound
   cached   processor time per query for a cached name, against the same
   flood    latency of table hits while names that nobody has are asked for
 

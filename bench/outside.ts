@@ -11,8 +11,13 @@ export const DOMAIN = 'outside.example';
 export const ADDRESSES = { A: '192.0.2.1', AAAA: '2001:db8::1' } as const;
 /** A name that has an address. */
 export const KNOWN = `known.there.${DOMAIN}`;
+/** TTLs in seconds; each has a domain `live-N`, in which every name has an address. */
+export const LIFETIMES = [1, 5, 30, 60, 300] as const;
 /** What nobody reaches: a turn must not ask for a name twice. */
 const MAX_QUERIES_PER_SECOND = 60_000;
+/** Names that the mix is drawn from. */
+const MIXED_NAMES = 100_000;
+const MIX_SEED = 53;
 
 /** Lines of dnsperf's input file, in a file that is there until the measurements end. */
 export async function saveLines(
@@ -43,5 +48,25 @@ export function listNewNames(turn: number, seconds: number, kind: 'there' | 'abs
   return Array.from({ length: Math.ceil(seconds * MAX_QUERIES_PER_SECOND) }, (_, index) => {
     const label = Math.floor(random() * 2 ** 32).toString(36);
     return `${label}-${turn}-${index.toString(36)}.${kind}.${DOMAIN} A`;
+  });
+}
+
+/**
+ * Names whose answers live for a second, so many that those of one pass have expired when the next one comes to them.
+ *
+ * @param queriesPerSecond that no server exceeds
+ */
+export function listExpiringNames(queriesPerSecond = MAX_QUERIES_PER_SECOND): readonly string[] {
+  return Array.from({ length: queriesPerSecond * 2 }, (_, index) => `host-${index}.live-1.${DOMAIN} A`);
+}
+
+/** As clients ask: a few names very often and many seldom (Zipf's law), with TTLs from 5 to 300 s. */
+export function listMixedNames(count: number): readonly string[] {
+  const random = createRandom(MIX_SEED);
+  const lifetimes = LIFETIMES.filter((ttl) => ttl > 1);
+  // The chance of being at most the nth is log n / log N, so the nth is asked for in proportion to 1/n.
+  return Array.from({ length: count }, () => {
+    const rank = Math.floor(MIXED_NAMES ** random());
+    return `host-${rank}.live-${lifetimes[rank % lifetimes.length]}.${DOMAIN} A`;
   });
 }

@@ -2,7 +2,7 @@
  * What a query costs a resolver: ours, dnsmasq and Unbound before one upstream, in one run, turn by turn.
  */
 import { rm } from 'node:fs/promises';
-import { type Contestant, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
+import { type Contestant, type CostTurns, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
 import type { Cost } from './dnsperf.ts';
 import { putLoad } from './dnsperf.ts';
 import { saveLines } from './outside.ts';
@@ -20,6 +20,10 @@ const MIN_PERCENT_ANSWERED = 99.9;
 export interface ResolverLoad {
   readonly measurement: string;
   readonly goals: ResolverGoals;
+  /** Those of the paced turns, where they are others. */
+  readonly pacedGoals?: ResolverGoals;
+  /** What is asked for, where there are several such measurements. */
+  readonly names?: string;
   /** Queries a second, of the paced turns. */
   readonly rate: number;
   /** Questions that wait for an answer at a time, over all 16 clients. */
@@ -31,7 +35,8 @@ export interface ResolverLoad {
 }
 
 export async function measureResolvers(workplace: Workplace, load: ResolverLoad): Promise<Report> {
-  const { measurement, rate } = load;
+  const { measurement, rate, names } = load;
+  const about = names === undefined ? '' : `${names}: `;
   const upstream = await startUpstream(workplace);
   const contestants: Contestant[] = [];
   try {
@@ -45,15 +50,28 @@ export async function measureResolvers(workplace: Workplace, load: ResolverLoad)
     return {
       measurement,
       tables: [
-        printCosts('As fast as the server answers', fastest),
-        printCosts(`At ${rate} queries a second`, paced),
+        printCosts(`${about}as fast as the server answers`, fastest),
+        printCosts(`${about}at ${rate} queries a second`, paced),
       ],
-      goals: [...judgeCosts(fastest), ...judgeCosts(paced, `, at ${rate} a second`)],
+      goals: [
+        ...judgeCosts(fastest, names && `, ${names}`),
+        ...judgeCosts(withGoals(paced, load), `, ${about}at ${rate} a second`),
+      ],
       data: { fastest: listCosts(fastest), paced: listCosts(paced) },
     };
   } finally {
     await Promise.all([...contestants, upstream].map((server) => server.process.stop()));
   }
+}
+
+/** The paced turns, with the goals for them. */
+function withGoals(paced: CostTurns, { goals, pacedGoals = goals }: ResolverLoad): CostTurns {
+  const goalsByName = new Map(Object.entries(pacedGoals));
+  return paced.map(({ subject, results }) => {
+    const goal = goalsByName.get(subject.name.toLowerCase());
+    const { goal: _, ...others } = subject;
+    return { subject: goal === undefined ? others : { ...others, goal }, results };
+  });
 }
 
 /** Gives each turn its own questions, and makes sure that nobody is fast by not answering them. */

@@ -1,12 +1,12 @@
 /**
  * The server that resolvers ask: Knot with one small zone, away from the core of those that are measured.
  */
-import { ADDRESSES, DOMAIN, KNOWN } from '../outside.ts';
+import { ADDRESSES, DOMAIN, KNOWN, LIFETIMES } from '../outside.ts';
 import type { Workplace } from '../workplace.ts';
 import { startKnotProcess } from './knot-process.ts';
 import type { DnsServer } from './server.ts';
 
-/** Seconds: longer than any measurement, so that nothing that was cached expires. */
+/** Seconds: longer than any measurement, so that nothing that was cached expires, but below `live-N`. */
 const TTL = 7200;
 
 export function startUpstream(workplace: Workplace): Promise<DnsServer> {
@@ -26,4 +26,5 @@ $TTL ${TTL}
 ns A 192.0.2.53
 *.there A ${ADDRESSES.A}
 *.there AAAA ${ADDRESSES.AAAA}
+${LIFETIMES.map((ttl) => `*.live-${ttl} ${ttl} A ${ADDRESSES.A}`).join('\n')}
 `;

@@ -1,11 +1,11 @@
 /**
- * When the main thread looks for replies that readers have told their clients: every few milliseconds as long as there are some, which
+ * When the main thread looks for replies that readers have told their clients: every 20 ms as long as there are some, which
  * costs less than to be woken for each. Readers answer equal questions meanwhile. When there are none it sleeps until one comes.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { ReaderForwarding } from './types.ts';
 
-const MILLISECONDS = 5;
+const MILLISECONDS = 20;
 /** Looks in vain before it sleeps. */
 const QUIET_TURNS = 3;
 

@@ -87,6 +87,8 @@ export class ReaderLoop {
   readonly #rules: ClientRuleChecker | undefined;
   readonly #forwarding: ForwardingReader | undefined;
   #faultsReported = 0;
+  /** When packets came last, or a wait ended. */
+  #now = 0;
   /** The listener group of the batch at hand. */
   #group = 0;
 
@@ -149,10 +151,14 @@ export class ReaderLoop {
 
   /** As long as no reply is expected from upstream, the sockets of clients are all there is to wait for. */
   #serveForwarding(forwarding: ForwardingReader, serve: () => boolean): boolean {
-    const before = this.#clock.monotonic();
-    forwarding.expire(before);
-    if (!forwarding.isWaiting) return serve();
-    const events = forwarding.wait(before, WAIT_MILLISECONDS);
+    forwarding.expire(this.#now);
+    if (!forwarding.isWaiting) {
+      const isQuiet = !serve();
+      if (isQuiet) this.#now = this.#clock.monotonic();
+      return !isQuiet;
+    }
+    const events = forwarding.wait(this.#now, WAIT_MILLISECONDS);
+    this.#now = this.#clock.monotonic();
     if (events <= 0) return events < 0;
     let replies = 0;
     for (let event = 0; event < events; event++) {
@@ -160,7 +166,7 @@ export class ReaderLoop {
       if (socket < 0) replies++;
       else this.#serve(socket, MSG_DONTWAIT);
     }
-    if (replies > 0) forwarding.receive(events, this.#clock.monotonic());
+    if (replies > 0) forwarding.receive(events, this.#now);
     return true;
   }
 
@@ -190,6 +196,7 @@ export class ReaderLoop {
     }
     this.#answers.enter();
     const came = this.#clock.monotonic();
+    this.#now = came;
     this.#answers.setTime(came);
     this.#group = this.#groups[socket] ?? 0;
     const events = this.#events?.begin() === true ? this.#events : undefined;

@@ -91,6 +91,10 @@ export class Admission<Work> {
     others?.publish(this.#runningCount);
   }
 
+  get hasWaiting(): boolean {
+    return this.#all.size > 0;
+  }
+
   /** Other threads may have fewer under way. */
   resume(): void {
     if (this.#all.size > 0) this.#startNext();

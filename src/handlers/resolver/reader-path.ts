@@ -77,6 +77,7 @@ export class ReaderPath implements OtherThreads {
   readonly #tickets = new Map<number, Ticket>();
   /** Counts that were taken over from the readers so far. */
   readonly #counted: Float64Array;
+  readonly #sums = new Float64Array(Object.keys(COUNT).length);
   #policy: ReaderPolicy = CLOSED_POLICY;
   #direct: DirectRoute<GroupQuestion> | undefined;
   #numbers = 0;
@@ -193,8 +194,8 @@ export class ReaderPath implements OtherThreads {
     this.#publishTimeout();
     this.#direct?.group.admission.resume();
     const max = Math.max(...taken);
-    if (max === 0) return 'none';
-    return max < FILLS_PER_TURN ? 'some' : 'more';
+    if (max === FILLS_PER_TURN || this.#direct?.group.admission.hasWaiting === true) return 'more';
+    return max === 0 ? 'none' : 'some';
   }
 
   /** Lets the next reply wake us. @returns whether there is none already */
@@ -248,7 +249,7 @@ export class ReaderPath implements OtherThreads {
   #fold(): void {
     const { forwarder, cachingResolver } = this.#parts;
     const { counts } = this.#words;
-    const sums = new Float64Array(Object.keys(COUNT).length);
+    const sums = this.#sums.fill(0);
     for (let reader = 0; reader < this.#options.readers; reader += 1) {
       const from = this.#words.countsOf(reader);
       for (let count = 0; count < sums.length; count += 1) {
