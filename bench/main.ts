@@ -7,6 +7,7 @@ import { measureChange } from './change.ts';
 import { canSeparate, leaveServerCore } from './cores.ts';
 import { measureFlood } from './flood.ts';
 import { measureForward } from './forward.ts';
+import { measureHostile } from './hostile.ts';
 import { describeMachine } from './machine.ts';
 import { isInstalled } from './programs.ts';
 import { printReport, type Report } from './report.ts';
@@ -23,6 +24,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['forward', measureForward],
   ['cached', measureCached],
   ['flood', measureFlood],
+  ['hostile', measureHostile],
 ]);
 
 const USAGE = `usage: npm run bench -- [MEASUREMENT...] [--rounds N] [--seconds N] [--json]
@@ -34,6 +36,7 @@ measurements, all of them unless named:
   forward  processor time per query that goes upstream: new, expired and mixed names, against dnsmasq and Unbound
   cached   processor time per query for a cached name, against the same
   flood    latency of table hits while names that nobody has are asked for
+  hostile  what clients that attack the server cost all others
 
   --rounds N    turns of every server (default: 5)
   --seconds N   length of a turn (default: 5)

@@ -3,15 +3,18 @@
 import { rmSync } from 'node:fs';
 import { mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const modules = [
-  import.meta.resolve('./main.ts'),
-  import.meta.resolve('./api-server-process.ts'),
-  import.meta.resolve('./collect-on-signal.ts'),
+  './main.ts',
+  './api-server-process.ts',
+  './collect-on-signal.ts',
+  '../test/healthz/hostile-connections-thread.ts',
+  '../test/soak/listen/any-flood-thread.ts',
+  '../test/soak/listen/hostile-tcp-thread.ts',
 ];
 const folder = await mkdtemp(join(tmpdir(), 'portolan-bench-'));
 
@@ -21,7 +24,10 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 
 await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
 await build({
-  entryPoints: modules.map((url) => fileURLToPath(url)),
+  entryPoints: modules.map((path) => ({
+    in: fileURLToPath(import.meta.resolve(path)),
+    out: basename(path, '.ts'),
+  })),
   outdir: folder,
   outExtension: { '.js': '.mjs' },
   bundle: true,

@@ -7,7 +7,7 @@ import type { Place } from '../cores.ts';
 import { findFreePort } from '../free-port.ts';
 import { KNOWN } from '../outside.ts';
 import type { Workplace } from '../workplace.ts';
-import { type DnsServer, waitUntilAnswers } from './server.ts';
+import { type ProbedServer, waitUntilAnswers } from './server.ts';
 
 /** Names of the example cluster. */
 export const EXAMPLE_NAMES = [
@@ -19,7 +19,7 @@ export async function startPortolanResolver(
   { root }: Workplace,
   upstreamPort: number,
   place?: Place,
-): Promise<DnsServer> {
+): Promise<ProbedServer> {
   const port = await findFreePort();
   const healthPort = await findFreePort();
   const args = [
@@ -30,5 +30,5 @@ export async function startPortolanResolver(
   const process_ = await ServerProcess.start('Portolan', process.execPath, args, place);
   await waitUntilAnswers(process_, port, KNOWN);
   await waitUntilAnswers(process_, port, EXAMPLE_NAMES[0]);
-  return { name: 'Portolan', process: process_, port };
+  return { name: 'Portolan', process: process_, port, healthPort };
 }

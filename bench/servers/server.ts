@@ -10,6 +10,11 @@ export interface DnsServer {
   readonly port: number;
 }
 
+/** One with a port for probes. */
+export interface ProbedServer extends DnsServer {
+  readonly healthPort: number;
+}
+
 const PATIENCE_MILLISECONDS = 30_000;
 
 /** @throws ServerStartError if the server does not answer with a record */
