@@ -106,6 +106,7 @@ class DatagramListener implements UdpListener {
       receiveErrors: 0,
       denied: 0,
       limited: 0,
+      shed: 0,
     };
     const slow = {
       asked: this.#asked,

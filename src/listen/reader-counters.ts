@@ -4,7 +4,18 @@
  * Doubles, as they count far beyond 2^32 and an aligned one is read whole on a 64-bit machine (readers run on no other).
  */
 const FIELDS = [
-  ...['batches', 'packets', 'cut', 'faults', 'refused', 'blocked', 'receiveErrors', 'denied', 'limited'],
+  ...[
+    'batches',
+    'packets',
+    'cut',
+    'faults',
+    'refused',
+    'blocked',
+    'receiveErrors',
+    'denied',
+    'limited',
+    'shed',
+  ],
 ] as const;
 
 type Field = (typeof FIELDS)[number];
@@ -13,7 +24,8 @@ type Field = (typeof FIELDS)[number];
  * batches: receive calls that brought packets. packets: queries received. cut: queries longer than the memory of a packet.
  * faults: queries whose answering failed by a defect of ours. refused: answers that the kernel would not send. blocked:
  * answers dropped since the send buffer was full. receiveErrors: receive calls that failed. denied: queries of clients that
- * may not ask. limited: queries and responses beyond a rate.
+ * may not ask. limited: queries and responses beyond a rate. shed: packets of clients that sent most of them, dropped while a receive
+ * buffer was filling up.
  */
 export type ReaderCounts = Readonly<Record<Field, number>>;
 

@@ -10,6 +10,7 @@ import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import { PacketBatch } from '../socket/batch.ts';
 import { EINTR, MSG_DONTWAIT, MSG_WAITFORONE } from '../socket/linux.ts';
 import { Readiness } from '../socket/readiness.ts';
+import { isFillingUp } from '../socket/udp-socket.ts';
 import { writeErrorResponse } from '../wire/acceptance.ts';
 import { RCODE } from '../wire/types.ts';
 import {
@@ -21,6 +22,7 @@ import {
 } from './client-rules.ts';
 import { failQuery } from './faults.ts';
 import { type ForwardableAnswers, ForwardingReader } from './forwarding-reader.ts';
+import { OverloadGuard } from './overload-guard.ts';
 import { QueryEventWriter } from './query-events/event-writer.ts';
 import { QuestionProducer } from './question-ring.ts';
 import { COUNTER } from './reader-counters.ts';
@@ -77,6 +79,8 @@ export class ReaderLoop {
   readonly #readiness: Readiness;
   readonly #sockets: readonly number[];
   readonly #groups: readonly number[];
+  /** Of each socket. */
+  readonly #guards: readonly OverloadGuard[];
   readonly #questions: QuestionProducer;
   readonly #events: QueryEventWriter | undefined;
   /** The memory of all packets, for events. */
@@ -105,6 +109,7 @@ export class ReaderLoop {
     this.#readiness = new Readiness(data.sockets);
     this.#sockets = data.sockets;
     this.#groups = data.groups;
+    this.#guards = data.sockets.map((fd) => new OverloadGuard(() => isFillingUp(fd)));
     this.#questions = new QuestionProducer(data.ring);
     this.#events = data.events === undefined ? undefined : new QueryEventWriter(data.events);
     const { buffer, byteOffset, byteLength } = this.#batch.octets;
@@ -202,6 +207,7 @@ export class ReaderLoop {
     const events = this.#events?.begin() === true ? this.#events : undefined;
     this.#rules?.setTime();
     this.#forwarding?.begin(came, events !== undefined);
+    this.#guards[socket]?.beginBatch(received);
     for (let index = 0; index < received; index++) this.#answerPacket(socket, index, events);
     this.#batch.send(fd);
     this.#forwarding?.end();
@@ -218,6 +224,10 @@ export class ReaderLoop {
     const batch = this.#batch;
     const start = batch.startOf(index);
     const length = batch.lengthOf(index);
+    if (this.#guards[socket]?.admits(batch.octets, batch.clientOf(index)) === false) {
+      this.#count(COUNTER.shed, 1);
+      return;
+    }
     events?.noteQuery(this.#view, start, Math.min(length, batch.packetSize), 0);
     const verdict =
       this.#rules === undefined

@@ -31,7 +31,11 @@ import {
 /** Asked for, and cut by the kernel to `net.core.rmem_max`: what a pod without privileges gets. */
 const RECEIVE_BUFFER_OCTETS = 4 * 2 ** 20;
 const MEMINFO_OCTETS = 36;
+const MEMINFO_USED = 0;
+const MEMINFO_ROOM = 4;
 const MEMINFO_DROPS = 32;
+/** What some 300 packets take, more than honest clients send at once. */
+const SMALL_OCTETS = 256 * 1024;
 
 /**
  * Makes sure that no other process holds the port.
@@ -99,6 +103,16 @@ export function rejoinPortGroup({ fd, endpoint }: BoundSocket, waitMilliseconds:
   const fresh = openUdpSocket(endpoint, waitMilliseconds);
   libc().dup2(fresh.fd, fd);
   closeDescriptor(fresh.fd);
+}
+
+/**
+ * Whether a socket's receive buffer is filling up, so that the kernel may soon drop packets, whoever sent them: an eighth is taken, or
+ * half of a small one.
+ */
+export function isFillingUp(fd: number): boolean {
+  const memory = readOption(fd, SOL_SOCKET, SO_MEMINFO, MEMINFO_OCTETS);
+  const room = memory.getUint32(MEMINFO_ROOM, true);
+  return memory.getUint32(MEMINFO_USED, true) > Math.max(room / 8, Math.min(room / 2, SMALL_OCTETS));
 }
 
 /** How many packets the kernel has dropped since the socket was opened, its queue being full. */

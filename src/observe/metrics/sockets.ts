@@ -63,6 +63,13 @@ export const SOCKET_METRICS: readonly Metric[] = [
   },
   {
     kind: 'counter',
+    name: 'portolan_udp_shed_total',
+    help: 'Packets of the clients that sent most of them, dropped while a receive buffer was filling up.',
+    labels: [],
+    read: sumOfReaders('shed'),
+  },
+  {
+    kind: 'counter',
     name: 'portolan_udp_send_errors_total',
     formerName: 'portolan_udp_unsent_total',
     help: 'Responses not sent: refused by the kernel, or its send buffer was full.',
