@@ -10,6 +10,7 @@ describe('the name that the program is called by', () => {
     ['/dnsmasq-nanny', 'dnsmasq-nanny'],
     ['/sidecar', 'sidecar'],
     ['/exechealthz', 'healthz'],
+    ['/kube2sky', 'kube2sky'],
     ['/cluster-proportional-autoscaler', 'autoscaler'],
   ])('%s is the command %s', (entry, command) => {
     expect(wordsAsCalled(entry, ['--v=2'])).toEqual([command, '--v=2']);

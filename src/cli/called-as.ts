@@ -14,6 +14,7 @@ const PROGRAMS: ReadonlyMap<string, string> = new Map([
   ['skydns', 'skydns'],
   ['sidecar', 'sidecar'],
   ['exechealthz', 'healthz'],
+  ['kube2sky', 'kube2sky'],
   ['cluster-proportional-autoscaler', 'autoscaler'],
 ]);
 

@@ -9,6 +9,7 @@ import type { Flag } from '../config/flags/flag.ts';
 import { HEALTHZ_FLAGS } from '../config/healthz/healthz-flags.ts';
 import { FURTHER_FLAGS, KUBE_DNS_FLAGS } from '../config/kube-dns/kube-dns-flags.ts';
 import { NANNY_FLAGS } from '../config/kube-dns/nanny-flags.ts';
+import { KUBE2SKY_FLAGS } from '../config/kube2sky/kube2sky-flags.ts';
 import { MANIFESTS_FLAGS } from '../config/manifests/manifests-flags.ts';
 import { NODE_CACHE_FLAGS } from '../config/node-cache/node-cache-flags.ts';
 import { CONTROL_FLAGS } from '../config/query-log/control-flags.ts';
@@ -57,6 +58,7 @@ export const COMMANDS: readonly CommandDescription[] = [
   describe('sidecar', SIDECAR_FLAGS),
   describe('healthz', HEALTHZ_FLAGS, { dashes: '-' }),
   describe('autoscaler', AUTOSCALER_FLAGS, { further: DECIDE_FLAGS }),
+  describe('kube2sky', KUBE2SKY_FLAGS, { dashes: '-' }),
   describe('manifests', MANIFESTS_FLAGS),
   describe('corefile', CHECK_FLAGS),
   describe('control', CONTROL_FLAGS),

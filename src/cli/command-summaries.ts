@@ -12,6 +12,7 @@ export const COMMAND_SUMMARIES = {
   sidecar: 'probe DNS servers, and serve the results and the statistics of dnsmasq by HTTP',
   healthz: 'run commands, and answer HTTP health checks by their results',
   autoscaler: 'keep the replicas of a Deployment in proportion to the nodes and cores of the cluster',
+  kube2sky: 'write the Services and pods of a cluster into etcd, for SkyDNS and CoreDNS',
   manifests: 'print the manifests of a cluster DNS, ready for kubectl apply -f -',
   corefile: 'check a Corefile, or make one from the ConfigMap of kube-dns',
   control: 'change the log level and the query log of a running server',

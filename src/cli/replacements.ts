@@ -16,6 +16,7 @@ export const REPLACEMENTS = {
   skydns: async () => (await import('./skydns.ts')).runSkyDns,
   sidecar: async () => (await import('./sidecar.ts')).runSidecar,
   healthz: async () => (await import('./healthz.ts')).runHealthz,
+  kube2sky: async () => (await import('./kube2sky.ts')).runKube2Sky,
   autoscaler: async () => (await import('./autoscaler.ts')).runAutoscaler,
 } as const satisfies Partial<Readonly<Record<CommandName, () => Promise<RunCommand>>>>;
 

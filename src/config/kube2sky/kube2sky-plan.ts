@@ -1,0 +1,13 @@
+/**
+ * The settings of kube2sky, complete and checked.
+ */
+import type { Endpoint } from '../../sources/etcd/client/endpoints.ts';
+
+export interface Kube2SkyPlan {
+  /** Under which names are created, in lower case, with a dot at its end. */
+  readonly domain: string;
+  /** The members of etcd: at least one. */
+  readonly endpoints: readonly Endpoint[];
+  /** Milliseconds of failed writes after which the program ends; 0: it never does. */
+  readonly mutationTimeout: number;
+}

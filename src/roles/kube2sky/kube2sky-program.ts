@@ -1,0 +1,86 @@
+/**
+ * kube2sky as a program of its own, with its HTTP port:
+ *
+ *     /healthz     200 while the process is alive
+ *     /readiness   200 once all records were written, or another instance writes them
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Kube2SkyPlan } from '../../config/kube2sky/kube2sky-plan.ts';
+import type { Connection } from '../../kube/api/connection/types.ts';
+import { type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
+import { HttpServer } from '../../observe/http-server.ts';
+import { EtcdClient } from '../../sources/etcd/client/etcd-client.ts';
+import { Kube2Sky } from './kube2sky.ts';
+import { EtcdRecordStore, ownerKey } from './record-store.ts';
+
+export interface Kube2SkyProgramDependencies {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of this instance: no two have the same. */
+  readonly identity: string;
+  /** 0: any free port. */
+  readonly healthzPort: number;
+  /** @throws Error that says why no API server can be used */
+  readonly connect: () => Promise<Connection>;
+}
+
+export class Kube2SkyProgram {
+  /** Kept when the program is to end with an error. */
+  readonly failure: Promise<Error>;
+  readonly #plan: Kube2SkyPlan;
+  readonly #dependencies: Kube2SkyProgramDependencies;
+  readonly #http: HttpServer;
+  #running: Kube2Sky | undefined;
+  #close: () => void = () => {};
+  #fail: (error: Error) => void = () => {};
+
+  constructor(plan: Kube2SkyPlan, dependencies: Kube2SkyProgramDependencies) {
+    this.#plan = plan;
+    this.#dependencies = dependencies;
+    const { clock, log, healthzPort } = dependencies;
+    const place = { address: undefined, port: healthzPort, waitForPort: false, flag: '-healthz-port' };
+    this.#http = new HttpServer(place, this.#routes(), clock, log);
+    this.failure = new Promise((resolve) => {
+      this.#fail = resolve;
+    });
+  }
+
+  /** @throws HttpServerError, ClusterConfigurationError and what `connect` throws */
+  async start(): Promise<void> {
+    await this.#http.start();
+    const { connect, clock, log, identity } = this.#dependencies;
+    const connection = await connect();
+    const client = new EtcdClient({ endpoints: this.#plan.endpoints }, clock);
+    const store = new EtcdRecordStore(client, ownerKey(this.#plan.domain), identity);
+    this.#close = () => {
+      client.close();
+      connection.close();
+    };
+    this.#running = new Kube2Sky(this.#plan, { connection, store, clock, log });
+    void this.#running.failure.then((error) => this.#fail(error));
+    this.#running.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+    this.#close();
+    await this.#http.stop();
+  }
+
+  get port(): number | undefined {
+    return this.#http.port;
+  }
+
+  #routes(): ReadonlyMap<string, HttpRoute> {
+    const say = (status: number, body: string) => ({ status, type: PLAIN_TEXT, body });
+    return new Map<string, HttpRoute>([
+      ['/healthz', () => say(200, 'ok\n')],
+      [
+        '/readiness',
+        () =>
+          this.#running?.isReady === true ? say(200, 'ok\n') : say(503, 'records are not written yet\n'),
+      ],
+    ]);
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * Keeps the records of SkyDNS in etcd equal to the objects of a cluster.
+ *
+ * They are derived anew after changes, and the difference to what is stored is written: so whatever a crash or another program
+ * has left behind goes. Nothing is written before all objects are listed.
+ */
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import { OutageLog } from '../../base/outage-log.ts';
+import type { Kube2SkyPlan } from '../../config/kube2sky/kube2sky-plan.ts';
+import type { Connection } from '../../kube/api/connection/types.ts';
+import { ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
+import type { EndpointsObject, PodObject, ServiceObject } from '../../kube/objects/objects.ts';
+import { ChangedObjects } from './changed-objects.ts';
+import type { EtcdRecordStore, RecordChange, StoredRecord } from './record-store.ts';
+import { deriveRecords, keyOf, SUBDOMAINS } from './sky-records.ts';
+
+export interface Kube2SkyDependencies {
+  readonly connection: Connection;
+  readonly store: EtcdRecordStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Milliseconds: what changes in this time is written together. */
+const GATHER = 100;
+/** Milliseconds between two signs of life of the owner, and until what failed is tried again. */
+const RENEW = 4_000;
+const RETRY = 1_000;
+/** Milliseconds after which what is stored is read again, in case somebody has changed it. */
+const REREAD = 300_000;
+
+export class Kube2Sky {
+  /** Kept once etcd could not be written to for as long as the plan allows. */
+  readonly failure: Promise<Error>;
+  readonly #plan: Kube2SkyPlan;
+  readonly #dependencies: Kube2SkyDependencies;
+  readonly #services: ChangedObjects<ServiceObject>;
+  readonly #endpoints: ChangedObjects<EndpointsObject>;
+  readonly #pods: ChangedObjects<PodObject>;
+  readonly #watch: ClusterWatch;
+  readonly #outage: OutageLog;
+  #fail: (error: Error) => void = () => {};
+  /** What is stored, as far as is known, and since when. */
+  #stored: { readonly records: Map<string, StoredRecord>; readonly readAt: number } | undefined;
+  #hasChanged = true;
+  #isReady = false;
+  #failingSince: number | undefined;
+  #isStopped = false;
+  #timer: Timer | undefined;
+  #wake: () => void = () => {};
+  #running: Promise<void> | undefined;
+
+  constructor(plan: Kube2SkyPlan, dependencies: Kube2SkyDependencies) {
+    this.#plan = plan;
+    this.#dependencies = dependencies;
+    const { connection, clock, log } = dependencies;
+    const changed = () => this.#note();
+    this.#services = new ChangedObjects(changed);
+    this.#endpoints = new ChangedObjects(changed);
+    this.#pods = new ChangedObjects(changed);
+    const sinks = { services: this.#services, endpoints: this.#endpoints, pods: this.#pods };
+    this.#watch = new ClusterWatch({ connection, sinks, clock, log });
+    this.#outage = new OutageLog(log, clock, {
+      failed: 'etcd cannot be written to',
+      ended: 'etcd is written to again',
+    });
+    this.failure = new Promise((resolve) => {
+      this.#fail = resolve;
+    });
+  }
+
+  /** Whether all records were written, or another instance writes them. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  start(): void {
+    this.#watch.onChange(() => this.#note());
+    this.#watch.start();
+    this.#running ??= this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#wake();
+    await Promise.all([this.#watch.stop(), this.#running]);
+    try {
+      await this.#dependencies.store.close();
+    } catch (error) {
+      this.#dependencies.log.debug('the ownership was not given up', { reason: String(error) });
+    }
+  }
+
+  #note(): void {
+    if (this.#hasChanged) return;
+    this.#hasChanged = true;
+    this.#setTimer(GATHER);
+  }
+
+  #setTimer(milliseconds: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#dependencies.clock.after(milliseconds, () => this.#wake());
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped) {
+      const delay = await this.#turn();
+      if (this.#isStopped) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        this.#setTimer(this.#hasChanged && delay === RENEW ? GATHER : delay);
+      });
+    }
+  }
+
+  /** @returns milliseconds until the next one, if nothing changes before */
+  async #turn(): Promise<number> {
+    const { store, clock } = this.#dependencies;
+    try {
+      const isOwner = await store.own();
+      if (!isOwner) {
+        this.#stored = undefined;
+        this.#isReady = true;
+        this.#hasChanged = true;
+      } else if (this.#watch.status().synced && !(await this.#update())) return GATHER;
+      this.#outage.ended();
+      this.#failingSince = undefined;
+      return isOwner ? RENEW : RENEW / 2;
+    } catch (error) {
+      this.#stored = undefined;
+      this.#hasChanged = true;
+      this.#failingSince ??= clock.monotonic();
+      this.#reportFailure(error instanceof Error ? error.message : String(error));
+      return RETRY;
+    }
+  }
+
+  /** @returns false if others have written meanwhile, so that it is to be done again */
+  async #update(): Promise<boolean> {
+    const { store, clock, log } = this.#dependencies;
+    const now = clock.monotonic();
+    if (this.#stored !== undefined && now - this.#stored.readAt > REREAD) this.#stored = undefined;
+    if (this.#stored !== undefined && !this.#hasChanged) return true;
+    this.#hasChanged = false;
+    const stored = this.#stored ?? { records: await this.#read(), readAt: now };
+    const changes = findChanges(stored.records, this.#derive());
+    const isWritten = await store.write(changes);
+    // After a write the versions are others: they are read again when something else changes.
+    this.#stored = isWritten && changes.length === 0 ? stored : undefined;
+    if (changes.length > 0) log.info('records written', { changes: changes.length, complete: isWritten });
+    if (isWritten && changes.length === 0) this.#isReady = true;
+    return isWritten && changes.length === 0;
+  }
+
+  async #read(): Promise<Map<string, StoredRecord>> {
+    const folders = SUBDOMAINS.map((name) => keyOf(`${name}.${this.#plan.domain}`));
+    const records = new Map<string, StoredRecord>();
+    for (const folder of folders)
+      for (const [key, record] of await this.#dependencies.store.read(folder)) records.set(key, record);
+    return records;
+  }
+
+  #derive(): ReadonlyMap<string, string> {
+    const objects = {
+      services: this.#services.all,
+      endpoints: this.#endpoints.all,
+      pods: this.#pods.all,
+    };
+    return deriveRecords(objects, this.#plan.domain);
+  }
+
+  #reportFailure(reason: string): void {
+    this.#outage.failed(reason);
+    const { mutationTimeout } = this.#plan;
+    const failing = this.#dependencies.clock.monotonic() - (this.#failingSince ?? 0);
+    if (mutationTimeout > 0 && failing >= mutationTimeout)
+      this.#fail(
+        new Error(`etcd could not be written to for as long as -etcd-mutation-timeout allows: ${reason}`),
+      );
+  }
+}
+
+/** What leads from what is stored to what shall be. New records come first, old ones go last. */
+function findChanges(
+  stored: ReadonlyMap<string, StoredRecord>,
+  wanted: ReadonlyMap<string, string>,
+): readonly RecordChange[] {
+  const changes: RecordChange[] = [];
+  for (const [key, value] of wanted) {
+    const before = stored.get(key);
+    if (before?.value !== value) changes.push({ kind: 'put', key, value, version: before?.version });
+  }
+  for (const [key, { version }] of stored)
+    if (!wanted.has(key)) changes.push({ kind: 'remove', key, version });
+  return changes;
+}

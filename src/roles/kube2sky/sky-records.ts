@@ -1,0 +1,94 @@
+/**
+ * The records of SkyDNS for the objects of a cluster, with the keys and values that kube2sky gave them.
+ *
+ * A Service has one record with its address, a headless one a record for each ready address, a pod one for its own; each at a
+ * key that ends with a hash of its value. Named ports have records that point to the name: `_tcp/_http` below it.
+ */
+import type { EndpointsObject, PodObject, ServiceObject, ServicePort } from '../../kube/objects/objects.ts';
+
+export interface ClusterObjects {
+  readonly services: Iterable<ServiceObject>;
+  readonly endpoints: Iterable<EndpointsObject>;
+  readonly pods: Iterable<PodObject>;
+}
+
+/** What is below a domain in etcd and belongs to kube2sky. */
+export const SUBDOMAINS = ['svc', 'pod'] as const;
+
+/** @param domain with a dot at its end @returns values by their keys */
+export function deriveRecords(objects: ClusterObjects, domain: string): ReadonlyMap<string, string> {
+  const records = new Map<string, string>();
+  const endpoints = groupByService(objects.endpoints);
+  for (const service of objects.services) {
+    const name = `${service.name}.${service.namespace}.svc.${domain}`;
+    switch (service.address.kind) {
+      case 'clusterIPs': {
+        // One address, as there was when this was written.
+        const [address] = service.address.addresses;
+        if (address !== undefined) addAddress(records, name, address, service.ports, name);
+        break;
+      }
+      case 'headless':
+        for (const { groups } of endpoints.get(`${service.namespace}/${service.name}`) ?? [])
+          for (const { addresses, ports } of groups)
+            for (const { address } of addresses) addAddress(records, name, address, ports);
+        break;
+      case 'externalName':
+        break;
+    }
+  }
+  for (const { namespace, addresses } of objects.pods)
+    for (const address of addresses.slice(0, 1))
+      addAddress(records, `${address.replaceAll(/[.:]/g, '-')}.${namespace}.pod.${domain}`, address, []);
+  return records;
+}
+
+function groupByService(all: Iterable<EndpointsObject>): ReadonlyMap<string, readonly EndpointsObject[]> {
+  const groups = new Map<string, EndpointsObject[]>();
+  for (const each of all) {
+    const key = `${each.namespace}/${each.service}`;
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(each);
+  }
+  return groups;
+}
+
+/** @param target what the records of ports point to; default: the record of the address itself */
+function addAddress(
+  records: Map<string, string>,
+  name: string,
+  address: string,
+  ports: readonly ServicePort[],
+  target?: string,
+): void {
+  const value = writeRecord(address, 0);
+  const label = hashOf(value);
+  const own = `${label}.${name}`;
+  records.set(keyOf(own), value);
+  for (const { name: port, protocol, port: number } of ports) {
+    if (port === '') continue;
+    const key = keyOf(`${label}._${port}._${protocol.toLowerCase()}.${name}`);
+    records.set(key, writeRecord(target ?? own, number));
+  }
+}
+
+function writeRecord(host: string, port: number): string {
+  return JSON.stringify({ host, ...(port === 0 ? {} : { port }), priority: 10, weight: 10, ttl: 30 });
+}
+
+/** `/skydns/local/cluster/svc` for `svc.cluster.local.`. */
+export function keyOf(name: string): string {
+  const labels = name.split('.').filter((label) => label !== '');
+  return `/skydns/${labels.reverse().join('/')}`;
+}
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** FNV-1a of 32 bits, in hexadecimal digits without leading zeros. */
+function hashOf(text: string): string {
+  let hash = FNV_OFFSET;
+  for (const octet of Buffer.from(text)) hash = Math.imul(hash ^ octet, FNV_PRIME);
+  return (hash >>> 0).toString(16);
+}

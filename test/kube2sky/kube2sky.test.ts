@@ -1,0 +1,130 @@
+/**
+ * `portolan kube2sky` beside the API server double and a real etcd, by API version 3.
+ */
+import { afterEach, describe, expect, onTestFinished } from 'vitest';
+import { ApiServerDouble } from '../api-server/api-server.ts';
+import type { KubernetesObject } from '../api-server/object-store.ts';
+import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
+import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
+import { itWithTool } from '../support/tools.ts';
+
+afterEach(endAllPrograms);
+
+const OBJECTS: readonly KubernetesObject[] = [
+  {
+    kind: 'Service',
+    metadata: { name: 'web', namespace: 'shop' },
+    spec: { clusterIP: '10.96.0.7', ports: [{ name: 'http', protocol: 'TCP', port: 80 }, { port: 81 }] },
+  },
+  { kind: 'Service', metadata: { name: 'db', namespace: 'shop' }, spec: { clusterIP: 'None', ports: [] } },
+  {
+    kind: 'EndpointSlice',
+    metadata: { name: 'db-1', namespace: 'shop', labels: { 'kubernetes.io/service-name': 'db' } },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['10.1.0.1'], conditions: { ready: true } }],
+    ports: [{ name: 'sql', protocol: 'TCP', port: 5432 }],
+  },
+  {
+    kind: 'Pod',
+    metadata: { name: 'p', namespace: 'shop' },
+    status: { phase: 'Running', podIP: '10.1.0.1', podIPs: [{ ip: '10.1.0.1' }] },
+  },
+];
+
+const SVC = '/skydns/local/cluster/svc/shop';
+const record = (host: string, port?: number): string =>
+  JSON.stringify({ host, ...(port === undefined ? {} : { port }), priority: 10, weight: 10, ttl: 30 });
+/** The hashes are those of FNV-1a of the values. */
+const RECORDS: Readonly<Record<string, string>> = {
+  [`${SVC}/db/HASH2`]: record('10.1.0.1'),
+  [`${SVC}/db/_tcp/_sql/HASH2`]: record('HASH2.db.shop.svc.cluster.local.', 5432),
+  [`${SVC}/web/HASH1`]: record('10.96.0.7'),
+  [`${SVC}/web/_tcp/_http/HASH1`]: record('web.shop.svc.cluster.local.', 80),
+  '/skydns/local/cluster/pod/shop/10-1-0-1/HASH2': record('10.1.0.1'),
+};
+/** FNV-1a, once more. */
+function fnv(text: string): string {
+  let hash = 2166136261n;
+  for (const octet of Buffer.from(text)) hash = ((hash ^ BigInt(octet)) * 16777619n) % 2n ** 32n;
+  return hash.toString(16);
+}
+const HASHES = { HASH1: fnv(record('10.96.0.7')), HASH2: fnv(record('10.1.0.1')) };
+const withHashes = (text: string): string =>
+  text.replaceAll('HASH1', HASHES.HASH1).replaceAll('HASH2', HASHES.HASH2);
+const EXPECTED = JSON.parse(withHashes(JSON.stringify(RECORDS))) as Readonly<Record<string, string>>;
+
+async function startDouble(): Promise<ApiServerDouble> {
+  const double = await ApiServerDouble.start({ objects: OBJECTS, watchList: true });
+  onTestFinished(() => double.stop());
+  return double;
+}
+
+function run(double: ApiServerDouble, etcd: EtcdCluster): Program {
+  return runPortolan([
+    ...['kube2sky', `-etcd-server=${etcd.first.url}`, `-kube-master-url=${double.url}`],
+    ...['-healthz-port=0', '-domain=cluster.local'],
+  ]);
+}
+
+async function stored(etcd: EtcdCluster): Promise<Readonly<Record<string, string>>> {
+  const lines = (await etcd.control('get', '--prefix', '/skydns/')).trimEnd().split('\n');
+  const pairs = lines.flatMap((key, at) => (at % 2 === 0 && key !== '' ? [[key, lines[at + 1] ?? '']] : []));
+  return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+const PATIENT = { timeout: 30_000 };
+
+describe('beside etcd', () => {
+  itWithTool(
+    'etcd',
+    'writes what kube2sky wrote, removes what is stale, and leaves others alone',
+    async () => {
+      const etcd = await startEtcd();
+      const stale = `${SVC}/gone/abcdef`;
+      const foreign = '/skydns/local/cluster/by-hand';
+      await etcd.control('put', stale, record('10.96.9.9'));
+      await etcd.control('put', foreign, record('192.0.2.1'));
+      await etcd.control('put', `${SVC}/web/${HASHES.HASH1}`, 'broken');
+      const double = await startDouble();
+      const program = run(double, etcd);
+      const withForeign = { ...EXPECTED, [foreign]: record('192.0.2.1') };
+      await expect.poll(() => stored(etcd), PATIENT).toEqual(withForeign);
+      const { port } = await program.heard('started');
+      const readiness = async () => (await fetch(`http://127.0.0.1:${port}/readiness`)).status;
+      await expect.poll(readiness, PATIENT).toBe(200);
+      double.delete('Service', 'web', 'shop');
+      const left = Object.entries(withForeign).filter(([key]) => !key.startsWith(`${SVC}/web/`));
+      await expect.poll(() => stored(etcd), PATIENT).toEqual(Object.fromEntries(left));
+      program.signal('SIGTERM');
+      expect(await program.exit).toEqual({ code: 0, signal: null });
+    },
+  );
+
+  itWithTool('etcd', 'lets one of two instances write, and the other one go on', async () => {
+    const etcd = await startEtcd();
+    const double = await startDouble();
+    const first = run(double, etcd);
+    await first.heard('records written');
+    const second = run(double, etcd);
+    await second.heard('listed');
+    first.signal('SIGTERM');
+    await first.exit;
+    double.delete('Pod', 'p', 'shop');
+    await second.heard('records written');
+    const keys = async () => Object.keys(await stored(etcd)).filter((key) => key.includes('/pod/'));
+    await expect.poll(keys, PATIENT).toEqual([]);
+  });
+
+  itWithTool('etcd', 'goes on when etcd is back, and ends when it stays away', async () => {
+    const etcd = await startEtcd();
+    const double = await startDouble();
+    const program = run(double, etcd);
+    await program.heard('records written');
+    await etcd.first.kill();
+    await program.heard('etcd cannot be written to');
+    await etcd.first.start();
+    await program.heard('etcd is written to again');
+    await etcd.first.kill();
+    expect(await program.exit).toEqual({ code: 1, signal: null });
+  });
+});
