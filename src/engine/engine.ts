@@ -362,7 +362,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   #makeReaderPath(): ReaderPath {
     return this.resolver.readerPath({
       readers: this.#dependencies.readers,
-      exceptions: () => addressesAnsweredBefore(this.handlers),
+      exceptions: () => (this.#local.isPublished ? addressesAnsweredBefore(this.handlers) : undefined),
       believesDenials: () => !this.#local.mayKnowNames,
       outcome: this.cluster === undefined ? 0 : CHAIN_OUTCOME.others,
     });

@@ -121,6 +121,11 @@ export class LocalHandlers {
     return this.#data.names.fileOf(record);
   }
 
+  /** Whether the table holds all names that are known: a name that it does not know is none of them. */
+  get isPublished(): boolean {
+    return this.#data.isPublished;
+  }
+
   /** Whether `mayExist` is true of any name. */
   get mayKnowNames(): boolean {
     const { done: isEmpty = false } = this.#data.names.names()[Symbol.iterator]().next();

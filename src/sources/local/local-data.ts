@@ -81,6 +81,11 @@ export class LocalData {
     });
   }
 
+  /** Whether the table holds all names. */
+  get isPublished(): boolean {
+    return this.#publication.isWhole;
+  }
+
   /** The publication that holds the names. */
   get publication(): PublicationId {
     return this.#publication.id;

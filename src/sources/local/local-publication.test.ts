@@ -40,7 +40,7 @@ function makePublication(reservation = 2 ** 26) {
       if (step.done === true) return { changed: step.value, pauses };
     }
   };
-  return { table, log, tell, replace };
+  return { table, publication, log, tell, replace };
 }
 
 describe('the publication of local names', () => {
@@ -70,12 +70,15 @@ describe('the publication of local names', () => {
   });
 
   it('says once that the table is full, and leaves standing what stands', () => {
-    const { log, tell, replace } = makePublication(2 ** 21);
+    const { publication, log, tell, replace } = makePublication(2 ** 21);
     const first = namesOf({ first: '10.0.0.1' });
     replace(NOTHING, first);
+    expect(publication.isWhole).toBe(true);
     const many = Array.from({ length: 20_000 }, (_, index) => [`n${index}`, '0.0.0.0'] as const);
     replace(first, namesOf({ first: '10.0.0.1', ...Object.fromEntries(many) }));
     expect(log.records.map(({ level }) => level)).toEqual(['error']);
     expect(tell('first')).toBe('10.0.0.1');
+    // Readers forward no name that may be one of those that are missing.
+    expect(publication.isWhole).toBe(false);
   });
 });

@@ -61,6 +61,8 @@ export type PublishedNames = Pick<LocalNames, 'names' | 'has' | 'digest'> & {
 export class LocalPublication {
   /** A view that lists it shows the names. */
   readonly id: PublicationId;
+  /** Whether the table has had room for all names. */
+  isWhole = true;
   readonly #table: TableWriter;
   readonly #log: Log;
   readonly #zone: ZoneId;
@@ -82,9 +84,11 @@ export class LocalPublication {
   *replace(before: PublishedNames, after: PublishedNames): Generator<void, ChangedNames> {
     const changed = new ChangedNames();
     let count = 0;
+    let isWhole = true;
     for (const name of after.names()) {
       const result = this.#put(name, before, after);
-      if (result === 'full') break;
+      isWhole = result !== 'full';
+      if (!isWhole) break;
       if (result === 'changed') changed.add(name);
       count += 1;
       if (count % STRETCH === 0) yield;
@@ -97,6 +101,7 @@ export class LocalPublication {
       changed.add(name);
     }
     this.#table.collect();
+    this.isWhole = isWhole;
     return changed;
   }
 
