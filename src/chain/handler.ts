@@ -27,6 +27,8 @@ interface HandlerParts {
   /** What it may answer, change or refuse. For all other questions it calls `next` with the very query. */
   readonly questions: Questions;
   readonly answers: AnswerEffect;
+  /** Whether it must see every query of its block, so that readers answer none of them. Default: no. */
+  readonly seesAll?: boolean;
   handle(query: Query, next: Next): Answer | Promise<Answer>;
 }
 
@@ -39,8 +41,11 @@ export type Handler = HandlerParts &
         /** Those of its `questions` that are not answered from its nodes, and do need ask rules. Default: none. */
         readonly unpublished?: Questions;
       }
-    /** A forwarder asks upstream: what reaches it unchanged may be forwarded as a packet. */
-    | { readonly role: 'forwarder' | 'other' }
+    /**
+     * A forwarder asks upstream: what reaches it unchanged may be forwarded as a packet. A cache keeps what handlers behind it say,
+     * so that names that these publish need no ask rules for it.
+     */
+    | { readonly role: 'forwarder' | 'cache' | 'other' }
   );
 
 /**

@@ -2,7 +2,8 @@
  * The metrics of plugins, under CoreDNS's names: one registry for the process, whatever plans come and go, so that nothing that
  * was counted is counted anew.
  */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
+import { BulkHistogram } from './bulk-histogram.ts';
 
 interface Family {
   readonly name: string;
@@ -12,6 +13,7 @@ interface Family {
 
 export class PluginMetrics {
   readonly #registry = new Registry();
+  #collect: () => void = () => {};
 
   /** The family of this name, made at its first use. One without labels is there with 0 from then on. */
   counter(name: string, help: string, labels: readonly string[] = []): Counter {
@@ -23,16 +25,19 @@ export class PluginMetrics {
   }
 
   /** @param buckets upper bounds, in order */
-  histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): Histogram {
-    return this.#find(
-      Histogram,
-      { name, help, labels },
-      (settings) => new Histogram({ ...settings, buckets: [...buckets] }),
-    );
+  histogram(name: string, help: string, buckets: readonly number[]): BulkHistogram {
+    const known: unknown = this.#registry.getSingleMetric(name);
+    return known instanceof BulkHistogram ? known : new BulkHistogram(name, help, buckets, this.#registry);
+  }
+
+  /** Has something counted elsewhere brought in before metrics are shown. */
+  collectBy(collect: () => void): void {
+    this.#collect = collect;
   }
 
   /** In the text format of Prometheus. */
   render(): Promise<string> {
+    this.#collect();
     return this.#registry.metrics();
   }
 

@@ -27,7 +27,6 @@ import { CounterSums, countAnswered, type QueryCounts } from '../table/counter-s
 import { TableReader } from '../table/reader.ts';
 import type { PublicationId } from '../table/types.ts';
 import { TableWriter } from '../table/writer.ts';
-import type { AddressRange } from '../wire/address-range.ts';
 import { ROOT } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 import { type CountingOptions, countAnswers, createAnswerCount } from './answer-counts.ts';
@@ -36,7 +35,8 @@ import { ClientViews } from './client-views.ts';
 import { storeDerivedAnswers } from './derived-answers.ts';
 import { EtcdZones } from './etcd-zones.ts';
 import { identityOf } from './identity.ts';
-import { isSameLocal, withKept } from './kept-settings.ts';
+import { isSameLocal, networksOf, withKept } from './kept-settings.ts';
+import { ReaderCounts } from './server-blocks/reader-counts.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';
 import { describeServers } from './server-statistics.ts';
 import { namesForwardedWithin } from './stub-zones.ts';
@@ -84,6 +84,8 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   /** Those that its view shows. */
   #publications: readonly PublicationId[] = [];
   #serverBlocks: ServerBlocks;
+  readonly #groupNumbers = new Map<string, number>();
+  readonly #readerCounts: ReaderCounts;
   /** Counts changes: one that reads files is given up when another comes. */
   #changes = 0;
   #isStarted = false;
@@ -108,6 +110,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.resolver = this.#makeResolver();
     this.handleQuery = this.#makeHandleQuery();
     this.packetPath = this.#makePacketPath();
+    this.#readerCounts = new ReaderCounts(this.metrics, () => this.#sums.read());
     this.#serverBlocks = this.#buildServerBlocks(plan);
     this.readerPath = this.#makeReaderPath();
     this.#apply(plan, this.#local);
@@ -144,7 +147,9 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   /** Answers by these from now on. @returns those that answered before; queries that they have begun they end */
   replaceServerBlocks(blocks: ServerBlocks): ServerBlocks {
     const before = this.#serverBlocks;
+    blocks.show();
     this.#serverBlocks = blocks;
+    before.hide();
     blocks.serving();
     return before;
   }
@@ -155,6 +160,13 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     await this.#local.start();
     this.etcd?.start();
     await this.#serverBlocks.start();
+    if (this.#plan.serverBlocks.groups.length > 0) this.#serverBlocks.show();
+  }
+
+  /** The number of a listener group, which stands for it as long as the process lives. @param server its name */
+  listenerGroupOf(server: string): number {
+    if (!this.#groupNumbers.has(server)) this.#groupNumbers.set(server, this.#groupNumbers.size);
+    return this.#groupNumbers.get(server) ?? 0;
   }
 
   /** To be called once queries are received. */
@@ -167,7 +179,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
    * Answers by another plan. What is new of it is built beside what answers now, and takes its place in one step. No query is
    * lost, and what is cached of domains that stay as they are is kept. Ends when the plan is followed, or another one has come.
    *
-   * Server blocks are changed by `changeServerBlocks`. The cluster's zone, the types that are filtered and the size of the cache belong to the process: they stay as they were.
+   * Server blocks are changed by `replaceServerBlocks`. The cluster's zone, the types that are filtered and the size of the cache belong to the process: they stay as they were.
    */
   async change(plan: EnginePlan): Promise<void> {
     this.#changes += 1;
@@ -289,7 +301,10 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
 
   #buildServerBlocks({ serverBlocks }: EnginePlan): ServerBlocks {
     const { version, clock, log } = this.#dependencies;
-    return new ServerBlocks(serverBlocks, { table: this.table, version, metrics: this.metrics, clock, log });
+    const { table, metrics } = this;
+    const numberOf = (server: string) => this.listenerGroupOf(server);
+    const counts = this.#readerCounts;
+    return new ServerBlocks(serverBlocks, { table, numberOf, counts, version, metrics, clock, log });
   }
 
   #makeCluster(): Cluster | undefined {
@@ -380,9 +395,4 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
       this.#sumRegularly();
     });
   }
-}
-
-/** The networks of clients that local addresses are chosen for. */
-function networksOf({ clients }: EnginePlan): readonly AddressRange[] {
-  return clients?.localises === true ? clients.networks : [];
 }

@@ -5,6 +5,7 @@
  */
 
 import type { PendingQuery } from '../chain/pending-query.ts';
+import type { Client } from '../chain/query.ts';
 import type { TakenOver } from '../forward/reader-path/owner.ts';
 import { ENVELOPE } from '../socket/envelope.ts';
 import type { QuestionTarget } from './question-ring.ts';
@@ -19,6 +20,11 @@ export interface SlowPathEvents {
   failed(question: SlowPathQuery, error: unknown): void;
 }
 
+/** What all clients of a socket have in common. */
+export type SlowPathOrigin = Pick<Client, 'localAddress' | 'localPort'> & { readonly group: number };
+
+export const NO_ORIGIN: SlowPathOrigin = { group: 0 };
+
 /** What nearly every query fits into. */
 const COMMON_QUERY_OCTETS = 512;
 
@@ -30,7 +36,7 @@ export class SlowPathQuery implements QuestionTarget, PendingQuery {
   length = 0;
   readonly about: TakenOver = { ticket: 0, server: 0, elapsed: 0 };
   client = '';
-  group = 0;
+  origin = NO_ORIGIN;
   /** The descriptor that it came by. */
   fd = -1;
   /** When it was taken, by the clock of query events; 0 where there are none. */
@@ -44,6 +50,10 @@ export class SlowPathQuery implements QuestionTarget, PendingQuery {
   /** Whether its memory is what nearly every question needs. */
   get isCommonSize(): boolean {
     return this.octets.length === ENVELOPE.OCTETS + COMMON_QUERY_OCTETS;
+  }
+
+  get group(): number {
+    return this.origin.group;
   }
 
   enlarge(octets: number): void {

@@ -7,6 +7,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { isWildcard, type SocketAddress } from '../socket/addresses.ts';
 import { clientOf, ENVELOPE } from '../socket/envelope.ts';
 import { ReplySender } from '../socket/reply.ts';
 import { ReplyBatch } from '../socket/reply-batch.ts';
@@ -16,7 +17,7 @@ import { Faults, failQuery } from './faults.ts';
 import { FillPoll } from './fill-poll.ts';
 import type { MainThreadEvents } from './query-events/main-events.ts';
 import { QuestionConsumer, RECORD } from './question-ring.ts';
-import { type SlowPathEvents, SlowPathQuery } from './slow-path-query.ts';
+import { NO_ORIGIN, type SlowPathEvents, type SlowPathOrigin, SlowPathQuery } from './slow-path-query.ts';
 import type { HandleQuery, PacketPath, ReaderForwarding } from './types.ts';
 
 /** A reader's ring, and the descriptors of its sockets. */
@@ -27,6 +28,8 @@ export interface QuestionSource {
   readonly sockets: readonly number[];
   /** The listener group of each. */
   readonly groups: readonly number[];
+  /** What each is bound to. */
+  readonly endpoints: readonly SocketAddress[];
 }
 
 export interface SlowQuestionCounts {
@@ -46,7 +49,8 @@ interface Source {
   readonly reader: number;
   readonly consumer: QuestionConsumer;
   readonly sockets: readonly number[];
-  readonly groups: readonly number[];
+  /** What all clients of a socket have in common. */
+  readonly origins: readonly SlowPathOrigin[];
   /** Whether a question that comes will wake us. */
   isWatched: boolean;
 }
@@ -99,11 +103,15 @@ export class SlowPathQueue implements SlowPathEvents {
 
   constructor(sources: readonly QuestionSource[], options: SlowQuestionOptions) {
     const { handleQuery, packetPath, forwarding, maxUnanswered, udpSize, events, clientRules, log } = options;
-    this.#sources = sources.map(({ reader, ring, sockets, groups }) => ({
+    this.#sources = sources.map(({ reader, ring, sockets, groups, endpoints }) => ({
       reader,
       consumer: new QuestionConsumer(ring),
       sockets,
-      groups,
+      origins: endpoints.map(({ address, port }, socket) => ({
+        group: groups[socket] ?? 0,
+        localAddress: isWildcard(address) ? undefined : address,
+        localPort: port,
+      })),
       isWatched: false,
     }));
     this.#handleQuery = handleQuery;
@@ -230,7 +238,7 @@ export class SlowPathQueue implements SlowPathEvents {
   }
 
   /** Returns whether there may be more in this ring. */
-  #takeFrom({ reader, consumer, sockets, groups }: Source): boolean {
+  #takeFrom({ reader, consumer, sockets, origins }: Source): boolean {
     for (let taken = 0; taken < TAKEN_PER_TURN; taken++) {
       if (this.#unanswered >= this.#maxUnanswered) return true;
       const question = this.#spare.pop() ?? new SlowPathQuery(this);
@@ -242,7 +250,7 @@ export class SlowPathQueue implements SlowPathEvents {
       this.#asked++;
       this.#unanswered++;
       question.fd = sockets[question.socket] ?? -1;
-      question.group = groups[question.socket] ?? 0;
+      question.origin = origins[question.socket] ?? NO_ORIGIN;
       question.client = this.#clients.find(question.octets);
       question.received = this.#events?.now() ?? 0;
       if (question.about.ticket !== 0) this.#forwarding?.takeOver(reader, question, question.about);
@@ -267,8 +275,7 @@ export class SlowPathQueue implements SlowPathEvents {
   }
 
   async #answer(question: SlowPathQuery): Promise<void> {
-    const { group } = question;
-    const client = { ...clientOf(question.octets), transport: 'udp' as const, group };
+    const client = { ...clientOf(question.octets), transport: 'udp' as const, ...question.origin };
     try {
       const response = await this.#handleQuery(question.query(), client);
       this.answered(question, response ?? NO_RESPONSE, response?.length ?? 0);

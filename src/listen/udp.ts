@@ -123,7 +123,10 @@ class BatchListener implements UdpListener {
       (own, index) => new UdpReader(readerData(options, own, index), own, start, events, options),
     );
     this.#slow = new SlowPathQueue(
-      this.#readers.map(({ data }) => data),
+      this.#readers.map(({ data, sockets: own }) => ({
+        ...data,
+        endpoints: own.map(({ endpoint }) => endpoint),
+      })),
       {
         handleQuery: options.handleQuery,
         packetPath: options.packetPath,

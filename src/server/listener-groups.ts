@@ -5,12 +5,17 @@ import { networkInterfaces } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { silentLog } from '../base/log.ts';
 import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { ServerBlocks } from '../engine/server-blocks/server-blocks.ts';
 import { CHAIN_ONLY } from '../listen/chain-only.ts';
 import { Listeners } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 
 export interface ListenerGroupsDependencies {
+  /** Answers for all groups. */
+  readonly engine: Pick<Engine, 'table' | 'reader' | 'listenerGroupOf' | 'serverBlocks'>;
+  /** Threads that answer UDP: of the first group that they are of use to. All others are served by the main thread. */
+  readonly udpReaders: number;
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
   readonly readerEntry: URL;
@@ -18,27 +23,28 @@ export interface ListenerGroupsDependencies {
 }
 
 export class ListenerGroups {
-  readonly #blocks: () => ServerBlocks;
   readonly #dependencies: ListenerGroupsDependencies;
   readonly #listeners = new Map<string, Listeners>();
 
-  /** @param blocks those that answer now */
-  constructor(blocks: () => ServerBlocks, dependencies: ListenerGroupsDependencies) {
-    this.#blocks = blocks;
+  /** The group that the reader threads serve. */
+  #read: string | undefined;
+
+  constructor(dependencies: ListenerGroupsDependencies) {
     this.#dependencies = dependencies;
   }
 
   /**
    * Opens the sockets of those groups that have none yet: all, or none.
    *
+   * @param blocks those that will answer
    * @throws PortInUseError, SocketError, AddressError
    */
-  async add(groups: readonly ListenerGroupPlan[]): Promise<void> {
+  async add(groups: readonly ListenerGroupPlan[], blocks: Pick<ServerBlocks, 'areRead'>): Promise<void> {
     const missing = groups.filter(({ server }) => !this.#listeners.has(server));
     const opened: string[] = [];
     try {
       for (const group of missing) {
-        await this.#open(group);
+        await this.#open(group, blocks);
         opened.push(group.server);
       }
     } catch (error) {
@@ -61,16 +67,24 @@ export class ListenerGroups {
     const listeners = servers.flatMap((server) => this.#listeners.get(server) ?? []);
     for (const server of servers) this.#listeners.delete(server);
     await Promise.all(listeners.map((each) => each.stop()));
+    if (this.#read !== undefined && servers.includes(this.#read)) this.#read = undefined;
   }
 
-  async #open({ server, address, port, tcp }: ListenerGroupPlan): Promise<void> {
-    const { takeover, ...dependencies } = this.#dependencies;
+  async #open(
+    { server, address, port, tcp }: ListenerGroupPlan,
+    blocks: Pick<ServerBlocks, 'areRead'>,
+  ): Promise<void> {
+    const { engine, udpReaders, takeover, readerEntry, clock } = this.#dependencies;
     const { queries = -1, idle } = tcp;
+    const group = engine.listenerGroupOf(server);
+    // The table knows readers by their numbers.
+    const isRead = this.#read === undefined && udpReaders > 0 && blocks.areRead(server);
+    if (isRead) this.#read = server;
     // CoreDNS takes each of the two for all addresses of both families.
     const isWildcard = address === '' || address === '0.0.0.0' || address === '::';
     const known = isWildcard ? undefined : address;
     const listeners = new Listeners({
-      udpReaders: 1,
+      udpReaders: isRead ? udpReaders : 1,
       // Sockets of one address stand beside those of all addresses: only the first of a port is made sure to be alone.
       takeover: takeover || [...this.#listeners.keys()].some((other) => other.endsWith(`:${port}`)),
       udpSize: 4096,
@@ -78,20 +92,23 @@ export class ListenerGroups {
         queries: queries < 0 ? Number.POSITIVE_INFINITY : queries,
         ...(idle !== undefined && { idleMilliseconds: idle }),
       },
-      table: undefined,
-      answers: CHAIN_ONLY,
+      table: isRead ? engine.table.memory : undefined,
+      answers: isRead ? engine.reader : CHAIN_ONLY,
       handleQuery: async (packet, client) =>
-        await this.#blocks().handleQueryOf(server)?.(packet, {
-          localAddress: known,
+        await engine.serverBlocks.handleQueryOf(server)?.(packet, {
           ...client,
+          localAddress: client.localAddress ?? known,
           localPort: port,
         }),
-      onReaderDead() {},
+      onReaderDead: (reader) => {
+        if (isRead) engine.table.readerDied(reader);
+      },
       log: silentLog,
-      ...dependencies,
+      readerEntry,
+      clock,
     });
     const addresses = addressesToBind(isWildcard ? 'all' : [address], networkInterfaces());
-    await listeners.open(addresses.map((each) => ({ address: each, port })));
+    await listeners.open(addresses.map((each) => ({ address: each, port, group })));
     this.#listeners.set(server, listeners);
   }
 }

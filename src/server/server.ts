@@ -225,7 +225,7 @@ export class Server {
     const { groups } = engine.serverBlocks;
     const blocks = await this.#engine.makeServerBlocks(engine);
     try {
-      await this.#groups?.add(groups);
+      await this.#groups?.add(groups, blocks);
     } catch (error) {
       await blocks.stop();
       throw error;
@@ -268,8 +268,9 @@ export class Server {
     const { listen, udpReaders, takeover, engine } = this.#plan;
     const { table } = this.#engine;
     if (listen.kind === 'groups') {
-      this.#groups = new ListenerGroups(() => this.#engine.serverBlocks, { takeover, readerEntry, clock });
-      await this.#groups.add(engine.serverBlocks.groups);
+      const dependencies = { engine: this.#engine, udpReaders, takeover, readerEntry, clock };
+      this.#groups = new ListenerGroups(dependencies);
+      await this.#groups.add(engine.serverBlocks.groups, this.#engine.serverBlocks);
       this.#engine.listening();
       return;
     }

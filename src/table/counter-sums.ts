@@ -27,6 +27,8 @@ export interface AnswerGroup {
   readonly truncated: number;
   /** By response code, those truncated left out. */
   readonly byRcode: readonly number[];
+  /** By type and response code, those truncated included. */
+  readonly byTypeAndRcode: readonly AnswerCount[];
   /** By `SIZE_BOUNDS`. */
   readonly sizes: readonly number[];
   /** By `DURATION_BOUNDS`, and beyond. */
@@ -90,10 +92,12 @@ class OutcomeSums {
   group(pointers: boolean): AnswerGroup {
     const half = pointers ? 1 : 0;
     const byRcode = new Array<number>(RCODE_BUCKETS).fill(0);
+    const types = new Float64Array(TYPE_BUCKETS * RCODE_BUCKETS);
     let truncated = 0;
     for (let word = 0; word < COUNTERS.OCTETS - COUNTERS.ANSWERS; word++) {
       if ((((word >> 4) & 15) === POINTERS_BUCKET) !== pointers) continue;
       const count = this.sums[COUNTERS.ANSWERS + word] ?? 0;
+      types[word & 0xff] = (types[word & 0xff] ?? 0) + count;
       if ((word & TRUNCATED_BIT) !== 0) truncated += count;
       else byRcode[word & 15] = (byRcode[word & 15] ?? 0) + count;
     }
@@ -106,6 +110,7 @@ class OutcomeSums {
       count,
       truncated,
       byRcode,
+      byTypeAndRcode: listTypes(types),
       sizes: [0, Math.max(0, count - sum(large)), ...large],
       durations: [Math.max(0, count - sum(late)), ...late],
       octets: this.#fraction(half),

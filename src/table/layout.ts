@@ -79,7 +79,8 @@
  *     12  octets of the whole block
  *     16  octets from the block's start to its ask rules, 0 for none
  *     20  outcomes of refused questions: of class CHAOS | of all others << 16
- *     24  the places of its publications, in the order of look-up; then the ask rules
+ *     24  the first of four outcomes of its answers, 0: those of nodes and cached answers
+ *     28  the places of its publications, in the order of look-up; then the ask rules
  *
  * A table of names (offsets are octets from its start):
  *
@@ -250,6 +251,8 @@ export function scopeBit(word: number, length: number): number {
 export const VIEW_ROOT = { SIZE: 0, GROUPS: 4, CLIENTS: 8 } as const;
 export const CLIENTS = { IPV4: 0, IPV6: 4, STARTS: 8 } as const;
 export const CLIENT_CLASS = { SHAPE: 0, ZONES: 4, OCTETS: 8 } as const;
+/** Beside the action: packets that are no plain query are for the handler chain. */
+export const CLASS_ASKS_ODD = 0x80;
 /** What is done with the queries of a class: a view answers them, REFUSED, no response, the handler chain. */
 export const CLASS_ACTION = { VIEW: 0, REFUSE: 1, DROP: 2, ASK: 3 } as const;
 
@@ -260,13 +263,17 @@ export const VIEW = {
   SIZE: 12,
   RULES: 16,
   REFUSALS: 20,
-  PUBLICATIONS: 24,
+  OUTCOMES: 24,
+  PUBLICATIONS: 28,
 } as const;
+/** Outcomes that a view may have for itself: by transport and address family. */
+export const VIEW_OUTCOMES = 4;
 export const VIEW_FLAG = {
   RECURSION_AVAILABLE: 1 << 16,
   ROTATES: 2 << 16,
   REFUSES_OTHERS: 4 << 16,
   ASKS_CHAOS: 8 << 16,
+  REPEATS_OPT: 16 << 16,
 } as const;
 export const NAME_TABLE = { SHAPE: 0, SLOTS: 4 } as const;
 export const RULE_FLAG = { EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8 } as const;

@@ -24,6 +24,23 @@ const MAX_NAME = 255;
 /** Which octets of the last word belong to a name, by its length modulo 4. */
 const LAST_WORD = Int32Array.of(-1, 0xff, 0xffff, 0xffffff);
 
+/** Header, root, type and class. */
+const MIN_QUERY = 17;
+/** QR and the opcode in the third octet. */
+const NOT_A_QUERY = 0xf8;
+/** QDCOUNT 1 and ANCOUNT 0, as one number. */
+const ONE_QUESTION = 0x00010000;
+
+/**
+ * Whether a packet can be a query of one question: the header alone, in as few looks as possible.
+ *
+ * @param view of the memory that the packet lies in
+ */
+export function isPlainQuery(view: DataView, start: number, length: number): boolean {
+  if (length < MIN_QUERY) return false;
+  return (view.getUint8(start + 2) & NOT_A_QUERY) === 0 && view.getInt32(start + 4) === ONE_QUESTION;
+}
+
 export class QuestionReader {
   readonly name = new Uint8Array(MAX_NAME + 9);
   readonly nameWords = new Int32Array(this.name.buffer);
@@ -59,6 +76,10 @@ export class QuestionReader {
   /** The four octets of the name from this one on, the first one lowest; zeros behind its end. */
   wordAt(at: number): number {
     return this.#nameView.getInt32(at, true);
+  }
+
+  get hasOptions(): boolean {
+    return this.hasOpt && this.optionsEnd > this.optionsStart;
   }
 
   /** The name, in memory that the next question is read into. */

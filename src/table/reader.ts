@@ -33,18 +33,12 @@ import {
   ZONE_FLAG,
 } from './layout.ts';
 import { type TableViews, viewTable } from './memory.ts';
-import { PARSED, QuestionReader } from './question.ts';
+import { isPlainQuery, PARSED, QuestionReader } from './question.ts';
 import { ResponseWriter } from './response.ts';
 import { isInScope, isLeftToChain, sharesDefaultCache } from './scope.ts';
 import { VERDICT } from './types.ts';
 import { NO_VIEW, ViewFinder } from './view-finder.ts';
 
-/** Header, root, type and class. */
-const MIN_QUERY = 17;
-/** QR and the opcode in the third octet. */
-const NOT_A_QUERY = 0xf8;
-/** QDCOUNT 1 and ANCOUNT 0, as one number. */
-const ONE_QUESTION = 0x00010000;
 /** From here on types are questions about the server or the zone, not records (RFC 6895 section 3.1). */
 const FIRST_META_TYPE = 249;
 const LAST_META_TYPE = 255;
@@ -79,6 +73,8 @@ export class TableReader {
   expired: 'none' | 'recent' | 'rechecked' = 'none';
   /** The record of the view that is asked, as a word, and its flags. */
   #record = 0;
+  /** The first outcome of its own, or 0. */
+  #outcomes = 0;
   #flags = 0;
 
   /**
@@ -149,10 +145,12 @@ export class TableReader {
     this.isExternal = false;
     this.expired = 'none';
     if (!this.#viewFinder.admits(group, packet, client)) return VERDICT.DROP;
-    if (!this.#isPlain(start, length)) return this.#reject(packet, start, length);
+    if (!isPlainQuery(this.#view, start, length))
+      return this.#viewFinder.asksOdd ? VERDICT.ASK : this.#reject(packet, start, length);
     const question = this.#question;
     const parsed = question.parse(packet, this.#view, start, length);
-    if (parsed !== PARSED.QUESTION) return this.#refuse(packet, start, length, parsed);
+    if (parsed !== PARSED.QUESTION)
+      return this.#viewFinder.asksOdd ? VERDICT.ASK : this.#refuse(packet, start, length, parsed);
     const { type, dnsClass } = question;
     const view = this.#viewFinder.find();
     if (view < 0) return view === NO_VIEW ? this.#refuseAll(start, type) : VERDICT.ASK;
@@ -163,7 +161,13 @@ export class TableReader {
       dnsClass === CLASS.IN && (type < FIRST_META_TYPE || type === TYPE.ANY || type > LAST_META_TYPE);
     const answered =
       isOfRecords && type !== TYPE.OPT ? this.#lookUp(start, max) : this.#refuseOther(start, type, dnsClass);
-    if (answered > 0) this.#counters.count(type, this.#view.getUint16(start + 2), this.#outcome, answered);
+    if (answered > 0) {
+      const outcome =
+        this.#outcomes === 0
+          ? this.#outcome
+          : this.#outcomes + this.#viewFinder.pathOf(packet, client, transport);
+      this.#counters.count(type, this.#view.getUint16(start + 2), outcome, answered);
+    }
     return answered;
   }
 
@@ -179,12 +183,15 @@ export class TableReader {
     const directory = (atoms[HEADER.VIEWS] ?? 0) << (UNIT_SHIFT - 2);
     this.#record = (atoms[directory + view] ?? 0) << (UNIT_SHIFT - 2);
     this.#flags = atoms[this.#record + (VIEW.CACHE >> 2)] ?? 0;
+    this.#outcomes = atoms[this.#record + (VIEW.OUTCOMES >> 2)] ?? 0;
+    this.#response.repeatsOpt = (this.#flags & VIEW_FLAG.REPEATS_OPT) !== 0;
     this.#response.rotates = (this.#flags & VIEW_FLAG.ROTATES) !== 0;
   }
 
   #lookUp(start: number, max: number): number {
     const atoms = this.#atoms;
     const record = this.#record;
+    if (this.#response.repeatsOpt && this.#question.hasOptions) return VERDICT.ASK;
     const rules = atoms[record + (VIEW.RULES >> 2)] ?? 0;
     if (rules !== 0) {
       const asked = matchAskRules(this.#views, (record << 2) + rules, this.#question);
@@ -214,14 +221,6 @@ export class TableReader {
     this.#packet = packet;
     this.#view = new DataView(packet.buffer, packet.byteOffset, packet.byteLength);
     this.#response.bind(packet, this.#view);
-  }
-
-  /** Whether a packet can be a query of one question: the header alone, in as few looks as possible. */
-  #isPlain(start: number, length: number): boolean {
-    if (length < MIN_QUERY) return false;
-    return (
-      (this.#view.getUint8(start + 2) & NOT_A_QUERY) === 0 && this.#view.getInt32(start + 4) === ONE_QUESTION
-    );
   }
 
   #reject(packet: Uint8Array, start: number, length: number): number {

@@ -11,6 +11,7 @@ import { RCODE, TYPE } from '../wire/types.ts';
 import { BODY, BODY_AUTHENTIC, BODY_AUTHORITATIVE, ZONE, ZONE_FLAG } from './layout.ts';
 import type { TableViews } from './memory.ts';
 import type { QuestionReader } from './question.ts';
+import { VERDICT } from './types.ts';
 
 /** Bits of the header's second word; of the query's, RD and CD are kept. */
 const FLAG = {
@@ -40,6 +41,8 @@ export class ResponseWriter {
   isLongest = false;
   /** Whether address sets start anywhere; if not, as they are stored. */
   rotates = true;
+  /** Whether the client's own UDP size is sent back, and what does not fit is for the chain. */
+  repeatsOpt = false;
 
   constructor(views: TableViews, question: QuestionReader, udpSize: number) {
     this.#octets = views.octets;
@@ -59,7 +62,7 @@ export class ResponseWriter {
    *
    * @param body its octet in the table
    * @param max octets of the whole response
-   * @returns the response's length
+   * @returns the response's length, or that the chain is to be asked
    */
   writeBody(start: number, max: number, body: number, recursionAvailable: boolean): number {
     const words = this.#words;
@@ -68,7 +71,8 @@ export class ResponseWriter {
     const length = words[word + (BODY.LENGTH >> 2)] ?? 0;
     const counts = words[word + (BODY.ANSWERS >> 2)] ?? 0;
     const from = this.#question.end;
-    if (length > this.#freeOctets(start, max)) return this.#writeCut(start, max, body, recursionAvailable);
+    if (length > this.#freeOctets(start, max))
+      return this.repeatsOpt ? VERDICT.ASK : this.#writeCut(start, max, body, recursionAvailable);
     this.#writeHeader(start, flags, recursionAvailable);
     this.#view.setUint16(start + 6, counts & 0xffff);
     this.#view.setUint16(start + 8, counts >>> 16);
@@ -92,6 +96,7 @@ export class ResponseWriter {
     const flags = words[(settings + ZONE.FLAGS) >> 2] ?? 0;
     const length = (words[(settings + ZONE.LENGTHS) >> 2] ?? 0) >>> 16;
     const from = this.#question.end;
+    if (this.repeatsOpt && length > this.#freeOctets(start, max)) return VERDICT.ASK;
     const authoritative = rcode === RCODE.NOERROR || (flags & ZONE_FLAG.AUTHORITATIVE_NXDOMAIN) !== 0;
     this.#writeHeader(start, rcode | (authoritative ? BODY_AUTHORITATIVE : 0), recursionAvailable);
     this.#view.setInt32(start + 6, 0);
@@ -184,14 +189,14 @@ export class ResponseWriter {
 
   /** Adds OPT where the client sent one (RFC 6891 section 6.1.1), DO repeated (RFC 3225 section 3). */
   #finish(start: number, end: number, additionals: number): number {
-    const { hasOpt, dnssecOk } = this.#question;
+    const { hasOpt, dnssecOk, udpSize } = this.#question;
     this.recordsEnd = end;
     const count = additionals + (hasOpt ? 1 : 0);
     const view = this.#view;
     view.setUint16(start + 10, count);
     if (!hasOpt) return end - start;
     view.setUint32(end, TYPE.OPT << 8);
-    view.setUint32(end + 3, this.#udpSize << 16);
+    view.setUint32(end + 3, (this.repeatsOpt ? udpSize : this.#udpSize) << 16);
     view.setUint32(end + 7, dnssecOk ? 0x80000000 : 0);
     return end + OPT_OCTETS - start;
   }

@@ -124,6 +124,16 @@ export interface ViewSettings {
    * at once; `refused-but-chaos` leaves class CHAOS to the chain. Default: `ask`.
    */
   readonly otherQuestions?: 'ask' | 'refused' | 'refused-but-chaos';
+  /**
+   * Whether responses repeat the UDP size of the client's OPT record, and those that do not fit are left to the chain, as are
+   * queries with EDNS options. Default: they carry our own size, and are cut.
+   */
+  readonly repeatsOpt?: boolean;
+  /**
+   * The first of four outcomes that its answers count for instead of those of nodes: over UDP and IPv4, UDP and IPv6, TCP and
+   * IPv4, TCP and IPv6. From 1.
+   */
+  readonly outcomes?: number;
   /** The outcomes of those that are refused, 16 bits each. Default: 0. */
   readonly refusalOutcomes?: { readonly chaos: number; readonly others: number };
 }
@@ -142,7 +152,12 @@ export type ClientViews =
    * The view of the longest zone that the name of the question is in answers, and for DS that of the shortest one but the
    * root. REFUSED where it is in none.
    */
-  | { readonly kind: 'views'; readonly zones: readonly ZoneView[] }
+  | {
+      readonly kind: 'views';
+      readonly zones: readonly ZoneView[];
+      /** Whether packets that are no well-formed query of one question are left to the chain. Default: no. */
+      readonly asksOdd?: boolean;
+    }
   /** REFUSED; no response; the handler chain says what to do. */
   | { readonly kind: 'refused' | 'dropped' | 'asked' };
 

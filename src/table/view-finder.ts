@@ -2,8 +2,17 @@
  * The root of the views, read: first the class of the client, then, once the question is known, the view.
  */
 import { findInterval } from '../wire/address-intervals.ts';
+import type { Transport } from '../wire/response-size.ts';
 import { TYPE } from '../wire/types.ts';
-import { CLASS_ACTION, CLIENT_CLASS, CLIENTS, HEADER, UNIT_SHIFT, VIEW_ROOT } from './layout.ts';
+import {
+  CLASS_ACTION,
+  CLASS_ASKS_ODD,
+  CLIENT_CLASS,
+  CLIENTS,
+  HEADER,
+  UNIT_SHIFT,
+  VIEW_ROOT,
+} from './layout.ts';
 import type { TableViews } from './memory.ts';
 import { findNameEntry, maxLabelsOf, minLabelsOf } from './name-table.ts';
 import type { QuestionReader } from './question.ts';
@@ -46,7 +55,7 @@ export class ViewFinder {
     // A group that is not known any more, or not yet.
     if (group >= (this.#words[(root + VIEW_ROOT.GROUPS) >> 2] ?? 0)) return false;
     this.#class = root + this.#classOf(root, group, octets, at);
-    return ((this.#words[(this.#class + CLIENT_CLASS.SHAPE) >> 2] ?? 0) & 0xff) !== CLASS_ACTION.DROP;
+    return ((this.#words[(this.#class + CLIENT_CLASS.SHAPE) >> 2] ?? 0) & 0x7f) !== CLASS_ACTION.DROP;
   }
 
   #classOf(root: number, group: number, octets: Uint8Array, at: number): number {
@@ -61,11 +70,23 @@ export class ViewFinder {
     return words[classes + ipv4 + findInterval(words, starts + ipv4, ipv6, 4, octets, at + IPV6_AT)] ?? 0;
   }
 
+  /** Whether the client's packets that are no plain query are for the chain. */
+  get asksOdd(): boolean {
+    return (
+      this.#root !== 0 && ((this.#words[(this.#class + CLIENT_CLASS.SHAPE) >> 2] ?? 0) & CLASS_ASKS_ODD) !== 0
+    );
+  }
+
+  /** Which of the four outcomes of a view a query counts for. @param at where its client's socket address begins */
+  pathOf(octets: Uint8Array, at: number, transport: Transport): number {
+    return (transport === 'udp' ? 0 : 2) + (octets[at] === AF_INET ? 0 : 1);
+  }
+
   /** The view that the question at hand is for, of the client that was admitted last. @returns its number, `NO_VIEW` or `ASK_CHAIN` */
   find(): number {
     if (this.#root === 0) return DEFAULT_VIEW;
     const shape = this.#words[(this.#class + CLIENT_CLASS.SHAPE) >> 2] ?? 0;
-    if ((shape & 0xff) === CLASS_ACTION.ASK) return ASK_CHAIN;
+    if ((shape & 0x7f) === CLASS_ACTION.ASK) return ASK_CHAIN;
     const zones = this.#words[(this.#class + CLIENT_CLASS.ZONES) >> 2] ?? 0;
     const found = zones === 0 ? NO_VIEW : this.#findByZone(this.#root + zones);
     return found === NO_VIEW ? (shape >>> 8) - 1 : found;

@@ -138,6 +138,7 @@ export class ViewRecords {
       cache.number |
       (settings.recursionAvailable ? VIEW_FLAG.RECURSION_AVAILABLE : 0) |
       (settings.rotatesAddresses ? VIEW_FLAG.ROTATES : 0) |
+      (settings.repeatsOpt === true ? VIEW_FLAG.REPEATS_OPT : 0) |
       ((settings.otherQuestions ?? 'ask') === 'ask' ? 0 : VIEW_FLAG.REFUSES_OTHERS) |
       (settings.otherQuestions === 'refused-but-chaos' ? VIEW_FLAG.ASKS_CHAOS : 0);
     views.words[word + (VIEW.COUNT >> 2)] = places.length;
@@ -145,6 +146,7 @@ export class ViewRecords {
     views.words[word + (VIEW.RULES >> 2)] = rules.length === 0 ? 0 : rulesAt;
     const { chaos, others } = settings.refusalOutcomes ?? { chaos: 0, others: 0 };
     views.words[word + (VIEW.REFUSALS >> 2)] = chaos | (others << 16);
+    views.words[word + (VIEW.OUTCOMES >> 2)] = settings.outcomes ?? 0;
     views.words.set(places, word + (VIEW.PUBLICATIONS >> 2));
     views.octets.set(rules, block + rulesAt);
     return block;

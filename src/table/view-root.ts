@@ -3,7 +3,7 @@
  * it asks about.
  */
 import { divideAddresses } from '../wire/address-intervals.ts';
-import { CLASS_ACTION, CLIENT_CLASS, HEADER, UNIT_SHIFT, VIEW_ROOT } from './layout.ts';
+import { CLASS_ACTION, CLASS_ASKS_ODD, CLIENT_CLASS, HEADER, UNIT_SHIFT, VIEW_ROOT } from './layout.ts';
 import type { WriterMemory } from './memory.ts';
 import { encodeNameTable } from './name-table.ts';
 import type { ClientViews, ListenerGroupViews } from './types.ts';
@@ -104,7 +104,8 @@ function addClientClass(parts: Parts, views: ClientViews, hashOf: (name: Uint8Ar
     const root = views.zones.find(({ zone }) => zone.length === 1);
     const others = views.zones.filter(({ zone }) => zone.length > 1);
     const shown = root === undefined ? NO_VIEW : root.view + 1;
-    words[CLIENT_CLASS.SHAPE >> 2] = CLASS_ACTION.VIEW | (shown << 8);
+    words[CLIENT_CLASS.SHAPE >> 2] =
+      CLASS_ACTION.VIEW | (views.asksOdd === true ? CLASS_ASKS_ODD : 0) | (shown << 8);
     const entries = others.map(({ zone, view }) => ({ name: zone, tag: view, content: NO_CONTENT }));
     if (entries.length > 0) words[CLIENT_CLASS.ZONES >> 2] = parts.add(encodeNameTable(entries, hashOf));
   }

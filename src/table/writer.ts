@@ -7,7 +7,7 @@ import { BlockBuffer } from './block.ts';
 import { AnswerCache } from './cache.ts';
 import { CounterPages } from './counter-pages.ts';
 import { HASH_KEYS, hashName } from './hash.ts';
-import { HEADER, MAX_READERS, MAX_TTL } from './layout.ts';
+import { HEADER, MAX_READERS, MAX_TTL, VIEW_OUTCOMES } from './layout.ts';
 import { reserveTable, type TableViews, viewTable, WriterMemory } from './memory.ts';
 import { NameNodes, type NodeRef } from './name-nodes.ts';
 import { Publications } from './publications.ts';
@@ -173,6 +173,7 @@ export class TableWriter {
    * @throws RangeError when there are 65,536, or for a publication that there is not
    */
   defineView(settings: ViewSettings, sharing?: ViewId): ViewId {
+    this.#claimOutcomes(settings);
     return this.#viewRecords.define(settings, sharing);
   }
 
@@ -193,6 +194,7 @@ export class TableWriter {
    * @throws TableFullError or RangeError and leaves the view as it was
    */
   changeView(id: ViewId, settings: ViewSettings, keepsCache = true): void {
+    this.#claimOutcomes(settings);
     this.#viewRecords.change(id, settings, keepsCache);
   }
 
@@ -330,5 +332,8 @@ export class TableWriter {
       touchedOctets: this.#memory.arena.touched,
       awaitingReaders: this.#memory.reclaimer.pending,
     };
+  }
+  #claimOutcomes({ outcomes = 0 }: ViewSettings): void {
+    if (outcomes > 0) for (let more = 0; more < VIEW_OUTCOMES; more++) this.#counters.claim(outcomes + more);
   }
 }

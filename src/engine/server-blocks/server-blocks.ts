@@ -13,12 +13,18 @@ import type { ServerBlockPlan, ServerBlocksPlan } from '../../config/server/serv
 import type { HandleQuery } from '../../listen/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { BlockCounts } from './block-counts.ts';
+import { BlockViews } from './block-views.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
 import type { Plugin, PluginContext } from './plugin.ts';
 import { makePlugin } from './plugins.ts';
+import type { ReaderCounts } from './reader-counts.ts';
 
 export interface ServerBlocksDependencies {
   readonly table: TableWriter;
+  /** The number of a listener group. */
+  readonly numberOf: (server: string) => number;
+  /** What readers answer. */
+  readonly counts: ReaderCounts;
   readonly version: string;
   readonly metrics: PluginMetrics;
   readonly clock: Clock;
@@ -33,7 +39,7 @@ interface RunningPlugin {
 interface RunningBlock {
   readonly plan: ServerBlockPlan;
   readonly plugins: readonly RunningPlugin[];
-  readonly handlerNames: readonly string[];
+  readonly handlers: readonly Handler[];
   readonly chain: Chain;
 }
 
@@ -44,6 +50,8 @@ export class ServerBlocks {
   readonly #dependencies: ServerBlocksDependencies;
   readonly #blocks: readonly RunningBlock[];
   readonly #counts: BlockCounts;
+  readonly #plan: ServerBlocksPlan;
+  readonly #views: BlockViews;
   readonly #groups: ReadonlyMap<string, ListenerGroup>;
   #inFlight = 0;
   #onIdle: () => void = () => {};
@@ -51,17 +59,41 @@ export class ServerBlocks {
   /** @throws PluginError, and what plugins say that cannot be made */
   constructor(plan: ServerBlocksPlan, dependencies: ServerBlocksDependencies) {
     this.#dependencies = dependencies;
+    this.#plan = plan;
+    const { table, numberOf, counts } = dependencies;
+    this.#views = new BlockViews({
+      table,
+      numberOf,
+      outcomesOf: (server, zone, { handlers }) =>
+        counts.outcomesOf(server, zone, pluginBehindCounter(handlers)),
+    });
     const serverOf = (index: number) =>
       plan.groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
     this.#counts = new BlockCounts(plan, dependencies.metrics);
     this.#blocks = plan.blocks.map((block, index) => this.#makeBlock(block, serverOf(index)));
     this.#groups = new Map(plan.groups.map((group) => [group.server, this.#makeGroup(group)]));
-    this.#counts.enabled(plan, (block) => this.#blocks[block]?.handlerNames ?? []);
+    this.#counts.enabled(plan, (block) => namesOf(this.#blocks[block]?.handlers ?? []));
   }
 
   /** Ends when queries may be answered. @throws what the first plugin says that cannot start */
   async start(): Promise<void> {
     for (const { plugin } of this.#plugins()) await plugin.start?.();
+  }
+
+  /** Has readers answer what they can of these blocks, in place of those before. @throws TableFullError */
+  show(): void {
+    this.#views.show(this.#plan.groups, this.#blocks);
+  }
+
+  /** Whether readers answer anything of a listener group. */
+  areRead(server: string): boolean {
+    const group = this.#plan.groups.find((each) => each.server === server);
+    return group !== undefined && BlockViews.areUseful(group, this.#blocks);
+  }
+
+  /** To be called once others are shown, or none are listened to. */
+  hide(): void {
+    this.#views.remove();
   }
 
   /** To be called once queries are received. */
@@ -83,6 +115,7 @@ export class ServerBlocks {
 
   /** Ends the plugins once the queries that have begun are answered, or their clients no longer wait. */
   async stop(): Promise<void> {
+    this.hide();
     if (this.#inFlight > 0) await this.#untilIdle();
     for (const { plugin } of this.#plugins()) await plugin.stop?.();
   }
@@ -120,7 +153,7 @@ export class ServerBlocks {
       // The chain is whole only when the last plugin is made.
       chain: (query) => chain(query),
       lookUp: (query) => this.#groups.get(query.site.server)?.ask(query) ?? { kind: 'refused' },
-      handlerNames: () => handlers.map(({ name }) => name),
+      handlerNames: () => namesOf(handlers),
       ...this.#dependencies,
     };
     const plugins = plan.plugins.map((each) => ({ name: each.name, plugin: makePlugin(each, context) }));
@@ -132,7 +165,7 @@ export class ServerBlocks {
         ? { kind: 'refused' }
         : { kind: 'servfail', reason: `plugin/${last}: no next plugin found` };
     chain = composeChain(handlers, () => end);
-    return { plan, plugins, handlerNames: handlers.map(({ name }) => name), chain };
+    return { plan, plugins, handlers, chain };
   }
 
   #makeGroup({ server, sites }: ServerBlocksPlan['groups'][number]): ListenerGroup {
@@ -149,6 +182,14 @@ export class ServerBlocks {
       log: this.#dependencies.log,
     });
   }
+}
+
+const namesOf = (handlers: readonly Handler[]): readonly string[] => handlers.map(({ name }) => name);
+
+/** The name that responses are counted under; undefined: the block does not count them. */
+function pluginBehindCounter(handlers: readonly Handler[]): string | undefined {
+  const counter = handlers.findIndex(({ name }) => name === 'prometheus');
+  return counter < 0 ? undefined : (handlers[counter + 1]?.name ?? '');
 }
 
 /** Where a block has one of these, the other classes than IN are for it to answer. */

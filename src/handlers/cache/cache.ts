@@ -57,7 +57,7 @@ export class Cache {
     };
     this.handler = {
       name: 'cache',
-      role: 'other',
+      role: 'cache',
       questions: namesWithin(this.#zones),
       answers: 'unchanged',
       handle: (query, next) =>

@@ -19,7 +19,6 @@ export function countForwarding(metrics: PluginMetrics): ForwardCounts {
   const duration = metrics.histogram(
     'coredns_proxy_request_duration_seconds',
     'Histogram of the time each request took.',
-    [...server, 'rcode'],
     BUCKETS,
   );
   const hits = metrics.counter(

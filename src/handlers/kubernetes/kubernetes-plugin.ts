@@ -70,7 +70,12 @@ export class Kubernetes {
       handle: (query, next) => zones.handle(query, next),
     } satisfies Omit<Handler, 'role'>;
     this.handler = isWholeInTable(options, [domain, ...reverseZones])
-      ? { ...parts, role: 'publisher', publication: this.#publication }
+      ? {
+          ...parts,
+          role: 'publisher',
+          publication: this.#publication,
+          unpublished: namesWithin(new Set(options.fallthrough)),
+        }
       : { ...parts, role: 'other' };
   }
 

@@ -1,7 +1,8 @@
 /**
  * What is counted of each query, under CoreDNS's names: requests, responses, sizes and times.
  */
-import type { Counter, Histogram } from 'prom-client';
+import type { Counter } from 'prom-client';
+import type { BulkHistogram } from '../../chain/bulk-histogram.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Client, QuerySite } from '../../chain/query.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
@@ -22,6 +23,13 @@ export interface CountedQuery {
   readonly seconds: number;
 }
 
+type ReaderSite = { readonly server: string; readonly zone: string; readonly view: string };
+type ReaderPath = { readonly proto: 'udp' | 'tcp'; readonly family: '1' | '2' };
+type ReaderSums = { readonly times: number; readonly octets: number; readonly milliseconds: number };
+interface ReaderAnswers extends Pick<CountedQuery, 'type' | 'rcode' | 'plugin'> {
+  readonly times: number;
+}
+
 const DURATIONS = Array.from({ length: 16 }, (_, step) => 0.00025 * 2 ** step);
 const SIZES = [0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3];
 
@@ -34,9 +42,9 @@ export class QueryMetrics {
   readonly #requests: Counter;
   readonly #dnssecOk: Counter;
   readonly #responses: Counter;
-  readonly #durations: Histogram;
-  readonly #requestSizes: Histogram;
-  readonly #responseSizes: Histogram;
+  readonly #durations: BulkHistogram;
+  readonly #requestSizes: BulkHistogram;
+  readonly #responseSizes: BulkHistogram;
 
   constructor(metrics: PluginMetrics) {
     const site = ['server', 'zone', 'view'];
@@ -58,19 +66,16 @@ export class QueryMetrics {
     this.#durations = metrics.histogram(
       'coredns_dns_request_duration_seconds',
       'Histogram of the time (in seconds) each request took per zone.',
-      site,
       DURATIONS,
     );
     this.#requestSizes = metrics.histogram(
       'coredns_dns_request_size_bytes',
       'Size of the EDNS0 UDP buffer in bytes (64K for TCP) per zone and protocol.',
-      [...site, 'proto'],
       SIZES,
     );
     this.#responseSizes = metrics.histogram(
       'coredns_dns_response_size_bytes',
       'Size of the returned response in bytes.',
-      [...site, 'proto'],
       SIZES,
     );
   }
@@ -80,12 +85,29 @@ export class QueryMetrics {
     const labels = { server, zone, view };
     const proto = client.transport === 'udp' ? 'udp' : 'tcp';
     const family = client.address.includes(':') ? '2' : '1';
-    const name = typeName(type);
-    this.#requests.inc({ ...labels, proto, family, type: NAMED_TYPES.has(name) ? name : 'other' });
+    this.#requests.inc({ ...labels, proto, family, type: typeLabel(type) });
     if (edns?.dnssecOk === true) this.#dnssecOk.inc(labels);
     this.#durations.observe(labels, seconds);
     this.#requestSizes.observe({ ...labels, proto }, octets);
     this.#responseSizes.observe({ ...labels, proto }, responseSize);
     this.#responses.inc({ ...labels, rcode: rcodeName(rcode), plugin });
   }
+  /** Counts answers that readers gave. */
+  addAnswers(site: ReaderSite, path: ReaderPath, { type, rcode, plugin, times }: ReaderAnswers): void {
+    if (times === 0) return;
+    this.#requests.inc({ ...site, ...path, type: typeLabel(type) }, times);
+    this.#responses.inc({ ...site, rcode: rcodeName(rcode), plugin }, times);
+  }
+
+  /** Counts their sizes and times, of which the sums are known. */
+  addMeans(site: ReaderSite, { proto }: ReaderPath, sums: ReaderSums): void {
+    const { times, octets, milliseconds } = sums;
+    this.#durations.observe(site, milliseconds / 1000 / times, times);
+    this.#responseSizes.observe({ ...site, proto }, octets / times, times);
+  }
+}
+
+function typeLabel(type: number): string {
+  const name = typeName(type);
+  return NAMED_TYPES.has(name) ? name : 'other';
 }

@@ -1,0 +1,78 @@
+/**
+ * A histogram that takes many equal observations at once: readers count their answers by themselves, and are asked now and then.
+ */
+import type { MetricValueWithName, Registry } from 'prom-client';
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Row {
+  readonly labels: Labels;
+  /** By bucket, those below left out; beyond the last bound at the end. */
+  readonly counts: number[];
+  count: number;
+  sum: number;
+}
+
+export class BulkHistogram {
+  readonly name: string;
+  readonly help: string;
+  readonly type = 'histogram';
+  readonly aggregator = 'sum';
+  readonly #bounds: readonly number[];
+  readonly #rows = new Map<string, Row>();
+
+  /** @param bounds upper ends of the buckets, in order */
+  constructor(name: string, help: string, bounds: readonly number[], registry: Registry) {
+    this.name = name;
+    this.help = help;
+    this.#bounds = bounds;
+    // The registry asks metrics for their values and for no more than that.
+    registry.registerMetric(this as unknown as Parameters<Registry['registerMetric']>[0]);
+  }
+
+  /** @param times that the value was observed */
+  observe(labels: Labels, value: number, times = 1): void {
+    const key = Object.values(labels).join('\n');
+    const row = this.#rows.get(key) ?? {
+      labels,
+      counts: new Array<number>(this.#bounds.length + 1).fill(0),
+      ...{ count: 0, sum: 0 },
+    };
+    this.#rows.set(key, row);
+    const found = this.#bounds.findIndex((bound) => value <= bound);
+    const bucket = found < 0 ? this.#bounds.length : found;
+    row.counts[bucket] = (row.counts[bucket] ?? 0) + times;
+    row.count += times;
+    row.sum += value * times;
+  }
+
+  /** For the registry. */
+  get() {
+    const { name, help, type, aggregator } = this;
+    return {
+      name,
+      help,
+      type,
+      aggregator,
+      values: [...this.#rows.values()].flatMap((row) => this.#valuesOf(row)),
+    };
+  }
+
+  reset(): void {
+    this.#rows.clear();
+  }
+
+  #valuesOf({ labels, counts, count, sum }: Row): readonly MetricValueWithName<string>[] {
+    let below = 0;
+    const buckets = counts.map((more, index) => {
+      below += more;
+      const le = this.#bounds[index] ?? '+Inf';
+      return { metricName: `${this.name}_bucket`, labels: { le, ...labels }, value: below };
+    });
+    return [
+      ...buckets,
+      { metricName: `${this.name}_sum`, labels, value: sum },
+      { metricName: `${this.name}_count`, labels, value: count },
+    ];
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Server blocks as the table has them: what readers may answer of each, for every zone of every listener group. All else is for
+ * the chain.
+ */
+import { askRulesOf } from '../../chain/ask-rules.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { isWithinAny } from '../../chain/match.ts';
+import type { PluginName, PluginOptions } from '../../config/server/plugin-plan.ts';
+import type { ListenerGroupPlan, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import type { AskRule, ClientViews, ListenerGroupViews, ViewId, ViewSettings } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { encodeName } from '../../wire/name.ts';
+import { type NameKey, TYPE } from '../../wire/types.ts';
+
+/** A block, as far as its views depend on it. */
+export interface ViewedBlock {
+  readonly plan: ServerBlockPlan;
+  /** In the order in which they see a query. */
+  readonly handlers: readonly Handler[];
+}
+
+export interface BlockViewsDependencies {
+  readonly table: TableWriter;
+  /** The number of a listener group. */
+  readonly numberOf: (server: string) => number;
+  /** The first of the four outcomes that readers count answers for a zone under. */
+  readonly outcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number;
+}
+
+const NOTHING: ViewSettings = {
+  publications: [],
+  askRules: [],
+  recursionAvailable: false,
+  rotatesAddresses: false,
+};
+/** For the chain: what is asked rarely, and has rules of its own there. TXT is `dns-version`, the one name with another TTL. */
+const RARE_TYPES: AskRule = {
+  name: { kind: 'any' },
+  // DS, DNSKEY, RRSIG, NSEC, NSEC3
+  types: new Set([TYPE.TXT, TYPE.ANY, TYPE.DS, 46, 47, 48, 50]),
+};
+const NO_GROUP: ListenerGroupViews = { prefixes: [], others: { kind: 'asked' } };
+
+export class BlockViews {
+  readonly #dependencies: BlockViewsDependencies;
+  #views: readonly ViewId[] = [];
+
+  constructor(dependencies: BlockViewsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Whether readers answer anything of a listener group. */
+  static areUseful({ sites }: ListenerGroupPlan, blocks: readonly ViewedBlock[]): boolean {
+    return sites.some(({ block }) => {
+      const viewed = blocks[block];
+      return viewed !== undefined && mayBeRead(viewed);
+    });
+  }
+
+  /** Shows these groups in place of all before, with one store. @throws TableFullError, and shows what it did */
+  show(groups: readonly ListenerGroupPlan[], blocks: readonly ViewedBlock[]): void {
+    const { table, numberOf } = this.#dependencies;
+    const chain = table.defineView(NOTHING);
+    const views: ViewId[] = [chain];
+    const shown: ListenerGroupViews[] = [];
+    for (const group of groups) {
+      const zones = new Map<NameKey, ViewId>([['.' as NameKey, chain]]);
+      for (const { zone, block } of group.sites.toReversed()) {
+        const viewed = blocks[block];
+        const view = viewed && this.#define(group.server, zone, viewed);
+        if (view !== undefined) views.push(view);
+        zones.set(zone, view ?? chain);
+      }
+      const others: ClientViews = {
+        kind: 'views',
+        // They have rules of their own there.
+        asksOdd: true,
+        zones: [...zones].map(([zone, view]) => ({ zone: encodeName(zone), view })),
+      };
+      shown[numberOf(group.server)] = { prefixes: [], others };
+    }
+    table.showViews(Array.from(shown, (each) => each ?? NO_GROUP));
+    this.#views = views;
+  }
+
+  /** To be called once others are shown. */
+  remove(): void {
+    for (const view of this.#views) this.#dependencies.table.removeView(view);
+    this.#views = [];
+  }
+
+  #define(server: string, zone: NameKey, block: ViewedBlock): ViewId | undefined {
+    if (!mayBeRead(block)) return undefined;
+    const { table, outcomesOf } = this.#dependencies;
+    const { handlers } = block;
+    return table.defineView({
+      publications: handlers.flatMap((handler) =>
+        handler.role === 'publisher' ? [handler.publication] : [],
+      ),
+      askRules: [...askRulesOf(handlers), RARE_TYPES],
+      recursionAvailable: false,
+      rotatesAddresses: handlers.some(({ name }) => name === 'loadbalance'),
+      repeatsOpt: true,
+      outcomes: outcomesOf(server, zone, block),
+    });
+  }
+}
+
+/** Whether there are names that readers answer as the chain would. */
+function mayBeRead({ plan, handlers }: ViewedBlock): boolean {
+  const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');
+  const before = handlers.slice(0, lastPublisher);
+  return (
+    lastPublisher >= 0 && !before.some(({ seesAll }) => seesAll === true) && passesOn(plan) && keepsTtls(plan)
+  );
+}
+
+/** Names that the hosts of a block do not know are for the handlers behind. */
+function passesOn(plan: ServerBlockPlan): boolean {
+  const hosts = optionsOf(plan, 'hosts');
+  return hosts === undefined || hosts.zones.every((zone) => isWithinAny(zone, new Set(hosts.fallthrough)));
+}
+
+/** A cache bounds the TTLs of what it keeps, and readers do not. */
+function keepsTtls(plan: ServerBlockPlan): boolean {
+  const cache = optionsOf(plan, 'cache');
+  if (cache === undefined) return true;
+  const { success, denial } = cache;
+  const ttls = [optionsOf(plan, 'kubernetes')?.ttl ?? [], optionsOf(plan, 'hosts')?.ttl ?? []].flat();
+  return ttls.every((ttl) => [success, denial].every(({ minTtl, maxTtl }) => minTtl <= ttl && ttl <= maxTtl));
+}
+
+function optionsOf<Name extends PluginName>(
+  { plugins }: ServerBlockPlan,
+  name: Name,
+): PluginOptions[Name] | undefined {
+  // A plugin's name says which options it has.
+  return plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
+}

@@ -1,0 +1,241 @@
+/**
+ * What readers answer of a Corefile's server blocks is what their chains answer, and is counted with it.
+ */
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { ask, askShort } from '../../src/chain/testing/ask.ts';
+import { compileCorefile } from '../../src/config/corefile/compile-corefile.ts';
+import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
+import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
+import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { encodeSocketAddress } from '../../src/socket/addresses.ts';
+import { query } from '../../src/table/testing/table-answers.ts';
+import { VERDICT } from '../../src/table/types.ts';
+import { decodeMessage } from '../../src/wire/message.ts';
+import type { Message } from '../../src/wire/types.ts';
+import { ApiServerDouble } from '../api-server/api-server.ts';
+import { namespace, service, slice } from '../list-watch/harness.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+
+afterEach(endAllPrograms);
+
+const AT = 8192;
+const CLIENT = { address: '192.0.2.77', port: 5353 };
+const SERVER = 'dns://:53';
+
+/** As kubeadm writes it, but for what needs files and upstream servers. */
+const kubeadm = (url: string, more = '') => `.:53 {
+  errors
+  health
+  ready
+  ${more}
+  kubernetes cluster.local in-addr.arpa ip6.arpa {
+    endpoint ${url}
+    pods insecure
+    fallthrough in-addr.arpa ip6.arpa
+    ttl 30
+  }
+  prometheus :9153
+  cache 30
+  loop
+  reload
+  loadbalance
+}
+`;
+
+const NAMES = [
+  'web.default.svc.cluster.local',
+  'WEB.default.svc.cluster.local',
+  'db.default.svc.cluster.local',
+  '_http._tcp.web.default.svc.cluster.local',
+  '1-2-3-4.default.pod.cluster.local',
+  'missing.default.svc.cluster.local',
+  'default.svc.cluster.local',
+  'cluster.local',
+  'dns-version.cluster.local',
+  '*.default.svc.cluster.local',
+  '10.0.96.10.in-addr.arpa',
+  '9.9.9.9.in-addr.arpa',
+];
+const TYPES = ['A', 'AAAA', 'SRV', 'PTR', 'TXT', 'SOA', 'NS', 'ANY', 'DS'];
+
+function planOf(corefile: string): EnginePlan {
+  const reading = readCorefile(corefile, {
+    file: 'Corefile',
+    profile: '1.14',
+    defaultPort: 53,
+    environment: {},
+    files: DISK_FILES,
+    interfaces: new Map(),
+  });
+  if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));
+  return compileCorefile(reading.blocks).engine;
+}
+
+class Subject {
+  readonly engine: Engine;
+
+  constructor(corefile: string) {
+    this.engine = new Engine(planOf(corefile), {
+      readers: 0,
+      version: 'test',
+      clock: systemClock,
+      log: silentLog,
+    });
+    onTestFinished(() => this.engine.stop());
+  }
+
+  askTable(packet: Uint8Array, group = this.engine.listenerGroupOf(SERVER)): Message | undefined {
+    const octets = new Uint8Array(AT + 32);
+    octets.set(packet);
+    octets.set(encodeSocketAddress(CLIENT), AT);
+    const end = this.engine.reader.answer(octets, 0, packet.length, 4096, 'udp', group, AT);
+    return end === VERDICT.ASK ? undefined : decodeMessage(octets.slice(0, end));
+  }
+
+  async askChain(packet: Uint8Array): Promise<Message | undefined> {
+    const client = { ...CLIENT, transport: 'udp' } as const;
+    const response = await this.engine.serverBlocks.handleQueryOf(SERVER)?.(packet, client);
+    return response && decodeMessage(response);
+  }
+}
+
+const packetOf = (name: string, type: string, changes: Parameters<typeof query>[2] = {}) => {
+  const { packet, length } = query(name, type, changes);
+  return packet.slice(0, length);
+};
+
+/** All that must be the same: sets of addresses may begin anywhere. */
+const contentOf = ({ header, questions, answers, authorities, additionals, edns }: Message) => ({
+  header: { ...header, id: 0 },
+  questions,
+  // A cache keeps the letters of the question that it asked.
+  answers: answers.map((record) => JSON.stringify(record).toLowerCase()).sort(),
+  authorities,
+  additionals: additionals.map((record) => JSON.stringify(record).toLowerCase()).sort(),
+  edns,
+});
+
+async function startApiServer(): Promise<string> {
+  const objects = [
+    namespace('default'),
+    service('web', '10.96.0.10'),
+    service('db', 'None'),
+    slice('db-1', 'db', '10.244.0.9'),
+  ];
+  const double = await ApiServerDouble.start({ objects });
+  onTestFinished(() => double.stop());
+  return double.url;
+}
+
+describe('the Corefile of kubeadm', () => {
+  it('has its names of the cluster answered by readers as its chain answers them', async () => {
+    const subject = new Subject(kubeadm(await startApiServer()));
+    await subject.engine.start();
+    const opt = { type: 'OPT', name: '.', udpPayloadSize: 1400, flags: 0x8000 } as never;
+    let answered = 0;
+    for (const name of NAMES)
+      for (const type of TYPES)
+        for (const changes of [{}, { additionals: [opt] }]) {
+          const packet = packetOf(name, type, changes);
+          const fromTable = subject.askTable(packet);
+          if (fromTable === undefined) continue;
+          answered += 1;
+          const fromChain = await subject.askChain(packet);
+          expect(contentOf(fromTable), `${name} ${type}`).toEqual(fromChain && contentOf(fromChain));
+        }
+    expect(answered).toBeGreaterThan(60);
+    expect(subject.askTable(packetOf('www.example.com', 'A'))).toBeUndefined();
+    for (const odd of [{ flags: 0x2000 }, { questions: [] }])
+      expect(subject.askTable(packetOf('web.default.svc.cluster.local', 'A', odd))).toBeUndefined();
+    const options = {
+      additionals: [{ type: 'OPT', name: '.', options: [{ code: 'PADDING', length: 4 }] } as never],
+    };
+    expect(subject.askTable(packetOf('web.default.svc.cluster.local', 'A', options))).toBeUndefined();
+  });
+
+  it('has answers of readers in its metrics', async () => {
+    const subject = new Subject(kubeadm(await startApiServer()));
+    await subject.engine.start();
+    const count = async () => {
+      const text = await subject.engine.metrics.render();
+      const labels = `server="${SERVER}",zone=".",view=""`;
+      const of = (line: string) =>
+        Number(
+          text
+            .split('\n')
+            .find((each) => each.startsWith(line))
+            ?.split(' ')[1] ?? 0,
+        );
+      return [
+        of(`coredns_dns_requests_total{${labels},proto="udp",family="1",type="A"}`),
+        of(`coredns_dns_responses_total{${labels},rcode="NOERROR",plugin="errors"}`),
+        of(`coredns_dns_request_duration_seconds_count{${labels}}`),
+        of(`coredns_dns_response_size_bytes_count{${labels},proto="udp"}`),
+      ];
+    };
+    const packet = packetOf('web.default.svc.cluster.local', 'A');
+    await subject.askChain(packet);
+    expect(await count()).toEqual([1, 1, 1, 1]);
+    for (let turn = 0; turn < 5; turn++) subject.askTable(packet);
+    expect(await count()).toEqual([6, 6, 6, 6]);
+    expect(await count()).toEqual([6, 6, 6, 6]);
+  });
+
+  it.each([
+    ['log', 'log'],
+    ['a cache with other TTLs', 'cache 10'],
+    ['a template before', 'template ANY ANY {\n rcode REFUSED\n}'],
+  ])('leaves all to the chain with %s', async (_, more) => {
+    const url = await startApiServer();
+    const corefile = kubeadm(url, more);
+    const subject = new Subject(more.startsWith('cache') ? corefile.replace('  cache 30\n', '') : corefile);
+    await subject.engine.start();
+    for (const name of NAMES) expect(subject.askTable(packetOf(name, 'A')), name).toBeUndefined();
+  });
+
+  it('is replaced by another one with one store', async () => {
+    const url = await startApiServer();
+    const subject = new Subject(kubeadm(url));
+    await subject.engine.start();
+    const packet = packetOf('web.default.svc.cluster.local', 'A');
+    expect(subject.askTable(packet)?.answers).toHaveLength(1);
+    const logged = await subject.engine.makeServerBlocks(planOf(kubeadm(url, 'log')));
+    expect(subject.askTable(packet)?.answers).toHaveLength(1);
+    const before = subject.engine.replaceServerBlocks(logged);
+    await before.stop();
+    expect(subject.askTable(packet)).toBeUndefined();
+    expect((await subject.askChain(packet))?.answers).toHaveLength(1);
+  });
+});
+
+it('is answered by a reader thread, and counted, in a process of its own', async () => {
+  const [port, metrics] = [await findFreePort(), await findFreePort()];
+  const corefile = kubeadm(await startApiServer())
+    .replace('.:53 {', `.:${port} {\n  bind 127.0.0.1`)
+    .replace('health\n  ready\n', '')
+    .replace(':9153', `127.0.0.1:${metrics}`);
+  const folder = await makeTemporaryFolder();
+  const conf = await folder.write('Corefile', corefile);
+  const program = runPortolan(['coredns', '-conf', conf]);
+  await waitUntil('the banner', () => program.output.includes('linux/'));
+  const server = { address: '127.0.0.1', port };
+  for (const transport of ['udp', 'tcp'] as const) {
+    const { answers } = await ask(server, 'web.default.svc.cluster.local.', 'A', { transport });
+    expect(answers.map(({ data }) => data)).toEqual([{ kind: 'A', address: '10.96.0.10' }]);
+  }
+  // This one is for the handlers, by way of the reader.
+  expect(await askShort(server, '10.0.96.10.in-addr.arpa', 'PTR')).toBe('web.default.svc.cluster.local.');
+  const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+  const labels = `server="dns://127.0.0.1:${port}",zone=".",view=""`;
+  for (const proto of ['udp', 'tcp'])
+    expect(text).toContain(`coredns_dns_requests_total{${labels},proto="${proto}",family="1",type="A"} 1`);
+  expect(text).toContain(`coredns_dns_requests_total{${labels},proto="udp",family="1",type="PTR"} 1`);
+  program.signal('SIGTERM');
+  expect(await program.exit).toEqual({ code: 0, signal: null });
+});
