@@ -1,0 +1,137 @@
+/**
+ * What happens to etcd while names of it are asked for: members killed and started again, the leader moved, the store compacted and
+ * defragmented. No answer of the table is lost, and what changed meanwhile is answered after it.
+ */
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { makeQuery } from '../../src/chain/testing/ask.ts';
+import { compileView } from '../../src/engine/view.ts';
+import { EtcdPlugin } from '../../src/handlers/etcd/etcd-plugin.ts';
+import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
+import { TableReader } from '../../src/table/reader.ts';
+import { DEFAULT_VIEW } from '../../src/table/types.ts';
+import { TableWriter } from '../../src/table/writer.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { parseName, toKey } from '../../src/wire/name.ts';
+import { describeWithTool } from '../support/tools.ts';
+import { type EtcdCluster, startEtcd } from './etcd-server.ts';
+
+const ZONE = toKey(parseName('skydns.test.'));
+const PLAN = { recursionAvailable: false, rotatesAddresses: false, identity: undefined, cluster: undefined };
+
+function follow(etcd: EtcdCluster) {
+  const table = new TableWriter({ readers: 1 });
+  const options = {
+    ...{ zones: [ZONE], etcd: etcd.settings, path: 'skydns', minLease: 30, maxLease: 86_400 },
+    ...{ fallthrough: [], aliasesBesideText: true },
+  };
+  const lookUp = () => ({ kind: 'refused' }) as const;
+  const plugin = new EtcdPlugin(options, { table, clock: systemClock, log: silentLog, lookUp });
+  table.changeView(DEFAULT_VIEW, compileView([plugin.handler], PLAN));
+  const reader = new TableReader(table.memory, 0);
+  onTestFinished(() => plugin.stop());
+  plugin.start();
+  /** The address of a name; undefined: the table has none. */
+  const ask = (name: string): string | undefined => {
+    const packet = new Uint8Array(1_500);
+    const query = encodeMessage(makeQuery(name, 'A'));
+    packet.set(query);
+    reader.enter();
+    const length = reader.answer(packet, 0, query.length, packet.length, 'udp', DEFAULT_VIEW);
+    reader.leave();
+    const data = length > 0 ? decodeMessage(packet.slice(0, length)).answers[0]?.data : undefined;
+    return data?.kind === 'A' ? data.address : undefined;
+  };
+  return { plugin, ask };
+}
+
+describeWithTool(['etcd', 'etcdctl'], 'names of an etcd in trouble', () => {
+  it('are answered all the time, and are current afterwards', async () => {
+    const etcd = await startEtcd({ members: 3 });
+    const client = new EtcdClient(etcd.settings, systemClock);
+    onTestFinished(() => client.close());
+    const { plugin, ask } = follow(etcd);
+    let change = 0;
+    let lost = 0;
+    let asked = 0;
+
+    /** Writes until etcd takes it, with all members there or two of them. */
+    const write = async (key: string, address: string): Promise<void> => {
+      const value = Buffer.from(JSON.stringify({ host: address }));
+      const operations = [{ kind: 'put', key: Buffer.from(`/skydns/test/skydns/${key}`), value } as const];
+      while (
+        !(await client.transact({ conditions: [], operations }).then(
+          () => true,
+          () => false,
+        ))
+      );
+    };
+    const askSteady = () => {
+      asked += 1;
+      if (ask('steady.skydns.test.') !== '10.0.0.1') lost += 1;
+    };
+    /** Asks on until the change of a name is answered. */
+    const becomeCurrent = async (): Promise<void> => {
+      change += 1;
+      const address = `10.1.0.${change}`;
+      const end = performance.now() + 60_000;
+      await write('moving', address);
+      while (ask('moving.skydns.test.') !== address) {
+        if (performance.now() > end) throw new Error(`change ${change} is not answered`);
+        askSteady();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+
+    await write('steady', '10.0.0.1');
+    await waitUntil('the keys are read', () => ask('steady.skydns.test.') === '10.0.0.1');
+    await becomeCurrent();
+    for (const member of etcd.members) {
+      await member.kill();
+      askSteady();
+      await becomeCurrent();
+      await member.start();
+      await becomeCurrent();
+    }
+    const { revision } = await client.range({ key: Buffer.from('/') });
+    await etcd.control('compact', String(revision));
+    await etcd.control('defrag');
+    await becomeCurrent();
+    // All of them are away at once, and changes are compacted before they are followed again.
+    await Promise.all(etcd.members.map((member) => member.kill()));
+    askSteady();
+    await Promise.all(etcd.members.map((member) => member.start()));
+    await becomeCurrent();
+    expect(lost).toBe(0);
+    expect(asked).toBeGreaterThan(10);
+    expect(plugin.stats()).toMatchObject({ keys: 2, badKeys: 0, age: 0 });
+  }, 120_000);
+
+  it('are current when what changed meanwhile is compacted', async () => {
+    const etcd = await startEtcd();
+    const { plugin, ask } = follow(etcd);
+    const put = (key: string, address: string) =>
+      etcd.control('put', `/skydns/test/skydns/${key}`, JSON.stringify({ host: address }));
+    const until = async (condition: () => boolean) => {
+      while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await put('a', '10.0.0.1');
+    await put('gone', '10.0.0.2');
+    await until(() => ask('gone.skydns.test.') === '10.0.0.2' && plugin.stats().age === 0);
+    await etcd.first.kill();
+    await until(() => plugin.stats().age !== 0);
+    expect(ask('a.skydns.test.')).toBe('10.0.0.1');
+    await etcd.first.start().then(async () => {
+      await etcd.control('del', '/skydns/test/skydns/gone');
+      for (let count = 0; count < 3; count += 1) await put('a', `10.0.1.${count}`);
+      const client = new EtcdClient(etcd.settings, systemClock);
+      const { revision } = await client.range({ key: Buffer.from('/') });
+      client.close();
+      await etcd.control('compact', String(revision));
+    });
+    await until(() => ask('a.skydns.test.') === '10.0.1.2' && ask('gone.skydns.test.') === undefined);
+    expect(plugin.stats().keys).toBe(1);
+  }, 60_000);
+});
