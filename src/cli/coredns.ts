@@ -14,7 +14,7 @@ import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { Server } from '../server/server.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
-import { PortInUseError } from '../socket/socket-error.ts';
+import { PortInUseError, SocketError } from '../socket/socket-error.ts';
 import { CorefileLoadError, type CorefileText, loadCorefile } from './load-corefile.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { serverDependencies } from './server-dependencies.ts';
@@ -182,6 +182,10 @@ function describeStartFailure(error: unknown): string {
     const { endpoint, transport } = error;
     return `Listen: listen ${transport} ${formatSocketAddress(endpoint)}: bind: address already in use\n  ${error.message}`;
   }
+  if (error instanceof SocketError && error.code === 'EADDRNOTAVAIL') {
+    const address = formatSocketAddress(error.endpoint);
+    return `Listen: listen tcp ${address}: bind: cannot assign requested address\n  ${error.message}`;
+  }
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -197,6 +201,7 @@ export function corednsBanner(): string {
 }
 
 export function listPlugins(): string {
-  const names = [...pluginOrder('1.14')].sort().map((name) => `  dns.${name}\n`);
-  return `Server types:\n  dns\n\nCaddyfile loaders:\n  flag\n  default\n\nOther plugins:\n${names.join('')}`;
+  // The directive of the server itself stands last.
+  const names = pluginOrder('1.14').filter((name) => name !== 'on');
+  return `${[...names.toSorted(), 'on'].join('\n')}\n`;
 }

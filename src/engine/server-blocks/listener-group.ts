@@ -55,7 +55,8 @@ export class ListenerGroup {
   readonly handleQuery: HandleQuery = async (packet, client) => {
     const parsed = acceptQuery(packet);
     if (parsed.kind === 'drop') return undefined;
-    if (parsed.kind === 'error') return encodeRejection(parsed, parsed.rcode, client);
+    if (parsed.kind === 'error')
+      return encodeRejection({ ...parsed, question: undefined }, parsed.rcode, client);
     return await this.#answer(parsed, client, packet.length);
   };
 

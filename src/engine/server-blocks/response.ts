@@ -8,7 +8,7 @@ import { replyOf } from '../../chain/response.ts';
 import { encodeMessage } from '../../wire/message.ts';
 import { type Asked, respond } from '../../wire/query.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
-import type { Edns, Message } from '../../wire/types.ts';
+import { type Edns, type Message, OPCODE } from '../../wire/types.ts';
 
 type Sendable = Exclude<Answer, { kind: 'drop' }>;
 
@@ -32,12 +32,17 @@ export function encodeAnswer(
   const { authenticData = false } = reply;
   const message: Message = {
     ...response,
-    header: { ...response.header, authenticData },
+    header: { ...response.header, authenticData, ...flagsFor(asked) },
     edns: ednsOf(repeated, own, (reply.rcode ?? 0) >> 4),
   };
   const limit = maxResponseOctets(client.transport, repeated.edns?.udpSize ?? 0, MAX_OFFERED_SIZE);
   const plain = encodeMessage(message, { compresses: false });
   return plain.length <= Math.min(limit, maxPlainOctets(client)) ? plain : encodeMessage(message, { limit });
+}
+
+/** RD and CD are not repeated for NOTIFY. */
+function flagsFor({ header }: Asked) {
+  return header.opcode === OPCODE.NOTIFY ? { recursionDesired: false, checkingDisabled: false } : {};
 }
 
 /** What is sent without compression: over UDP what needs no fragments. */

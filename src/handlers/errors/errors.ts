@@ -11,6 +11,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
+import { presentNameAsGo } from '../../wire/go-name.ts';
 import { typeName } from '../../wire/mnemonics.ts';
 import { toKey } from '../../wire/name.ts';
 import type { ErrorConsolidation, ErrorsOptions } from './options.ts';
@@ -52,7 +53,9 @@ export class ErrorsHandler {
   #note({ rewrittenQuestion: { name, type } }: Query, answer: Answer, reason: string): void {
     const count = this.#counts.find((each) => each.isFor(reason));
     const line = () =>
-      this.#log.error(`plugin/errors: ${codeOf(answer)} ${toKey(name)} ${typeName(type)}: ${reason}`);
+      this.#log.error(
+        `plugin/errors: ${codeOf(answer)} ${presentNameAsGo(toKey(name))} ${typeName(type)}: ${reason}`,
+      );
     if (count === undefined) line();
     else if (count.add()) line();
   }

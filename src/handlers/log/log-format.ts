@@ -3,6 +3,7 @@
  */
 import type { DescribedResponse } from '../../chain/described-response.ts';
 import type { Query } from '../../chain/query.ts';
+import { presentNameAsGo } from '../../wire/go-name.ts';
 import { className, rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { maxResponseOctets } from '../../wire/response-size.ts';
 import type { Header } from '../../wire/types.ts';
@@ -22,7 +23,7 @@ const NOTHING = '-';
 
 const WORDS: ReadonlyMap<string, WriteWord> = new Map([
   ['type', ({ query }: LoggedQuery) => typeName(query.question.type)],
-  ['name', ({ query }: LoggedQuery) => query.key],
+  ['name', ({ query }: LoggedQuery) => presentNameAsGo(query.key)],
   ['class', ({ query }: LoggedQuery) => nameOfClass(query.question.class)],
   ['proto', ({ query }: LoggedQuery) => query.sender.transport],
   ['size', ({ query }: LoggedQuery) => String(query.octets)],

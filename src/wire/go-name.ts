@@ -1,0 +1,15 @@
+/**
+ * Names as Go's DNS library writes them, for lines that are compared with those of CoreDNS.
+ */
+import type { AbsoluteName } from './types.ts';
+
+/** Characters that are written behind a backslash rather than as their number. */
+const QUOTED = ` '@;()"\\.`;
+
+/** A space is `\\ `, not `\\032`. */
+export function presentNameAsGo(name: AbsoluteName): string {
+  return name.replace(/\\(\d{3})/g, (whole, digits: string) => {
+    const character = String.fromCharCode(Number(digits));
+    return QUOTED.includes(character) ? `\\${character}` : whole;
+  });
+}

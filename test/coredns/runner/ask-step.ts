@@ -1,0 +1,283 @@
+/**
+ * The step `ask`: one question, or the same several times, and what came back.
+ */
+import { createSocket } from 'node:dgram';
+import { connect, type Socket } from 'node:net';
+import { connect as connectByTls } from 'node:tls';
+import { FrameParser, frame } from '../../../src/wire/frames.ts';
+import { decodeMessage, encodeMessage } from '../../../src/wire/message.ts';
+import { classOf, opcodeName, rcodeName, typeOf } from '../../../src/wire/mnemonics.ts';
+import { parseName } from '../../../src/wire/name.ts';
+import { presentQuestion } from '../../../src/wire/present.ts';
+import { CLASS, type Edns, type Message, OPCODE, TYPE } from '../../../src/wire/types.ts';
+import { describeOption, describeRecord, makeOption, readRecord } from './record-text.ts';
+import type { AskStep, StepResult } from './recorded-case.ts';
+
+/** What the questions of a case share. */
+export interface Asking {
+  readonly port: number;
+  /** Told of the port of each client. */
+  readonly onClientPort: (port: number) => void;
+  /** Keeps a connection open until the case ends. */
+  readonly keep: (close: () => void) => void;
+}
+
+const DEFAULT_WAIT_SECONDS = 6;
+
+export async function askQuestion(step: AskStep, id: number, asking: Asking): Promise<StepResult> {
+  const packet =
+    step.raw === undefined
+      ? encodeMessage(makeMessage(step, id))
+      : Uint8Array.from(Buffer.from(step.raw, 'hex'));
+  const isStream = step.tcp === true || step.tls === true;
+  const open = isStream ? openStream : openDatagrams;
+  const wait = (step.wait ?? DEFAULT_WAIT_SECONDS) * 1000;
+  let channel: Channel | undefined;
+  try {
+    channel = await open(step, asking);
+    if (step.nowait === true) {
+      channel.send(packet);
+      const { close } = channel;
+      asking.keep(close);
+      channel = undefined;
+      return { sent: true };
+    }
+    return await askRepeatedly(step, id, packet, { channel, wait });
+  } catch (error) {
+    return failureOf(error);
+  } finally {
+    channel?.close();
+  }
+}
+
+async function askRepeatedly(
+  step: AskStep,
+  id: number,
+  packet: Uint8Array,
+  { channel, wait }: { readonly channel: Channel; readonly wait: number },
+): Promise<StepResult> {
+  const results: StepResult[] = [];
+  for (let count = 0; count < (step.repeat ?? 1); count += 1) {
+    channel.send(packet);
+    results.push(await receive(step, id, channel, performance.now() + wait));
+  }
+  const [first = {}] = results;
+  const other = results.findLastIndex((result) => JSON.stringify(result) !== JSON.stringify(first));
+  if (step.collect === true) return { rcode: first['rcode'], firsts: firstsOf(results) };
+  return other > 0 ? { ...results[other], differs: other } : first;
+}
+
+function firstsOf(results: readonly StepResult[]): readonly unknown[] {
+  const firsts = results.flatMap(({ answer }) => (Array.isArray(answer) ? answer.slice(0, 1) : []));
+  return [...new Set<unknown>(firsts)].sort();
+}
+
+/** The reply to our question; of a transfer all messages as one. */
+async function receive(step: AskStep, id: number, channel: Channel, until: number): Promise<StepResult> {
+  const answers: string[] = [];
+  for (;;) {
+    const packet = await channel.receive(until - performance.now());
+    const isOurs =
+      packet.length >= 12 && (step.raw !== undefined || ((packet[0] ?? 0) << 8) + (packet[1] ?? 0) === id);
+    if (!isOurs && channel.isStream) return { error: 'unusable reply' };
+    if (!isOurs) continue;
+    const message = decodeMessage(packet);
+    answers.push(...message.answers.map(describeRecord));
+    if (isTransferUnfinished(step, message, answers)) continue;
+    return describeReply(message, answers);
+  }
+}
+
+function isTransferUnfinished(step: AskStep, { header }: Message, answers: readonly string[]): boolean {
+  const isTransfer = step.type === 'AXFR' || step.type === 'IXFR';
+  if (!isTransfer || step.tcp !== true || header.rcode !== 0 || !(answers[0] ?? '').includes(' SOA '))
+    return false;
+  if (answers.length === 1) return step.type !== 'IXFR';
+  return !(answers.at(-1) ?? '').includes(' SOA ');
+}
+
+const FLAGS = [
+  ['authoritative', 'aa'],
+  ['truncated', 'tc'],
+  ['recursionDesired', 'rd'],
+  ['recursionAvailable', 'ra'],
+  ['authenticData', 'ad'],
+  ['checkingDisabled', 'cd'],
+] as const;
+
+function describeReply(message: Message, answer: readonly string[]): StepResult {
+  const { header, questions, authorities, additionals, edns } = message;
+  const [question] = questions;
+  const rcode = header.rcode | ((edns?.extendedRcode ?? 0) << 4);
+  return {
+    rcode: rcode === 16 ? 'BADVERS' : rcodeName(rcode),
+    flags: FLAGS.flatMap(([flag, name]) => (header[flag] ? [name] : [])),
+    ...(header.opcode !== 0 && { opcode: opcodeName(header.opcode) }),
+    question: question === undefined ? '' : presentQuestion(question),
+    answer,
+    authority: authorities.map(describeRecord),
+    additional: additionals.map(describeRecord),
+    ...(edns && { edns: describeEdns(edns) }),
+  };
+}
+
+function describeEdns({ udpSize, dnssecOk, options }: Edns) {
+  return { udp: udpSize, do: dnssecOk, options: options.map(describeOption) };
+}
+
+function makeMessage(step: AskStep, id: number): Message {
+  const { name, rd = true, cd = false, ad = false, aa = false, authority = [] } = step;
+  const opcode = OPCODE[(step.opcode ?? 'QUERY') as keyof typeof OPCODE];
+  const question =
+    name === null
+      ? []
+      : [
+          {
+            name: parseName(name),
+            type: typeOf(step.type ?? 'A') ?? TYPE.A,
+            class: classOf(step.class ?? 'IN') ?? CLASS.IN,
+          },
+        ];
+  return {
+    header: {
+      id,
+      response: false,
+      opcode,
+      authoritative: aa,
+      truncated: false,
+      recursionDesired: rd,
+      recursionAvailable: false,
+      authenticData: ad,
+      checkingDisabled: cd,
+      rcode: 0,
+    },
+    questions: question,
+    answers: [],
+    authorities: authority.map(readRecord),
+    additionals: [],
+    edns: makeEdns(step),
+  };
+}
+
+function makeEdns({ edns, do: dnssecOk = false, options = [], version = 0 }: AskStep): Edns | undefined {
+  if (edns === undefined && !dnssecOk && options.length === 0 && version === 0) return undefined;
+  return {
+    version,
+    udpSize: edns ?? 1232,
+    dnssecOk,
+    extendedRcode: 0,
+    options: options.map(([kind, value]) => makeOption(kind, value)),
+  };
+}
+
+interface Channel {
+  readonly isStream: boolean;
+  send(packet: Uint8Array): void;
+  /** The next message. @throws TimeoutError; what the socket failed with */
+  receive(milliseconds: number): Promise<Uint8Array>;
+  close(): void;
+}
+
+class TimeoutError extends Error {
+  override readonly name = 'TimeoutError';
+}
+
+class ClosedError extends Error {
+  override readonly name = 'ClosedError';
+}
+
+function failureOf(error: unknown): StepResult {
+  if (error instanceof TimeoutError) return { timeout: true };
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ECONNREFUSED') return { error: 'refused' };
+  if (error instanceof ClosedError || code !== undefined) return { error: 'closed' };
+  throw error;
+}
+
+/** Messages that came and those that are waited for. */
+class Inbox {
+  readonly #messages: Uint8Array[] = [];
+  #failure: Error | undefined;
+  #wake: () => void = () => {};
+
+  add(message: Uint8Array): void {
+    this.#messages.push(message);
+    this.#wake();
+  }
+
+  fail(error: Error): void {
+    this.#failure ??= error;
+    this.#wake();
+  }
+
+  async next(milliseconds: number): Promise<Uint8Array> {
+    const end = performance.now() + milliseconds;
+    for (;;) {
+      const message = this.#messages.shift();
+      if (message !== undefined) return message;
+      if (this.#failure !== undefined) throw this.#failure;
+      const rest = end - performance.now();
+      if (rest <= 0) throw new TimeoutError('no reply');
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, rest);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+}
+
+/** The address that a client of a case sends from. */
+function sourceOf({ from, to = '127.0.0.1' }: AskStep): string | undefined {
+  if (from !== undefined) return from;
+  if (to.includes(':')) return '::1';
+  return to.startsWith('127.') ? '127.0.0.1' : undefined;
+}
+
+async function openDatagrams(step: AskStep, { port, onClientPort }: Asking): Promise<Channel> {
+  const to = step.to ?? '127.0.0.1';
+  const socket = createSocket(to.includes(':') ? 'udp6' : 'udp4');
+  const inbox = new Inbox();
+  socket.on('message', (message) => inbox.add(message));
+  socket.on('error', (error) => inbox.fail(error));
+  await new Promise<void>((resolve) => socket.bind({ port: 0, address: sourceOf(step) }, resolve));
+  onClientPort(socket.address().port);
+  await new Promise<void>((resolve) => socket.connect(port, to, () => resolve()));
+  return {
+    isStream: false,
+    send: (packet) => socket.send(packet),
+    receive: (milliseconds) => inbox.next(milliseconds),
+    close: () => socket.close(),
+  };
+}
+
+async function openStream(step: AskStep, { port, onClientPort }: Asking): Promise<Channel> {
+  const host = step.to ?? '127.0.0.1';
+  const localAddress = sourceOf(step);
+  const where = { host, port, ...(localAddress !== undefined && { localAddress }) };
+  const socket: Socket =
+    step.tls === true ? connectByTls({ ...where, rejectUnauthorized: false }) : connect(where);
+  const inbox = new Inbox();
+  const parser = new FrameParser();
+  socket.on('error', (error) => inbox.fail(error));
+  socket.on('close', () => inbox.fail(new ClosedError('closed')));
+  socket.on('data', (chunk) => {
+    parser.push(chunk);
+    for (let message = parser.next(); message !== undefined; message = parser.next())
+      inbox.add(Uint8Array.from(message));
+  });
+  const ready = step.tls === true ? 'secureConnect' : 'connect';
+  await new Promise<void>((resolve, reject) => {
+    socket.once(ready, () => resolve());
+    socket.once('error', reject);
+  });
+  onClientPort(socket.localPort ?? 0);
+  return {
+    isStream: true,
+    send: (packet) => socket.write(frame(packet)),
+    receive: (milliseconds) => inbox.next(milliseconds),
+    close: () => socket.destroy(),
+  };
+}

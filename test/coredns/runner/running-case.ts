@@ -1,0 +1,283 @@
+/**
+ * One case: its folder, its scripted servers, the program, and the steps in order.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { askQuestion } from './ask-step.ts';
+import type { CaseCluster } from './case-cluster.ts';
+import { findCasePorts } from './case-ports.ts';
+import { type CasePlaces, clean, cleanValue, fill, makeCertificate } from './case-text.ts';
+import { askHttp, readFamilies } from './http-steps.ts';
+import type { CaseResult, LogStep, RecordedCase, StartResult, Step, StepResult } from './recorded-case.ts';
+import { ScriptedUpstream } from './scripted-upstream.ts';
+
+const ENTRY = fileURLToPath(new URL('../../../dist/portolan.js', import.meta.url));
+const FIRST_ID = 1000;
+const NO_KUBECONFIG = '/nonexistent/kubeconfig';
+
+/** @param cluster undefined: there is no API server */
+export async function runCase(spec: RecordedCase, cluster: CaseCluster | undefined): Promise<CaseResult> {
+  const running = new RunningCase(spec, cluster);
+  try {
+    return await running.run();
+  } finally {
+    await running.end();
+  }
+}
+
+class RunningCase {
+  readonly #spec: RecordedCase;
+  readonly #cluster: CaseCluster | undefined;
+  readonly #base = mkdtempSync(join(tmpdir(), 'coredns-case-'));
+  readonly #clientPorts = new Set<number>();
+  readonly #closers: (() => void)[] = [];
+  readonly #upstreams: ScriptedUpstream[] = [];
+  readonly #applied: string[] = [];
+  #places: CasePlaces;
+  #child: ChildProcess | undefined;
+  #ended: number | string | null | undefined;
+  #output = '';
+
+  constructor(spec: RecordedCase, cluster: CaseCluster | undefined) {
+    this.#spec = spec;
+    this.#cluster = cluster;
+    const folder = join(this.#base, 'd');
+    mkdirSync(folder);
+    const kubeconfig = cluster?.kubeconfig ?? NO_KUBECONFIG;
+    this.#places = { folder, ports: new Map(), kubeconfig, clientPorts: this.#clientPorts };
+  }
+
+  async run(): Promise<CaseResult> {
+    const { name, steps = [] } = this.#spec;
+    this.#places = { ...this.#places, ports: await findCasePorts() };
+    const start = await this.#start();
+    if (!('ok' in start)) return { name, start };
+    const results: (Step & { readonly result: StepResult })[] = [];
+    for (const [number, step] of steps.entries())
+      results.push({ ...step, result: await this.#carryOut(step, number) });
+    return { name, start, steps: results };
+  }
+
+  async end(): Promise<void> {
+    for (const close of this.#closers) close();
+    if (this.#child !== undefined && this.#ended === undefined) {
+      const ended = new Promise((resolve) => this.#child?.once('close', resolve));
+      this.#child.kill('SIGKILL');
+      await ended;
+    }
+    await Promise.all(this.#upstreams.map((upstream) => upstream.down()));
+    for (const objects of this.#applied) await this.#cluster?.remove(objects);
+    rmSync(this.#base, { recursive: true, force: true });
+  }
+
+  async #start(): Promise<StartResult> {
+    const { files = {}, links = {}, corefile, upstreams = [], certs = false } = this.#spec;
+    for (const [file, text] of Object.entries(files)) this.#write(file, text);
+    for (const [file, to] of Object.entries(links)) this.#link(file, to);
+    const certificate = certs ? makeCertificate(this.#places.folder) : undefined;
+    for (const [index, script] of upstreams.entries()) {
+      const port = this.#places.ports.get(`UP${index + 1}`) ?? 0;
+      const upstream = new ScriptedUpstream(port, script, certificate);
+      this.#upstreams.push(upstream);
+      if (script.down !== true) await upstream.up();
+    }
+    if (corefile !== undefined) this.#write('Corefile', corefile);
+    this.#spawn();
+    return await this.#untilStarted();
+  }
+
+  #spawn(): void {
+    const { flags = [], env = {}, stdin } = this.#spec;
+    const { folder, ports } = this.#places;
+    const given = ['-conf', join(folder, 'Corefile'), '-dns.port', String(ports.get('PORT'))];
+    const words = [ENTRY, 'coredns', ...given, ...flags.map((flag) => this.#fill(flag))];
+    const { PATH = '', HOME = '/nonexistent' } = process.env;
+    const more = Object.entries(env).map(([name, value]) => [name, this.#fill(value)]);
+    const child = spawn(process.execPath, words, {
+      cwd: folder,
+      env: { PATH, HOME, ...Object.fromEntries(more) },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.#output += text;
+      });
+    child.stdin.on('error', () => {});
+    child.stdin.end(stdin === undefined ? '' : this.#fill(stdin));
+    child.on('close', (code, signal) => {
+      this.#ended = code ?? signal;
+    });
+  }
+
+  async #untilStarted(): Promise<StartResult> {
+    const { start_wait: limit = 60, starts = true, settle = 1 } = this.#spec;
+    const end = performance.now() + Math.max(limit, 60) * 1000;
+    // Only one that prints nothing has to be tried.
+    const isQuiet = this.#spec.flags?.includes('-quiet') === true;
+    while (this.#ended === undefined) {
+      if (performance.now() > end) return { exit: 'still starting', output: this.#tail() };
+      if (/^\w+\/\w+, \S+/m.test(this.#output)) break;
+      if (isQuiet && (await this.#connects())) break;
+      await sleep(10);
+    }
+    const until = performance.now() + settle * 1000;
+    while (!starts && this.#ended === undefined && performance.now() < until) await sleep(20);
+    await sleep(isQuiet ? 500 : 50);
+    return this.#ended === undefined ? { ok: true } : { exit: this.#ended, output: this.#tail() };
+  }
+
+  #connects(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = connect(this.#places.ports.get('PORT') ?? 0, '127.0.0.1');
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+      socket.once('connect', () => socket.destroy());
+    });
+  }
+
+  #lines(): readonly string[] {
+    return this.#output.split('\n').filter((line) => line.trim() !== '');
+  }
+
+  #tail(): string {
+    const lines = this.#lines().map((line) => clean(line, this.#places));
+    const banner = lines.findLastIndex((line) => /^\w+\/\*$/.test(line));
+    const behind = banner < 0 ? [] : lines.slice(banner + 1);
+    return (behind.length > 0 ? behind : lines).join('\n');
+  }
+
+  async #carryOut(step: Step, number: number): Promise<StepResult> {
+    try {
+      return cleanValue(await this.#perform(step, number), this.#places);
+    } catch (error) {
+      return { error: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+    }
+  }
+
+  async #perform(step: Step, number: number): Promise<StepResult> {
+    if (step.ask !== undefined) return await this.#ask(step.ask, number);
+    if (step.write !== undefined) return this.#write(step.write.file, step.write.text);
+    if (step.remove !== undefined) {
+      rmSync(join(this.#places.folder, this.#fill(step.remove)), { recursive: true });
+      return {};
+    }
+    if (step.link !== undefined) return this.#link(step.link.file, step.link.to);
+    if (step.sleep !== undefined) return await this.#rest(step.sleep);
+    if (step.http !== undefined) return await askHttp(step.http, this.#port(step.http.port));
+    if (step.metrics !== undefined)
+      return await readFamilies(step.metrics, this.#port(step.metrics.port), this.#places);
+    if (step.signal !== undefined) return await this.#signal(step.signal);
+    if (step.exit !== undefined) return await this.#untilEnded(step.exit);
+    if (step.upstream !== undefined) return await this.#changeUpstream(step.upstream);
+    if (step.seen !== undefined) return this.#seen(step.seen);
+    if (step.object !== undefined) return await this.#changeObjects(step.object);
+    if (step.log !== undefined) return await this.#log(step.log);
+    throw new Error(`unknown step: ${JSON.stringify(step)}`);
+  }
+
+  #ask(step: NonNullable<Step['ask']>, number: number): Promise<StepResult> {
+    return askQuestion(step, FIRST_ID + number, {
+      port: this.#port(step.port ?? '{PORT}'),
+      onClientPort: (port) => this.#clientPorts.add(port),
+      keep: (close) => this.#closers.push(close),
+    }).then((result) => (step.ordered === true ? { ...result, ordered: true } : result));
+  }
+
+  async #rest(seconds: number): Promise<StepResult> {
+    await sleep(seconds * 1000);
+    return {};
+  }
+
+  async #signal(name: string): Promise<StepResult> {
+    this.#child?.kill(`SIG${name}` as NodeJS.Signals);
+    return await this.#rest(0.3);
+  }
+
+  async #untilEnded(seconds: number): Promise<StepResult> {
+    const end = performance.now() + seconds * 1000;
+    while (this.#ended === undefined && performance.now() < end) await sleep(10);
+    return { exit: this.#ended ?? 'running' };
+  }
+
+  async #changeUpstream(change: NonNullable<Step['upstream']>): Promise<StepResult> {
+    const upstream = this.#upstreams[change.index - 1];
+    upstream?.change(change);
+    if (change.down === true) await upstream?.down();
+    else if (change.down === false) await upstream?.up();
+    return {};
+  }
+
+  #seen(step: NonNullable<Step['seen']>): StepResult {
+    const { index, short, sorted, count } = typeof step === 'number' ? { index: step } : step;
+    const seen = (this.#upstreams[index - 1]?.takeSeen() ?? []).map((line) =>
+      line.replace(/=([0-9a-f]{4})\b/g, (whole, digits: string) => this.#portOption(whole, digits)),
+    );
+    if (count === true) return { count: seen.length };
+    const lines = short === true ? seen.map((line) => line.split(' ').slice(0, 4).join(' ')) : seen;
+    return { seen: sorted === true ? [...lines].sort() : lines };
+  }
+
+  /** A port in an EDNS option, in hexadecimal digits. */
+  #portOption(whole: string, digits: string): string {
+    const shown = clean(String(Number.parseInt(digits, 16)), this.#places);
+    return shown.startsWith('{') ? `=${shown}` : whole;
+  }
+
+  async #changeObjects({ apply, delete: gone }: NonNullable<Step['object']>): Promise<StepResult> {
+    if (apply !== undefined) {
+      this.#applied.push(apply);
+      await this.#cluster?.apply(apply);
+    }
+    if (gone !== undefined) await this.#cluster?.remove(gone);
+    return {};
+  }
+
+  async #log(step: string | LogStep): Promise<StepResult> {
+    const { match, count, last, sorted, wait = 1.5 } = typeof step === 'string' ? { match: step } : step;
+    const until = performance.now() + wait * 1000;
+    await sleep(200);
+    const pattern = new RegExp(match);
+    let found: readonly string[] = [];
+    for (;;) {
+      found = this.#lines()
+        .map((line) => clean(line, this.#places))
+        .filter((line) => pattern.test(line));
+      if (found.length > 0 || performance.now() > until) break;
+      await sleep(50);
+    }
+    if (count === true) return { count: found.length };
+    const lines = last === undefined ? found : found.slice(-last);
+    return { log: sorted === true ? [...lines].sort() : lines };
+  }
+
+  #port(text: string | number): number {
+    return Number(this.#fill(text));
+  }
+
+  #fill(text: string | number): string {
+    return fill(text, this.#places);
+  }
+
+  /** By a new name that takes the place of the old one. */
+  #write(file: string, text: string): StepResult {
+    const path = join(this.#places.folder, this.#fill(file));
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(`${path}.new`, this.#fill(text));
+    renameSync(`${path}.new`, path);
+    return {};
+  }
+
+  #link(file: string, to: string): StepResult {
+    const path = join(this.#places.folder, file);
+    mkdirSync(dirname(path), { recursive: true });
+    if (existsSync(`${path}.new`)) rmSync(`${path}.new`);
+    symlinkSync(to, `${path}.new`);
+    renameSync(`${path}.new`, path);
+    return {};
+  }
+}

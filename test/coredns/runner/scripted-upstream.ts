@@ -1,0 +1,192 @@
+/**
+ * A DNS server on loopback that answers by rules, over UDP and TCP, or over TLS.
+ */
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { FrameParser, frame } from '../../../src/wire/frames.ts';
+import { decodeMessage, encodeMessage } from '../../../src/wire/message.ts';
+import { className, opcodeName, rcodeOf, typeName } from '../../../src/wire/mnemonics.ts';
+import { parseName } from '../../../src/wire/name.ts';
+import { CLASS, type Message, RCODE, type ResourceRecord, TYPE } from '../../../src/wire/types.ts';
+import { describeOption, readRecord } from './record-text.ts';
+import type { UpstreamRule, UpstreamScript } from './recorded-case.ts';
+
+type Protocol = 'udp' | 'tcp' | 'tls';
+type CountedRule = UpstreamRule & { used: number };
+
+const ADDRESS = '127.0.0.1';
+const NOTIFY = 4;
+
+export interface Certificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export class ScriptedUpstream {
+  readonly #port: number;
+  readonly #certificate: Certificate | undefined;
+  readonly #connections = new Set<Socket>();
+  #rules: CountedRule[] = [];
+  #seen: string[] = [];
+  #tcp: Server | undefined;
+  #udp: UdpSocket | undefined;
+
+  /** @param certificate paths of files; undefined: no TLS */
+  constructor(port: number, script: UpstreamScript, certificate: Certificate | undefined) {
+    this.#port = port;
+    this.#certificate = script.tls === true ? certificate : undefined;
+    this.change(script);
+  }
+
+  change({ rules }: UpstreamScript): void {
+    if (rules !== undefined) this.#rules = rules.map((rule) => ({ ...rule, used: 0 }));
+  }
+
+  /** What was asked since the last time, health checks left out. */
+  takeSeen(): readonly string[] {
+    const seen = this.#seen;
+    this.#seen = [];
+    return seen;
+  }
+
+  async up(): Promise<void> {
+    if (this.#tcp !== undefined) return;
+    const accept = (socket: Socket) => this.#accept(socket);
+    const certificate = this.#certificate;
+    this.#tcp =
+      certificate === undefined
+        ? createServer(accept)
+        : createTlsServer(
+            { cert: readFileSync(certificate.certificate), key: readFileSync(certificate.key) },
+            accept,
+          );
+    this.#tcp.listen(this.#port, ADDRESS);
+    await once(this.#tcp, 'listening');
+    if (certificate === undefined) await this.#openUdp();
+  }
+
+  async down(): Promise<void> {
+    const [tcp, udp] = [this.#tcp, this.#udp];
+    this.#tcp = this.#udp = undefined;
+    for (const connection of this.#connections) connection.destroy();
+    await Promise.all([
+      tcp && new Promise<void>((resolve) => tcp.close(() => resolve())),
+      udp && new Promise<void>((resolve) => udp.close(() => resolve())),
+    ]);
+  }
+
+  async #openUdp(): Promise<void> {
+    const socket = createSocket('udp4');
+    this.#udp = socket;
+    socket.on('message', (packet, { address, port }) => {
+      void this.#answer(packet, 'udp', (reply) => {
+        if (this.#udp === socket) socket.send(reply, port, address);
+      });
+    });
+    socket.bind(this.#port, ADDRESS);
+    await once(socket, 'listening');
+  }
+
+  #accept(socket: Socket): void {
+    const parser = new FrameParser();
+    this.#connections.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => this.#connections.delete(socket));
+    socket.on('data', (chunk) => {
+      parser.push(chunk);
+      for (let message = parser.next(); message !== undefined; message = parser.next()) {
+        const protocol = this.#certificate === undefined ? 'tcp' : 'tls';
+        void this.#answer(Uint8Array.from(message), protocol, (reply) => socket.write(frame(reply)));
+      }
+    });
+  }
+
+  async #answer(packet: Uint8Array, protocol: Protocol, send: (reply: Uint8Array) => void): Promise<void> {
+    let query: Message;
+    try {
+      query = decodeMessage(packet);
+    } catch {
+      return;
+    }
+    const [question] = query.questions;
+    const isHealthCheck = question?.name === '.' && question.type === TYPE.NS;
+    if (!isHealthCheck) this.#seen.push(describeQuery(query, protocol));
+    const rule = this.#rules.find((each) => fits(each, query, protocol));
+    if (rule !== undefined) rule.used += 1;
+    if (rule?.delay_ms !== undefined) await new Promise((resolve) => setTimeout(resolve, rule.delay_ms));
+    if (rule?.drop !== true) send(encodeMessage(makeReply(query, rule)));
+  }
+}
+
+function fits(rule: CountedRule, { questions }: Message, protocol: Protocol): boolean {
+  const [question] = questions;
+  const type = question === undefined ? 'NONE' : typeName(question.type);
+  return (
+    new RegExp(rule.name ?? '').test((question?.name ?? '.').toLowerCase()) &&
+    ['*', type].includes(rule.type ?? '*') &&
+    ['*', protocol].includes(rule.proto ?? '*') &&
+    (rule.times === undefined || rule.used < rule.times)
+  );
+}
+
+const WRONG_QUESTION = [{ name: parseName('wrong.invalid.'), type: TYPE.A, class: CLASS.IN }];
+
+function makeReply(query: Message, rule: UpstreamRule | undefined): Message {
+  const name = query.questions[0]?.name ?? '.';
+  const isNotify = query.header.opcode === NOTIFY;
+  const records = (lines: readonly string[] = []): readonly ResourceRecord[] =>
+    lines.map((line) => readRecord(line.replaceAll('{name}', name)));
+  return {
+    header: {
+      ...query.header,
+      id: rule?.wrong_id === true ? query.header.id ^ 1 : query.header.id,
+      response: true,
+      authoritative: isNotify || rule?.aa === true,
+      truncated: rule?.tc === true,
+      authenticData: rule?.ad === true,
+      checkingDisabled: false,
+      recursionAvailable: rule?.ra !== false,
+      rcode: isNotify ? RCODE.NOERROR : rcodeFor(rule),
+    },
+    questions: rule?.wrong_question === true ? WRONG_QUESTION : query.questions,
+    answers: records(rule?.answer),
+    authorities: records(rule?.authority),
+    additionals: records(rule?.additional),
+    edns: query.edns && { ...query.edns, dnssecOk: false, udpSize: 8192, options: [] },
+  };
+}
+
+function rcodeFor(rule: UpstreamRule | undefined): number {
+  return rule === undefined ? RCODE.REFUSED : (rcodeOf(rule.rcode ?? 'NOERROR') ?? RCODE.SERVFAIL);
+}
+
+const FLAGS = [
+  ['authoritative', 'aa'],
+  ['truncated', 'tc'],
+  ['recursionDesired', 'rd'],
+  ['recursionAvailable', 'ra'],
+  ['authenticData', 'ad'],
+  ['checkingDisabled', 'cd'],
+] as const;
+
+/** `name class type protocol flags edns:size:do options`. */
+function describeQuery({ header, questions, edns }: Message, protocol: Protocol): string {
+  const [question] = questions;
+  const flags = FLAGS.flatMap(([flag, name]) => (header[flag] ? [name] : []));
+  const words = [
+    ...(header.opcode === 0 ? [] : [opcodeName(header.opcode)]),
+    question?.name ?? '.',
+    question === undefined ? '-' : className(question.class),
+    question === undefined ? 'NONE' : typeName(question.type),
+    protocol,
+    flags.join(',') || '-',
+  ];
+  if (edns !== undefined) {
+    words.push(`edns:${edns.udpSize}${edns.dnssecOk ? ':do' : ''}`);
+    words.push(...edns.options.map((option) => describeOption(option).join('=')));
+  }
+  return words.join(' ');
+}
