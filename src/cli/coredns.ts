@@ -10,6 +10,7 @@ import { type CorefileReading, readCorefile } from '../config/corefile/read-core
 import { startLines } from '../config/corefile/start-lines.ts';
 import { DISK_FILES } from '../config/corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../config/corefile/syntax/findings.ts';
+import { type MakeServerBlocks, ServerBlocks } from '../engine/server-blocks/server-blocks.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { Server } from '../server/server.ts';
@@ -122,10 +123,10 @@ async function runUntilStopped(
       if (!isQuiet) write([...startLines(blocks), corednsBanner()].join('\n'));
     },
     metrics: () => server.engine.metrics,
-    notReady: () => server.engine.serverBlocks.notReady,
+    notReady: () => server.engine.serverBlocks?.notReady ?? [],
     ...dependencies,
   });
-  const server = new Server(frontEnd, dependencies);
+  const server = new Server(frontEnd, { ...dependencies, makeServerBlocks });
   showBuild(server);
   const stopped = followSignals(server, log);
   // Timers alone keep no process alive.
@@ -143,6 +144,8 @@ async function runUntilStopped(
   }
   return 0;
 }
+
+const makeServerBlocks: MakeServerBlocks = (plan, dependencies) => new ServerBlocks(plan, dependencies);
 
 /** @returns ends with the first signal to stop */
 function followSignals(server: Server, log: Log): Promise<void> {

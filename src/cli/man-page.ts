@@ -9,6 +9,8 @@ import { COMMANDS, type CommandDescription } from './command-list.ts';
 export function manPage(version: string): string {
   return [
     `.TH PORTOLAN 1 "" "portolan ${escapeRoff(version)}" "User Commands"`,
+    // Ragged: long values leave lines that cannot be adjusted.
+    '.ad l',
     '.SH NAME',
     'portolan \\- DNS server of a Kubernetes cluster',
     '.SH SYNOPSIS',
@@ -72,7 +74,11 @@ function sentence(text: string): string {
   return escapeRoff(`${text.charAt(0).toUpperCase()}${text.slice(1)}.`);
 }
 
-/** Backslashes and hyphens stand for themselves; a line that begins with a dot or an apostrophe would be a request. */
+/**
+ * Backslashes and hyphens stand for themselves; a line that begins with a dot or an apostrophe would be a request. Where a comma
+ * stands in a word, as in JSON, a line may end.
+ */
 function escapeRoff(text: string): string {
-  return text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');
+  const literal = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');
+  return literal.replace(/,(?=["{])/g, ',\\:');
 }

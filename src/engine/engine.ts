@@ -37,12 +37,14 @@ import { EtcdZones } from './etcd-zones.ts';
 import { identityOf } from './identity.ts';
 import { isSameLocal, networksOf, withKept } from './kept-settings.ts';
 import { ReaderCounts } from './server-blocks/reader-counts.ts';
-import { ServerBlocks } from './server-blocks/server-blocks.ts';
+import type { MakeServerBlocks, ServerBlocks } from './server-blocks/server-blocks.ts';
 import { describeServers } from './server-statistics.ts';
 import { namesForwardedWithin } from './stub-zones.ts';
 import { compileView } from './view.ts';
 
 export interface EngineDependencies {
+  /** Left out: plans have no server blocks. */
+  readonly makeServerBlocks?: MakeServerBlocks;
   /** Reader threads. */
   readonly readers: number;
   readonly version: string;
@@ -83,7 +85,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   #block: Block | undefined;
   /** Those that its view shows. */
   #publications: readonly PublicationId[] = [];
-  #serverBlocks: ServerBlocks;
+  #serverBlocks: ServerBlocks | undefined;
   readonly #groupNumbers = new Map<string, number>();
   readonly #readerCounts: ReaderCounts;
   /** Counts changes: one that reads files is given up when another comes. */
@@ -111,14 +113,14 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.handleQuery = this.#makeHandleQuery();
     this.packetPath = this.#makePacketPath();
     this.#readerCounts = new ReaderCounts(this.metrics, () => this.#sums.read());
-    this.#serverBlocks = this.#buildServerBlocks(plan);
+    if (plan.serverBlocks.groups.length > 0) this.#serverBlocks = this.#buildServerBlocks(plan);
     this.readerPath = this.#makeReaderPath();
     this.#apply(plan, this.#local);
     this.#sumRegularly();
   }
 
-  /** Those of the plan that is followed now. */
-  get serverBlocks(): ServerBlocks {
+  /** Those of the plan that is followed now; undefined: it has none. */
+  get serverBlocks(): ServerBlocks | undefined {
     return this.#serverBlocks;
   }
 
@@ -145,11 +147,11 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   }
 
   /** Answers by these from now on. @returns those that answered before; queries that they have begun they end */
-  replaceServerBlocks(blocks: ServerBlocks): ServerBlocks {
+  replaceServerBlocks(blocks: ServerBlocks): ServerBlocks | undefined {
     const before = this.#serverBlocks;
     blocks.show();
     this.#serverBlocks = blocks;
-    before.hide();
+    before?.hide();
     blocks.serving();
     return before;
   }
@@ -159,8 +161,8 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.#isStarted = true;
     await this.#local.start();
     this.etcd?.start();
-    await this.#serverBlocks.start();
-    if (this.#plan.serverBlocks.groups.length > 0) this.#serverBlocks.show();
+    await this.#serverBlocks?.start();
+    this.#serverBlocks?.show();
   }
 
   /** The number of a listener group, which stands for it as long as the process lives. @param server its name */
@@ -172,7 +174,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   /** To be called once queries are received. */
   listening(): void {
     this.resolver.start();
-    this.#serverBlocks.serving();
+    this.#serverBlocks?.serving();
   }
 
   /**
@@ -226,7 +228,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.resolver.stop();
     this.cluster?.stop();
     void this.etcd?.stop();
-    void this.#serverBlocks.stop();
+    void this.#serverBlocks?.stop();
   }
 
   /** @returns whether the table shows it */
@@ -300,11 +302,11 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   }
 
   #buildServerBlocks({ serverBlocks }: EnginePlan): ServerBlocks {
-    const { version, clock, log } = this.#dependencies;
-    const { table, metrics } = this;
+    const { makeServerBlocks, version, clock, log } = this.#dependencies;
+    if (makeServerBlocks === undefined) throw new TypeError('server blocks without the code for them');
     const numberOf = (server: string) => this.listenerGroupOf(server);
-    const counts = this.#readerCounts;
-    return new ServerBlocks(serverBlocks, { table, numberOf, counts, version, metrics, clock, log });
+    const own = { table: this.table, metrics: this.metrics, counts: this.#readerCounts };
+    return makeServerBlocks(serverBlocks, { ...own, numberOf, version, clock, log });
   }
 
   #makeCluster(): Cluster | undefined {
@@ -349,10 +351,9 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
 
   #makeHandleQuery(): HandleQuery {
     const { recursionAvailable, udpSize } = this.#plan;
-    const { log } = this.#dependencies;
     const chain = this.cluster === undefined && this.etcd === undefined ? this.#chain : this.#storeDerived();
-    const handleQuery = createHandleQuery(chain, { recursionAvailable, udpSize, log });
-    const counted = countAnswers(handleQuery, this.#counting());
+    const options = { recursionAvailable, udpSize, log: this.#dependencies.log };
+    const counted = countAnswers(createHandleQuery(chain, options), this.#counting());
     return async (packet, client) => (this.admits(client) ? await counted(packet, client) : undefined);
   }
 

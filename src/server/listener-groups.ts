@@ -95,7 +95,7 @@ export class ListenerGroups {
       table: isRead ? engine.table.memory : undefined,
       answers: isRead ? engine.reader : CHAIN_ONLY,
       handleQuery: async (packet, client) =>
-        await engine.serverBlocks.handleQueryOf(server)?.(packet, {
+        await engine.serverBlocks?.handleQueryOf(server)?.(packet, {
           ...client,
           localAddress: client.localAddress ?? known,
           localPort: port,

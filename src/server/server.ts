@@ -9,6 +9,7 @@ import { networkInterfaces } from 'node:os';
 import type { Client } from '../chain/query.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { Engine } from '../engine/engine.ts';
+import type { MakeServerBlocks } from '../engine/server-blocks/server-blocks.ts';
 import { Listeners, type ListenersOptions } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
@@ -28,6 +29,8 @@ import { judgeReadiness } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
 
 export interface ServerDependencies extends Dependencies {
+  /** For front ends whose plans have server blocks. */
+  readonly makeServerBlocks?: MakeServerBlocks;
   /** The built code of a reader thread. */
   readonly readerEntry: URL;
   /** The built code of the thread that writes the query log. */
@@ -66,10 +69,12 @@ export class Server {
     this.#lameduck = plan.lameduck;
     this.#dependencies = dependencies;
     const connect = frontEnd.watching?.connect;
+    const { makeServerBlocks } = dependencies;
     this.#engine = new Engine(plan.engine, {
       readers: plan.udpReaders,
       version,
       ...(connect && { connect }),
+      ...(makeServerBlocks && { makeServerBlocks }),
       clock,
       log,
     });
@@ -233,7 +238,7 @@ export class Server {
     const before = this.#engine.replaceServerBlocks(blocks);
     this.#lameduck = lameduck;
     await this.#groups?.keepOnly(groups);
-    void before.stop();
+    void before?.stop();
   }
 
   #clearCache(): void {
@@ -270,7 +275,8 @@ export class Server {
     if (listen.kind === 'groups') {
       const dependencies = { engine: this.#engine, udpReaders, takeover, readerEntry, clock };
       this.#groups = new ListenerGroups(dependencies);
-      await this.#groups.add(engine.serverBlocks.groups, this.#engine.serverBlocks);
+      const { serverBlocks } = this.#engine;
+      if (serverBlocks !== undefined) await this.#groups.add(engine.serverBlocks.groups, serverBlocks);
       this.#engine.listening();
       return;
     }

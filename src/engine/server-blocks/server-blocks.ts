@@ -31,6 +31,12 @@ export interface ServerBlocksDependencies {
   readonly log: Log;
 }
 
+/** Makes the server blocks of a plan. The code of all plugins is loaded only where a Corefile is served. */
+export type MakeServerBlocks = (
+  plan: ServerBlocksPlan,
+  dependencies: ServerBlocksDependencies,
+) => ServerBlocks;
+
 interface RunningPlugin {
   readonly name: string;
   readonly plugin: Plugin;

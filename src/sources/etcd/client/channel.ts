@@ -4,7 +4,7 @@
  * The only file that knows `@grpc/grpc-js`, which is loaded with the first channel: where etcd is not used it is not needed.
  */
 import { isIP } from 'node:net';
-import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import type { PeerCertificate } from 'node:tls';
 import type * as Grpc from '@grpc/grpc-js';
 import type { Clock } from '../../../base/clock.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -164,6 +164,7 @@ async function makeCredentials(
   if (!secure) return credentials.createInsecure();
   try {
     const { authority, key, certificate } = await readTlsFiles(tls);
+    const { checkServerIdentity } = await import('node:tls');
     const check = {
       checkServerIdentity: (_: string, peer: PeerCertificate) => checkServerIdentity(host, peer),
     };
