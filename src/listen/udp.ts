@@ -9,6 +9,7 @@ import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts'
 import { PacketBatch } from '../socket/batch.ts';
 import { type BoundSocket, closeDescriptor } from '../socket/descriptor.ts';
 import { MSG_DONTWAIT } from '../socket/linux.ts';
+import { PortInUseError } from '../socket/socket-error.ts';
 import {
   countKernelDrops,
   leavePortGroup,
@@ -257,4 +258,16 @@ function readerData(options: UdpOptions, sockets: readonly BoundSocket[], index:
 function startThread(entry: URL, data: ReaderData): Worker {
   // Without our options: a debugger's port, for one, is the main thread's.
   return new Worker(entry, { workerData: data, execArgv: [], name: `reader ${data.reader}` });
+}
+
+/** Whether another process has the port of one of these addresses. Where that cannot be found out, none has. */
+export function isServed(addresses: readonly SocketAddress[]): boolean {
+  return addresses.some((address) => {
+    try {
+      probeUdpPort(address);
+      return false;
+    } catch (error) {
+      return error instanceof PortInUseError;
+    }
+  });
 }

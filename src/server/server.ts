@@ -13,6 +13,7 @@ import type { MakeServerBlocks } from '../engine/server-blocks/server-blocks.ts'
 import { Listeners, type ListenersOptions } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
+import { isServed } from '../listen/udp.ts';
 import { HealthServer, type Readiness } from '../observe/health.ts';
 import { NO_DROPS } from '../observe/http-connections.ts';
 import { Metrics } from '../observe/metrics/render.ts';
@@ -27,6 +28,9 @@ import type { Dependencies, Following } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
 import { judgeReadiness } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
+
+/** Milliseconds between two looks at ports that another process serves. */
+const SERVED_CHECK_INTERVAL = 1_000;
 
 export interface ServerDependencies extends Dependencies {
   /** For front ends whose plans have server blocks. */
@@ -193,6 +197,7 @@ export class Server {
     await this.#objects?.start();
     if (takeover) {
       await this.#untilKnown();
+      await this.#untilUnserved();
       await this.#listen();
     }
     if (this.#state !== 'starting') return;
@@ -325,6 +330,23 @@ export class Server {
     const hurry = this.#hurry;
     this.#objects?.whenKnown(() => hurry());
     return known;
+  }
+
+  /** A process that serves the ports is not joined by one that knows less: whose cluster is still not listed. */
+  async #untilUnserved(): Promise<void> {
+    const { listen } = this.#plan;
+    if (listen.kind !== 'addresses' || this.#objects === undefined) return;
+    const endpoints = addressesToBind(listen.addresses, networkInterfaces()).map((address) => ({
+      address,
+      port: listen.port,
+    }));
+    let isTold = false;
+    while (this.#state === 'starting' && !this.#objects.isKnown && isServed(endpoints)) {
+      const reason = 'the cluster is not listed, and another process serves the port';
+      if (!isTold) this.#dependencies.log.warn('sockets not opened', { reason });
+      isTold = true;
+      await this.#wait(SERVED_CHECK_INTERVAL);
+    }
   }
 
   /** Waits for a time, or until the server is stopped. */

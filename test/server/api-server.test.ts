@@ -138,7 +138,28 @@ describe('a takeover', () => {
     expect(await a(serving, 'web')).toBe('10.96.0.10');
   });
 
-  it('opens them at the end of the initial sync all the same', async () => {
+  it('does not join a process that knows more', async () => {
+    const double = await startApiServer();
+    const before = await serve(double.url);
+    const port = String(before.port);
+    const url = `http://127.0.0.1:${await findFreePort()}`;
+    const flags = [
+      '--dns-port',
+      port,
+      '--healthz-port',
+      '127.0.0.1:0',
+      '--upstream=none',
+      '--log-format=json',
+    ];
+    const bound = ['--dns-bind-address', before.address, '--kube-master-url', url];
+    const next = runPortolan(['serve', ...flags, ...bound, '--takeover', '--initial-sync-timeout', '100ms']);
+    await next.heard('sockets not opened');
+    for (let turn = 0; turn < 20; turn += 1) expect(await a(before, 'web')).toBe('10.96.0.10');
+    before.program.signal('SIGTERM');
+    await next.heard('serving');
+  });
+
+  it('opens them at the end of the initial sync where nobody serves', async () => {
     const serving = await serve(
       `http://127.0.0.1:${await findFreePort()}`,
       ...['--takeover', '--initial-sync-timeout', '300ms'],

@@ -301,7 +301,7 @@ export const SERVE_FLAGS = [
     value: 'none',
     help: 'share a port that another process serves, once the cluster is listed',
     details:
-      'Without it a port in use is an error. Sockets are opened when the cluster is listed, or at the end of the initial sync.',
+      'Without it a port in use is an error. Sockets are opened when the cluster is listed; if no other process serves the port, at the end of the initial sync at the latest.',
     group: LISTEN,
   },
   {
