@@ -9,10 +9,20 @@ export const sharedOptions = {
   hookTimeout: 60_000,
 };
 
+/** Files of the soak suite: those that take the whole machine, or tens of seconds for faults and outages. */
+export const soakFiles = [
+  'test/soak/**/*.test.ts',
+  'test/faults/**/*.test.ts',
+  'test/etcd/faults.test.ts',
+  'test/healthz/hostile-connections.test.ts',
+  'test/kube2sky/kube2sky.test.ts',
+  'test/node-cache/network.test.ts',
+];
+
 export default defineConfig({
   test: {
-    // Two even on two cores: scenarios wait for processes most of the time.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Three even on two cores: scenarios wait for processes most of the time.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     projects: [
       // Unit tests share one module graph, which takes a third of the processor time of one graph for each file.
       { test: { ...sharedOptions, name: 'unit', include: ['src/**/*.test.ts'], isolate: false } },
@@ -21,7 +31,7 @@ export default defineConfig({
           ...sharedOptions,
           name: 'scenarios',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/soak/**'],
+          exclude: soakFiles,
         },
       },
     ],

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import { sharedOptions } from './vitest.config.ts';
+import { sharedOptions, soakFiles } from './vitest.config.ts';
 
 export default defineConfig({
   // One file at a time: each of them takes the whole machine.
-  test: { ...sharedOptions, include: ['test/soak/**/*.test.ts'], fileParallelism: false },
+  test: { ...sharedOptions, include: soakFiles, fileParallelism: false },
 });
