@@ -3,9 +3,9 @@
  */
 import { parseRecord } from '../../../src/sources/zone-files/zone-file.ts';
 import { formatAddress } from '../../../src/wire/address.ts';
-import { parseName, toKey } from '../../../src/wire/name.ts';
+import { parseName, ROOT, toKey } from '../../../src/wire/name.ts';
 import { presentRecord } from '../../../src/wire/present.ts';
-import type { EdnsOption, ResourceRecord } from '../../../src/wire/types.ts';
+import { type EdnsOption, type RecordData, type ResourceRecord, TYPE } from '../../../src/wire/types.ts';
 
 /** @throws Error for a line that is no record: a mistake of the case */
 export function readRecord(line: string): ResourceRecord {
@@ -16,7 +16,17 @@ export function readRecord(line: string): ResourceRecord {
 
 /** `name ttl class type data`, the owner in lower case. */
 export function describeRecord(record: ResourceRecord): string {
-  return presentRecord({ ...record, name: toKey(record.name) });
+  return presentRecord({ ...record, name: toKey(record.name), data: dataOfAnyClass(record.data) });
+}
+
+/** Addresses and ports are written as in class IN, which our decoder does in no other class. */
+function dataOfAnyClass(data: RecordData): RecordData {
+  if (data.kind !== 'unknown') return data;
+  const octets = Buffer.from(data.bytes);
+  if (data.type === TYPE.A && octets.length === 4) return { kind: 'A', address: octets.join('.') };
+  if (data.type !== TYPE.SRV || octets.length !== 7 || octets[6] !== 0) return data;
+  const [priority, weight, port] = [0, 2, 4].map((at) => octets.readUInt16BE(at));
+  return { kind: 'SRV', priority: priority ?? 0, weight: weight ?? 0, port: port ?? 0, target: ROOT };
 }
 
 /** The same of a line of a recording, in our own words where it can be read. */

@@ -73,7 +73,9 @@ it('a flood costs no answer of the table, and no memory beyond its bounds', {
       `resident MiB ${denied.resident.join(' ')}, then ${silent.resident.join(' ')}`,
   );
   expect(load).toMatchObject({ wrong: 0, refused: 0, answered: load.asked - load.lost });
-  expect(load.lost).toBeLessThanOrEqual(dropped);
+  // All clients share an address: where the flood fills the receive buffer, the server drops packets of any of them.
+  const shed = await readMetric(serving, 'portolan_udp_shed_total');
+  expect(load.lost).toBeLessThanOrEqual(dropped + shed);
   expect(load.answered).toBeGreaterThan(load.asked / 2);
   expect(denied.answered).toBeGreaterThan(0);
   // Servers that are down are not waited for: clients are refused at once, while one query tests the servers.
