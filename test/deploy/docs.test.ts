@@ -68,7 +68,8 @@ describe.each(PAGES)('%s', (page) => {
         ],
       );
       expect(flags.map(([name]) => `--${name}`).length, words).toBe(words.split('--').length - 1);
-      for (const [name] of flags) expect(['dnsServerIp', 'domain', 'image', 'layout']).toContain(name);
+      for (const [name] of flags)
+        expect(['dnsServerIp', 'domain', 'image', 'layout', 'like']).toContain(name);
       expect(planFromManifestsFlags(Object.fromEntries(flags), '1.0.0').kind, words).toBe('good');
     }
   });
