@@ -4,8 +4,7 @@
  *
  * The main thread keeps what is policy: it says which server is asked, how long a reply may take and how many queries may be under
  * way, puts the replies into the cache, and takes over each question that is not answered plainly: one that is overdue, whose reply
- * is truncated, an error or not understood, or that the network refused. A slot changes from waiting to answered or taken over once,
- * so exactly one of the two threads answers its clients.
+ * is truncated, an error or not understood, or that the network refused. A slot is answered or taken over, never both.
  */
 import { PacketBatch } from '../../socket/batch.ts';
 import { ECONNREFUSED, MSG_DONTWAIT } from '../../socket/linux.ts';
@@ -45,6 +44,7 @@ export class ReaderForwarder implements SocketKeeper {
   readonly #refusals = new RefusedQueries();
   #replies = new PacketBatch(0);
   #policy = 0;
+  #generation = 0;
   #route: OpenRoute | undefined;
   #exceptions: NameExceptions;
   #tickets = 0;
@@ -99,8 +99,9 @@ export class ReaderForwarder implements SocketKeeper {
   /** Begins a batch of packets. @param now of the clock's monotonic time */
   begin(now: number): void {
     this.#now = now;
-    if (this.#words.policy === this.#policy) return;
-    const policy = this.#owner.receivePolicy();
+    // Before the policy: what an older policy led to must not count as of a newer generation.
+    this.#generation = this.#words.generation;
+    const policy = this.#words.policy === this.#policy ? undefined : this.#owner.receivePolicy();
     if (policy !== undefined) this.#follow(policy);
   }
 
@@ -126,8 +127,7 @@ export class ReaderForwarder implements SocketKeeper {
     const pending = this.#pending;
     const { question } = this.#open;
     const hash = question.hashOfQuestion(0);
-    const { generation } = this.#words;
-    const known = this.#findKnown(question, hash, generation);
+    const known = this.#findKnown(question, hash);
     const slot = known >= 0 ? known : this.#ask(route, question, hash, packets.startOf(index));
     if (slot < 0 || pending.state[slot] === STATE.TAKEN_OVER || !pending.hasRoomForClient) return false;
     const client = pending.join(slot, packets, index, packets.lengthOf(index), socket);
@@ -143,9 +143,9 @@ export class ReaderForwarder implements SocketKeeper {
   }
 
   /** The slot of an equal question, or -1. */
-  #findKnown(question: QuestionReader, hash: number, generation: number): number {
+  #findKnown(question: QuestionReader, hash: number): number {
     const pending = this.#pending;
-    const slot = pending.find(question, hash, generation);
+    const slot = pending.find(question, hash, this.#generation);
     if (slot < 0 || pending.state[slot] !== STATE.ANSWERED) return slot;
     // Once its record was taken, another may lie there.
     if (!this.#fills.isTaken(pending.fillEnd[slot] ?? 0)) return slot;
@@ -165,7 +165,7 @@ export class ReaderForwarder implements SocketKeeper {
       this.#sockets.release(socket);
       return -1;
     }
-    pending.generation[slot] = words.generation;
+    pending.generation[slot] = this.#generation;
     pending.askedAt[slot] = this.#now;
     pending.dueAt[slot] = this.#now + words.timeout;
     this.#count(COUNT.sent);

@@ -148,6 +148,9 @@ export class Resolver {
     for (const domain of domains) this.forget(domain);
     this.#forwarder.change(settings.forward);
     this.#readerPath?.update();
+    // Readers have asked by the former policy until now.
+    this.#generation += 1;
+    this.#readerPath?.noteGeneration();
   }
 
   /** Forgets what is cached of a name and all below it. @returns how many answers that were */
