@@ -16,7 +16,11 @@ export const soakFiles = [
   'test/etcd/faults.test.ts',
   'test/healthz/hostile-connections.test.ts',
   'test/kube2sky/kube2sky.test.ts',
+  'test/local-data/changing-files.test.ts',
+  'test/local-data/side-by-side.test.ts',
   'test/node-cache/network.test.ts',
+  'test/pod/pod-three.test.ts',
+  'test/table/torture.test.ts',
 ];
 
 export default defineConfig({
