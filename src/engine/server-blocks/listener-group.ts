@@ -6,9 +6,10 @@
  * no other.
  */
 import type { Log } from '../../base/log.ts';
-import type { Answer } from '../../chain/answer.ts';
+import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
 import { type Client, Query, type QuerySite } from '../../chain/query.ts';
+import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import type { HandleQuery } from '../../listen/types.ts';
 import { parentOf, ROOT } from '../../wire/name.ts';
 import type { Asked, Query as ParsedQuery } from '../../wire/query.ts';
@@ -117,17 +118,7 @@ function encodeRejection(asked: Asked, rcode: number, client: Client): Uint8Arra
   return encodeAnswer(asked, { header: asked.header, edns: undefined }, rejection(rcode), client);
 }
 
-function rejection(rcode: number): Exclude<Answer, { kind: 'drop' }> {
-  return {
-    kind: 'message',
-    rcode,
-    authoritative: false,
-    truncated: false,
-    recursionAvailable: false,
-    authenticData: false,
-    answers: [],
-    authorities: [],
-    additionals: [],
-    ...(rcode === RCODE.BADVERS && { edns: { udpSize: 0, dnssecOk: false, options: [] } }),
-  };
+function rejection(rcode: number): WholeAnswer {
+  if (rcode !== RCODE.BADVERS) return { ...EMPTY_ANSWER, rcode };
+  return { ...EMPTY_ANSWER, rcode, edns: { udpSize: 0, dnssecOk: false, options: [] } };
 }
