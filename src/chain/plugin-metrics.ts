@@ -2,8 +2,22 @@
  * The metrics of plugins, under CoreDNS's names: one registry for the process, whatever plans come and go, so that nothing that
  * was counted is counted anew.
  */
-import { Counter, Gauge, Registry } from 'prom-client';
+import type { Counter as CounterOf, Gauge as GaugeOf, Registry as RegistryOf } from 'prom-client';
 import { BulkHistogram } from './bulk-histogram.ts';
+import { Counter, Gauge, Registry } from './prometheus.ts';
+
+/** A family with its values now. */
+export interface FamilyValues {
+  readonly name: string;
+  readonly values: readonly FamilyValue[];
+}
+
+export interface FamilyValue {
+  readonly value: number;
+  readonly labels: Readonly<Partial<Record<string, string | number>>>;
+  /** Of a histogram: the name with `_bucket`, `_sum` or `_count`. */
+  readonly metricName?: string;
+}
 
 interface Family {
   readonly name: string;
@@ -16,11 +30,11 @@ export class PluginMetrics {
   #collect: () => void = () => {};
 
   /** The family of this name, made at its first use. One without labels is there with 0 from then on. */
-  counter(name: string, help: string, labels: readonly string[] = []): Counter {
+  counter(name: string, help: string, labels: readonly string[] = []): CounterOf {
     return this.#find(Counter, { name, help, labels }, (settings) => new Counter(settings));
   }
 
-  gauge(name: string, help: string, labels: readonly string[] = []): Gauge {
+  gauge(name: string, help: string, labels: readonly string[] = []): GaugeOf {
     return this.#find(Gauge, { name, help, labels }, (settings) => new Gauge(settings));
   }
 
@@ -35,6 +49,13 @@ export class PluginMetrics {
     this.#collect = collect;
   }
 
+  /** All families, for those who show them under other names. */
+  async families(): Promise<readonly FamilyValues[]> {
+    this.#collect();
+    // What the library says of a family holds more than its types do: the names of a histogram's samples.
+    return (await this.#registry.getMetricsAsJSON()) as unknown as readonly FamilyValues[];
+  }
+
   /** In the text format of Prometheus. */
   render(): Promise<string> {
     this.#collect();
@@ -44,7 +65,7 @@ export class PluginMetrics {
   #find<Kind>(
     kind: abstract new (...settings: never[]) => Kind,
     { name, help, labels }: Family,
-    make: (settings: { name: string; help: string; labelNames: string[]; registers: Registry[] }) => Kind,
+    make: (settings: { name: string; help: string; labelNames: string[]; registers: RegistryOf[] }) => Kind,
   ): Kind {
     const known: unknown = this.#registry.getSingleMetric(name);
     if (known instanceof kind) return known;

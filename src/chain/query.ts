@@ -69,7 +69,7 @@ export class Query {
   readonly #client: Client;
   readonly #site: QuerySite;
   readonly #mark: SharedState;
-  readonly #response: { repeated: RepeatedParts; question: Question };
+  readonly #response: { repeated: RepeatedParts; question: Question; answeredBy: string };
   /** How many other questions led to this one: aliases may lead in a circle. */
   readonly #depth: number;
 
@@ -95,7 +95,9 @@ export class Query {
     this.#mark =
       origin === undefined ? { clientWasRead: false, isDerived: true, furtherQueries: 0 } : origin.#mark;
     this.#response =
-      hasOwnResponse || origin === undefined ? { repeated: asked, question } : origin.#response;
+      hasOwnResponse || origin === undefined
+        ? { repeated: asked, question, answeredBy: '' }
+        : origin.#response;
     this.#asked = asked;
     this.#depth = origin === undefined ? 0 : origin.#depth + (origin.question === question ? 0 : 1);
   }
@@ -187,6 +189,16 @@ export class Query {
   /** Says which question the handlers behind see in place of that of the client, for logs and metrics. */
   noteRewritten(question: Question): void {
     this.#response.question = question;
+  }
+
+  /** Says which handler has the query now: the last one that had it has answered it. Empty: none did. */
+  noteHandler(name: string): void {
+    this.#response.answeredBy = name;
+  }
+
+  /** The name of the handler that answered, for metrics. */
+  get answeredBy(): string {
+    return this.#response.answeredBy;
   }
 
   /** The question as handlers have rewritten it: errors are logged with it, as in CoreDNS. */

@@ -13,6 +13,7 @@ import { describeCorefileProblem } from '../config/corefile/syntax/findings.ts';
 import { type MakeServerBlocks, ServerBlocks } from '../engine/server-blocks/server-blocks.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
+import { CoreDnsMetrics } from '../server/coredns/coredns-metrics.ts';
 import { Server } from '../server/server.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
 import { PortInUseError, SocketError } from '../socket/socket-error.ts';
@@ -88,10 +89,10 @@ function reloadCorefile(conf: string | undefined): CorefileText {
   }
 }
 
-function readText({ file, text }: CorefileText, { port }: RunPlan): CorefileReading {
+function readText({ file, text }: CorefileText, { port, compat = '1.14' }: RunPlan): CorefileReading {
   return readCorefile(text, {
     file,
-    profile: '1.14',
+    profile: compat,
     defaultPort: Number(port),
     environment: process.env,
     files: DISK_FILES,
@@ -107,7 +108,7 @@ interface Run {
 }
 
 async function runUntilStopped(
-  { isQuiet, pidFile }: RunPlan,
+  { isQuiet, pidFile, compat, metricsCompat }: RunPlan,
   { reading, read, steps }: Run,
 ): Promise<number> {
   const { blocks } = reading;
@@ -118,15 +119,18 @@ async function runUntilStopped(
   const frontEnd = new CoreDnsFrontEnd({
     reading,
     takeover,
+    isStrict: compat !== undefined,
     read,
     onServing: () => {
       if (!isQuiet) write([...startLines(blocks), corednsBanner()].join('\n'));
     },
     metrics: () => server.engine.metrics,
+    metricsText: () => metrics.render(),
     notReady: () => server.engine.serverBlocks?.notReady ?? [],
     ...dependencies,
   });
   const server = new Server(frontEnd, { ...dependencies, makeServerBlocks });
+  const metrics = new CoreDnsMetrics(server, metricsCompat);
   showBuild(server);
   const stopped = followSignals(server, log);
   // Timers alone keep no process alive.

@@ -67,7 +67,8 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     await corefile.start();
     await network.prepare();
     const { corefile: conf, port, pidFile, isQuiet } = plan;
-    const command = { kind: 'run', conf, port: String(port), pidFile, isQuiet } as const;
+    const noCompat = { compat: undefined, metricsCompat: undefined } as const;
+    const command = { kind: 'run', conf, port: String(port), pidFile, isQuiet, ...noCompat } as const;
     const onServing = (serving: Server) => {
       server = serving;
       errors.countInto(serving.engine.metrics);

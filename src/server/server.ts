@@ -101,6 +101,11 @@ export class Server {
     return this.#starting;
   }
 
+  /** Of the program. */
+  get version(): string {
+    return this.#dependencies.version;
+  }
+
   /** What answers. */
   get engine(): Engine<Following> {
     return this.#engine;

@@ -176,7 +176,7 @@ describe('the Corefile of kubeadm', () => {
         );
       return [
         of(`coredns_dns_requests_total{${labels},proto="udp",family="1",type="A"}`),
-        of(`coredns_dns_responses_total{${labels},rcode="NOERROR",plugin="errors"}`),
+        of(`coredns_dns_responses_total{${labels},rcode="NOERROR",plugin="kubernetes"}`),
         of(`coredns_dns_request_duration_seconds_count{${labels}}`),
         of(`coredns_dns_response_size_bytes_count{${labels},proto="udp"}`),
       ];

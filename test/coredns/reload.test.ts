@@ -61,6 +61,10 @@ it('takes over a changed Corefile, and keeps what it can', async () => {
   await reload('b.test {\n  whoam\n}\n', /SIGUSR1: starting with listener file descriptors: .*'whoam'/);
   expect((await ask(second, 'b.test.', 'A')).header.rcode).toBe(0);
   expect(await get(health, '/health')).toBe('200 OK');
+  expect(await get(health, '/ready')).toMatch(
+    /^200 OK\nCorefile changed but reload failed: .*Unknown directive 'whoam'\n$/,
+  );
+  expect(await get(metrics, '/metrics')).toMatch(/^process_cpu_seconds_total \d/m);
 
   program.signal('SIGTERM');
   expect((await program.exit).code).toBe(0);

@@ -19,13 +19,20 @@ export function findOptions<Name extends PluginName>(
   return plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
 }
 
-/**
- * @param blocks of a Corefile without problems
- * @param takeover whether ports that another process serves are joined
- */
-export function compileCorefile(blocks: readonly ServerBlock[], takeover = false): ServerPlan {
+export interface CompileSettings {
+  /** Whether ports that another process serves are joined. */
+  readonly takeover: boolean;
+  /** Whether everything is as in CoreDNS, also where we differ on purpose. */
+  readonly isStrict: boolean;
+}
+
+/** @param blocks of a Corefile without problems */
+export function compileCorefile(
+  blocks: readonly ServerBlock[],
+  { takeover = false, isStrict = false }: Partial<CompileSettings> = {},
+): ServerPlan {
   return {
-    engine: compileEngine(compileServerBlocks(blocks)),
+    engine: compileEngine(compileServerBlocks(blocks, isStrict)),
     listen: { kind: 'groups' },
     udpReaders: 1,
     takeover,
@@ -49,8 +56,9 @@ function listEndpoints(block: ServerBlock): readonly EndpointPlan[] {
   ];
 }
 
-function compileServerBlocks(blocks: readonly ServerBlock[]): ServerBlocksPlan {
+function compileServerBlocks(blocks: readonly ServerBlock[], isStrict: boolean): ServerBlocksPlan {
   return {
+    isStrict,
     blocks: blocks.map(({ keys, plugins }) => ({
       zones: [...new Set(keys.map(({ zone }) => zone))],
       plugins,

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { readCoreDnsFlags } from './coredns-flags.ts';
 
 const read = (line: string) => readCoreDnsFlags(line === '' ? [] : line.split(' '));
-const run = { kind: 'run', conf: undefined, port: '53', pidFile: undefined, isQuiet: false };
+const run = {
+  kind: 'run',
+  conf: undefined,
+  port: '53',
+  pidFile: undefined,
+  isQuiet: false,
+  compat: undefined,
+  metricsCompat: undefined,
+};
 
 describe('readCoreDnsFlags', () => {
   const cases: readonly (readonly [string, unknown])[] = [
@@ -13,6 +21,8 @@ describe('readCoreDnsFlags', () => {
     ['-dns.port 1053', { ...run, port: '1053' }],
     ['-dns.port=1 -p 2', { ...run, port: '2' }],
     ['-pidfile /run/pid -quiet=false --', { ...run, pidFile: '/run/pid' }],
+    ['-compat 1.13 --metrics-compat=1.6', { ...run, compat: '1.13', metricsCompat: '1.6' }],
+    ['-compat= -metrics-compat=', run],
     ['-version -plugins', { kind: 'version' }],
     ['-plugins', { kind: 'plugins' }],
     [
@@ -25,10 +35,14 @@ describe('readCoreDnsFlags', () => {
 
   const help = [
     'Usage of coredns:',
+    '  -compat string',
+    '    \tVersion of CoreDNS to keep to without a difference: 1.13, 1.14',
     '  -conf string',
     '    \tCorefile to load (default "Corefile")',
     '  -dns.port string',
     '    \tDefault port (default "53")',
+    '  -metrics-compat string',
+    '    \tVersion of CoreDNS whose names of metrics are shown too: 1.6, 1.10',
     '  -p string',
     '    \tDefault port (default "53")',
     '  -pidfile string',
@@ -45,6 +59,8 @@ describe('readCoreDnsFlags', () => {
     ['-nosuchflag', 'flag provided but not defined: -nosuchflag'],
     ['-pidfile', 'flag needs an argument: -pidfile'],
     ['-quiet=maybe', 'invalid boolean value "maybe" for -quiet: parse error'],
+    ['-compat 1.12', 'invalid value "1.12" for flag -compat: one of 1.13, 1.14'],
+    ['-metrics-compat=2', 'invalid value "2" for flag -metrics-compat: one of 1.6, 1.10'],
     ['-=x', 'bad flag syntax: -=x'],
   ];
   for (const [line, fault] of faults)

@@ -1,8 +1,10 @@
 /**
  * The command line of CoreDNS, as Go's package flag takes it: one dash or two, values behind `=` or as the next word, and no
- * flags behind the first word that is none.
+ * flags behind the first word that is none. Beside its flags there are two of our own, `-compat` and `-metrics-compat`.
  */
 import { parseGoBoolean } from '../flags/go-flags.ts';
+import { FORMER_NAMES, type FormerNames } from '../server/former-names.ts';
+import { ORDER_PROFILES, type OrderProfile } from './plugin-order.ts';
 
 export type CoreDnsCommand =
   | {
@@ -14,6 +16,10 @@ export type CoreDnsCommand =
       readonly pidFile: string | undefined;
       /** Neither zones nor version are printed at start. */
       readonly isQuiet: boolean;
+      /** The version that is kept to in everything, also where we differ on purpose. */
+      readonly compat: OrderProfile | undefined;
+      /** The version whose names of metrics are shown beside those of today. */
+      readonly metricsCompat: FormerNames | undefined;
     }
   | { readonly kind: 'version' | 'plugins' }
   /** The text goes to standard error, then the program ends. */
@@ -21,7 +27,7 @@ export type CoreDnsCommand =
 
 const DEFAULT_PORT = '53';
 
-type TextName = 'conf' | 'port' | 'pidfile';
+type TextName = 'conf' | 'port' | 'pidfile' | 'compat' | 'metricsCompat';
 type SwitchName = 'plugins' | 'quiet' | 'version';
 type Values = Record<TextName, string> & Record<SwitchName, boolean>;
 
@@ -32,8 +38,18 @@ type CoreDnsFlag = { readonly help: string } & (
 
 /** By name: what it sets, and its line of the help. Two names set the port. */
 const FLAGS: Readonly<Record<string, CoreDnsFlag>> = {
+  compat: {
+    sets: 'compat',
+    isSwitch: false,
+    help: `Version of CoreDNS to keep to without a difference: ${ORDER_PROFILES.join(', ')}`,
+  },
   conf: { sets: 'conf', isSwitch: false, help: 'Corefile to load (default "Corefile")' },
   'dns.port': { sets: 'port', isSwitch: false, help: 'Default port (default "53")' },
+  'metrics-compat': {
+    sets: 'metricsCompat',
+    isSwitch: false,
+    help: `Version of CoreDNS whose names of metrics are shown too: ${FORMER_NAMES.join(', ')}`,
+  },
   p: { sets: 'port', isSwitch: false, help: 'Default port (default "53")' },
   pidfile: { sets: 'pidfile', isSwitch: false, help: 'Path to write pid file' },
   plugins: { sets: 'plugins', isSwitch: true, help: 'List installed plugins' },
@@ -47,6 +63,8 @@ export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
     conf: '',
     port: DEFAULT_PORT,
     pidfile: '',
+    compat: '',
+    metricsCompat: '',
     plugins: false,
     quiet: false,
     version: false,
@@ -68,13 +86,30 @@ export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
   if (values.version) return { kind: 'version' };
   if (values.plugins) return { kind: 'plugins' };
   const { conf, port, pidfile, quiet } = values;
+  const compat = choose('compat', values.compat, ORDER_PROFILES);
+  if (typeof compat === 'object') return compat;
+  const metricsCompat = choose('metrics-compat', values.metricsCompat, FORMER_NAMES);
+  if (typeof metricsCompat === 'object') return metricsCompat;
   return {
     kind: 'run',
     conf: conf === '' ? undefined : conf,
     port,
     pidFile: pidfile === '' ? undefined : pidfile,
     isQuiet: quiet,
+    compat,
+    metricsCompat,
   };
+}
+
+/** @returns one of the values, undefined for none, or how the program ends */
+function choose<Value extends string>(
+  name: string,
+  text: string,
+  values: readonly Value[],
+): Value | undefined | CoreDnsCommand {
+  const chosen = values.find((value) => value === text);
+  if (chosen !== undefined || text === '') return chosen;
+  return usage(`invalid value ${JSON.stringify(text)} for flag -${name}: one of ${values.join(', ')}`);
 }
 
 /** @returns how many words were taken, or how the program ends */

@@ -8,6 +8,8 @@ export interface ServerBlocksPlan {
   readonly blocks: readonly ServerBlockPlan[];
   /** Each with a name of its own. */
   readonly groups: readonly ListenerGroupPlan[];
+  /** Whether blocks do as CoreDNS does also where that harms: none of the differences that are meant. */
+  readonly isStrict: boolean;
 }
 
 export interface ServerBlockPlan {
@@ -44,4 +46,4 @@ export interface SitePlan {
   readonly block: number;
 }
 
-export const NO_SERVER_BLOCKS: ServerBlocksPlan = { blocks: [], groups: [] };
+export const NO_SERVER_BLOCKS: ServerBlocksPlan = { blocks: [], groups: [], isStrict: false };

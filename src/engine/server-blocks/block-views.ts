@@ -17,6 +17,8 @@ export interface ViewedBlock {
   readonly plan: ServerBlockPlan;
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
+  /** Whether its `cache` keeps what is said of the cluster, however old it gets: as in CoreDNS. */
+  readonly isStrict: boolean;
 }
 
 export interface BlockViewsDependencies {
@@ -33,11 +35,14 @@ const NOTHING: ViewSettings = {
   recursionAvailable: false,
   rotatesAddresses: false,
 };
-/** For the chain: what is asked rarely, and has rules of its own there. TXT is `dns-version`, the one name with another TTL. */
+/**
+ * For the chain: what is asked rarely, and has rules of its own there. TXT is `dns-version`, the one name with another TTL; NS is not
+ * told where the name server has no address.
+ */
 const RARE_TYPES: AskRule = {
   name: { kind: 'any' },
   // DS, DNSKEY, RRSIG, NSEC, NSEC3
-  types: new Set([TYPE.TXT, TYPE.ANY, TYPE.DS, 46, 47, 48, 50]),
+  types: new Set([TYPE.TXT, TYPE.ANY, TYPE.NS, TYPE.DS, 46, 47, 48, 50]),
 };
 const NO_GROUP: ListenerGroupViews = { prefixes: [], others: { kind: 'asked' } };
 
@@ -107,7 +112,8 @@ export class BlockViews {
 }
 
 /** Whether there are names that readers answer as the chain would. */
-function mayBeRead({ plan, handlers }: ViewedBlock): boolean {
+function mayBeRead({ plan, handlers, isStrict }: ViewedBlock): boolean {
+  if (isStrict && handlers.some(({ name }) => name === 'cache')) return false;
   const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');
   const before = handlers.slice(0, lastPublisher);
   return (

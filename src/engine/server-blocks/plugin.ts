@@ -46,4 +46,8 @@ export interface PluginContext {
   readonly metrics: PluginMetrics;
   /** The names of the block's handlers, in order; whole once the block is. */
   readonly handlerNames: () => readonly string[];
+  /** Whether the plan has a listener at an address and port, so that what is sent there comes to us. */
+  readonly listensAt: (address: string, port: number) => boolean;
+  /** Whether plugins do as CoreDNS does also where that harms. */
+  readonly isStrict: boolean;
 }

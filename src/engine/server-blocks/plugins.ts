@@ -58,7 +58,8 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
     return { handler: errors.handler, stop: () => errors.stop() };
   },
   file: (options, context) => new File(options, { ...context, chain: context.lookUp }),
-  forward: (options, context) => new Forward(options, context),
+  forward: (options, context) =>
+    new Forward(options, { ...context, ...(!context.isStrict && { isOurselves: context.listensAt }) }),
   header: plainly(createHeaderHandler),
   health: setting,
   hosts: (options, context) => new Hosts(options, context),
@@ -75,9 +76,12 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   multisocket: setting,
   nsid: plainly((options) => createNsidHandler(options, hostname())),
   pprof: setting,
-  prometheus: plainly((_, { handlerNames, ...context }) => {
+  prometheus: plainly((_, { handlerNames, isStrict, ...context }) => {
     const pluginBehind = () => handlerNames()[handlerNames().indexOf('prometheus') + 1] ?? '';
-    return createPrometheusHandler({ ...context, pluginBehind });
+    return createPrometheusHandler({
+      ...context,
+      pluginOf: isStrict ? pluginBehind : ({ answeredBy }) => answeredBy,
+    });
   }),
   ready: setting,
   reload: setting,

@@ -47,6 +47,7 @@ interface RunningBlock {
   readonly plugins: readonly RunningPlugin[];
   readonly handlers: readonly Handler[];
   readonly chain: Chain;
+  readonly isStrict: boolean;
 }
 
 /** Milliseconds. A resolver asks again after 5 s. */
@@ -71,7 +72,7 @@ export class ServerBlocks {
       table,
       numberOf,
       outcomesOf: (server, zone, { handlers }) =>
-        counts.outcomesOf(server, zone, pluginBehindCounter(handlers)),
+        counts.outcomesOf(server, zone, pluginOfReaders(handlers, plan.isStrict)),
     });
     const serverOf = (index: number) =>
       plan.groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
@@ -160,6 +161,9 @@ export class ServerBlocks {
       chain: (query) => chain(query),
       lookUp: (query) => this.#groups.get(query.site.server)?.ask(query) ?? { kind: 'refused' },
       handlerNames: () => namesOf(handlers),
+      listensAt: (address, port) =>
+        this.#plan.groups.some((group) => group.port === port && ['', address].includes(group.address)),
+      isStrict: this.#plan.isStrict,
       ...this.#dependencies,
     };
     const plugins = plan.plugins.map((each) => ({ name: each.name, plugin: makePlugin(each, context) }));
@@ -170,8 +174,11 @@ export class ServerBlocks {
       last === undefined
         ? { kind: 'refused' }
         : { kind: 'servfail', reason: `plugin/${last}: no next plugin found` };
-    chain = composeChain(handlers, () => end);
-    return { plan, plugins, handlers, chain };
+    chain = composeChain(handlers.map(noteHandler), (query) => {
+      query.noteHandler('');
+      return end;
+    });
+    return { plan, plugins, handlers, chain, isStrict: this.#plan.isStrict };
   }
 
   #makeGroup({ server, sites }: ServerBlocksPlan['groups'][number]): ListenerGroup {
@@ -190,12 +197,28 @@ export class ServerBlocks {
   }
 }
 
+/** The same handler, which leaves its name with each query that it sees. */
+function noteHandler(handler: Handler): Handler {
+  return {
+    ...handler,
+    handle(query, next) {
+      query.noteHandler(handler.name);
+      return handler.handle(query, next);
+    },
+  };
+}
+
 const namesOf = (handlers: readonly Handler[]): readonly string[] => handlers.map(({ name }) => name);
 
-/** The name that responses are counted under; undefined: the block does not count them. */
-function pluginBehindCounter(handlers: readonly Handler[]): string | undefined {
+/**
+ * The name that responses of readers are counted under: of several publishers the last. Strictly as in CoreDNS it is that of the
+ * handler behind `prometheus`. Undefined: the block does not count them.
+ */
+function pluginOfReaders(handlers: readonly Handler[], isStrict: boolean): string | undefined {
   const counter = handlers.findIndex(({ name }) => name === 'prometheus');
-  return counter < 0 ? undefined : (handlers[counter + 1]?.name ?? '');
+  if (counter < 0) return undefined;
+  const counted = isStrict ? handlers[counter + 1] : handlers.findLast(({ role }) => role === 'publisher');
+  return counted?.name ?? '';
 }
 
 /** Where a block has one of these, the other classes than IN are for it to answer. */

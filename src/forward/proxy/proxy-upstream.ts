@@ -168,10 +168,10 @@ export class ProxyUpstream {
   }
 }
 
-/** The message without its records, marked as truncated. */
-function headOf({ header, questions, edns }: Message): Message {
+/** The message without its records, its OPT record among them, marked as truncated. */
+function headOf({ header, questions }: Message): Message {
   const truncated = { ...header, truncated: true };
-  return { header: truncated, questions, answers: [], authorities: [], additionals: [], edns };
+  return { header: truncated, questions, answers: [], authorities: [], additionals: [], edns: undefined };
 }
 
 function writeCheck({ recursionDesired, domain }: HealthCheck): QueryMessage {

@@ -19,6 +19,10 @@ export interface StreamTransportOptions {
   readonly tls: TlsPeer | undefined;
   /** Milliseconds that a quiet connection is kept. Default: 10 s, 30 s with TLS. */
   readonly idle?: number;
+  /** Milliseconds after which a connection takes no more queries, however busy it is. Default: any time. */
+  readonly maxAge?: number;
+  /** Connections that are kept; there are never more than 4. Default: 4. */
+  readonly maxConnections?: number;
   readonly clock: Clock;
 }
 
@@ -52,6 +56,7 @@ export class StreamTransport implements Transport {
   readonly #options: StreamTransportOptions;
   #connections: StreamConnection<Entry>[] = [];
   readonly #leaving = new Set<StreamConnection<Entry>>();
+  readonly #openedAt = new WeakMap<StreamConnection<Entry>, number>();
   /** The last TLS session, so that a new connection needs one round trip and no certificate. */
   #session: Buffer | undefined;
 
@@ -97,14 +102,23 @@ export class StreamTransport implements Transport {
   }
 
   #pickConnection(): StreamConnection<Entry> {
+    this.#abandonOld();
+    const maxConnections = Math.min(this.#options.maxConnections ?? MAX_CONNECTIONS, MAX_CONNECTIONS);
     const usable = this.#connections.filter((connection) => connection.takesQueries);
     this.#connections = usable;
     let best = usable[0];
     for (const connection of usable) if (connection.load < (best?.load ?? 0)) best = connection;
-    if (best !== undefined && (best.load < FULL_LOAD || usable.length >= MAX_CONNECTIONS)) return best;
+    if (best !== undefined && (best.load < FULL_LOAD || usable.length >= maxConnections)) return best;
     const opened = this.#open();
     usable.push(opened);
     return opened;
+  }
+
+  #abandonOld(): void {
+    const { maxAge, clock } = this.#options;
+    if (maxAge === undefined) return;
+    for (const connection of this.#connections)
+      if (clock.monotonic() - (this.#openedAt.get(connection) ?? 0) > maxAge) this.#abandon(connection);
   }
 
   #open(): StreamConnection<Entry> {
@@ -118,6 +132,7 @@ export class StreamTransport implements Transport {
       idle,
       { closed: (code, entries, wasReady) => this.#closed(connection, code, entries, wasReady) },
     );
+    this.#openedAt.set(connection, clock.monotonic());
     return connection;
   }
 

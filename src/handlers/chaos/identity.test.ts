@@ -31,6 +31,13 @@ it('tells version, host name and authors', async () => {
   );
 });
 
+it('takes backslashes as those of a zone file', async () => {
+  expect(await ask('version.bind.', { version: 'a"b\\n\\\\c\\065' })).toBe(
+    'version.bind. 0 CH TXT "a\\"bn\\\\cA"',
+  );
+  expect(await ask('version.bind.', { version: '\\' })).toBe('version.bind. 0 CH TXT ""');
+});
+
 it('leaves all other questions alone', async () => {
   expect(await ask('version.bind.', {}, 'A')).toBe('passed');
   expect(await ask('version.bind.', {}, 'TXT', CLASS.IN)).toBe('passed');

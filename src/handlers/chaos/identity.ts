@@ -52,7 +52,19 @@ function tell({ question }: Query, texts: readonly string[] | undefined): Answer
     name: question.name,
     class: CLASS.CH,
     ttl: 0,
-    data: { kind: 'TXT', strings: [Buffer.from(text).subarray(0, MAX_OCTETS)] } as const,
+    data: { kind: 'TXT', strings: [octetsOf(text).subarray(0, MAX_OCTETS)] } as const,
   }));
   return { ...EMPTY_ANSWER, answers };
+}
+
+/** As text of a zone file: `\\DDD` is an octet, `\\X` is X, and a backslash at the end is nothing. */
+function octetsOf(text: string): Uint8Array {
+  const pieces = text.match(/\\\d{3}|\\.?|[^\\]+/gs) ?? [];
+  return Buffer.concat(
+    pieces.map((piece) => {
+      if (!piece.startsWith('\\')) return Buffer.from(piece);
+      const isOctet = piece.length === 4;
+      return isOctet ? Buffer.of(Number(piece.slice(1)) & 0xff) : Buffer.from(piece.slice(1));
+    }),
+  );
 }

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { addresses, makeQuery, told } from '../../chain/testing/queries.ts';
 import type { ProxyProtocol } from '../../forward/proxy/proxy-upstream.ts';
@@ -49,6 +51,7 @@ interface Seen {
 /** Servers by their addresses. The seen queries are those of clients, without checks of health. */
 async function forwardTo(rules: readonly Partial<ForwardRule>[], servers: Readonly<Record<string, Script>>) {
   const clock = new ManualClock();
+  const log = new RecordingLog();
   const seen: Seen[] = [];
   const transport = (server: string, protocol: ProxyProtocol): Transport => ({
     dropped: { strange: 0, otherQuestion: 0, otherCase: 0 },
@@ -73,6 +76,8 @@ async function forwardTo(rules: readonly Partial<ForwardRule>[], servers: Readon
     {
       clock,
       metrics: new PluginMetrics(),
+      log,
+      isOurselves: (address, port) => address === '127.0.0.53' && port === 53,
       random: () => 0,
       openTransports: ({ address }) => ({ udp: transport(address, 'udp'), tcp: transport(address, 'tcp') }),
     },
@@ -80,7 +85,7 @@ async function forwardTo(rules: readonly Partial<ForwardRule>[], servers: Readon
   await forward.start();
   const ask = (name: string) =>
     Promise.resolve(forward.handler.handle(makeQuery(name), () => addresses(name, '192.0.2.9')));
-  return { clock, seen, ask, asked: () => seen.map(({ server }) => server) };
+  return { clock, log, seen, ask, asked: () => seen.map(({ server }) => server) };
 }
 
 const at = (address: string) =>
@@ -181,4 +186,21 @@ it('asks by the protocol that the rule says', async () => {
   };
   expect(await protocols({ forceTcp: true, preferUdp: true })).toEqual(['tcp']);
   expect(await protocols({ preferUdp: true })).toEqual(['udp']);
+});
+
+it('leaves out servers of a file that are this one, and says so', async () => {
+  const folder = await makeTemporaryFolder();
+  const path = await folder.write('resolv.conf', 'nameserver 127.0.0.53\nnameserver 192.0.2.1\n');
+  const { ask, asked, log } = await forwardTo([{ upstreams: [{ kind: 'file', path }] }], {
+    '127.0.0.53': () => RCODE.SERVFAIL,
+    '192.0.2.1': () => RCODE.NOERROR,
+  });
+  await ask('a.example.');
+  expect(asked()).toEqual(['192.0.2.1']);
+  expect(log.records).toEqual([
+    expect.objectContaining({
+      level: 'warn',
+      message: `plugin/forward: ${path} names 127.0.0.53, which is this server: it is left out, 1 others are asked. Name the servers of the network.`,
+    }),
+  ]);
 });

@@ -2,6 +2,7 @@
  * Sends questions on to other servers as they came, and their replies back as they are.
  */
 import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
@@ -11,12 +12,15 @@ import { ProxyGroup, type ProxyOutcome } from '../../forward/proxy/proxy-group.t
 import { isWithin } from '../../wire/name.ts';
 import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
 import { countForwarding } from './forward-metrics.ts';
-import { type OpenTransports, openUpstreams } from './open-upstreams.ts';
+import { type IsOurselves, type OpenTransports, openUpstreams } from './open-upstreams.ts';
 import type { ForwardOptions, ForwardRule } from './options.ts';
 
 export interface ForwardDependencies {
   readonly clock: Clock;
   readonly metrics: PluginMetrics;
+  readonly log: Log;
+  /** Whether a server of a file is this one, so that it is left out. Default: none is. */
+  readonly isOurselves?: IsOurselves;
   /** How servers are reached; by sockets by default. */
   readonly openTransports?: OpenTransports;
   /** From 0 to below 1, for the choice of servers. */
@@ -55,11 +59,17 @@ export class Forward {
 
   /** Finds the servers. @throws UpstreamError */
   async start(): Promise<void> {
-    const { clock, metrics, openTransports, random = Math.random } = this.#dependencies;
+    const { clock, metrics, openTransports, isOurselves, log, random = Math.random } = this.#dependencies;
     const counts = countForwarding(metrics);
     for (const running of this.#rules) {
       const { rule } = running;
-      const upstreams = await openUpstreams(rule, { clock, events: counts, openTransports });
+      const upstreams = await openUpstreams(rule, {
+        clock,
+        events: counts,
+        openTransports,
+        isOurselves,
+        log,
+      });
       running.group = new ProxyGroup({
         ...{ rule, upstreams, clock, random },
         onAllDown: () => counts.allDown(),

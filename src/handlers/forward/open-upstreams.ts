@@ -5,6 +5,7 @@
 import { Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
 import { describeOtherName } from '../../forward/proxy/network-errors.ts';
 import { type ProxyEvents, type ProxyProtocol, ProxyUpstream } from '../../forward/proxy/proxy-upstream.ts';
 import { parseResolvConf } from '../../forward/resolv-conf.ts';
@@ -36,7 +37,12 @@ export interface OpenUpstreamsOptions {
   readonly events: ProxyEvents;
   /** By sockets by default. */
   readonly openTransports?: OpenTransports | undefined;
+  /** Whether a server of a file is this one, so that it is left out. Default: none is. */
+  readonly isOurselves?: IsOurselves | undefined;
+  readonly log: Log;
 }
+
+export type IsOurselves = (address: string, port: number) => boolean;
 
 /** Octets of the largest reply over UDP; what is larger counts as truncated. */
 const MAX_UDP_REPLY = 4096;
@@ -44,9 +50,15 @@ const MAX_UDP_REPLY = 4096;
 /** @throws UpstreamError where a name has no address */
 export async function openUpstreams(
   rule: ForwardRule,
-  { clock, events, openTransports = openSockets }: OpenUpstreamsOptions,
+  { clock, events, openTransports = openSockets, isOurselves = () => false, log }: OpenUpstreamsOptions,
 ): Promise<readonly ProxyUpstream[]> {
-  const places = (await Promise.all(rule.upstreams.map((upstream) => findPlaces(upstream, rule)))).flat();
+  const found = await Promise.all(
+    rule.upstreams.map(async (upstream) => {
+      const places = await findPlaces(upstream, rule);
+      return upstream.kind === 'file' ? withoutOurselves(upstream.path, places, isOurselves, log) : places;
+    }),
+  );
+  const places = found.flat();
   return places.map(
     (place) =>
       new ProxyUpstream({
@@ -85,6 +97,41 @@ function readPlaces(path: string): readonly UpstreamPlace[] {
   );
 }
 
+/** A file that names this server is that of a machine which asks itself, by us or by systemd-resolved. */
+function withoutOurselves(
+  path: string,
+  places: readonly UpstreamPlace[],
+  isOurselves: IsOurselves,
+  log: Log,
+): readonly UpstreamPlace[] {
+  const own = places.filter(({ address, port }) => isLoopback(address) && isOurselves(address, port));
+  if (own.length === 0) return places;
+  const rest = places.filter((place) => !own.includes(place));
+  const behind = rest.length === 0 ? readBehindStub() : [];
+  const names = own.map(({ address }) => address).join(', ');
+  const taken = behind.length > 0 ? `those of ${BEHIND_STUB} are asked` : `${rest.length} others are asked`;
+  log.warn(
+    `plugin/forward: ${path} names ${names}, which is this server: it is left out, ${taken}. Name the servers of the network.`,
+  );
+  return [...rest, ...behind];
+}
+
+/** Where systemd-resolved lists the servers that it asks itself. */
+const BEHIND_STUB = '/run/systemd/resolve/resolv.conf';
+
+function readBehindStub(): readonly UpstreamPlace[] {
+  try {
+    return readPlaces(BEHIND_STUB).filter(({ address }) => !isLoopback(address));
+  } catch {
+    return [];
+  }
+}
+
+/** That of Docker's own resolver leads to another process, whatever listens there. */
+function isLoopback(address: string): boolean {
+  return (address.startsWith('127.') && address !== '127.0.0.11') || address === '::1';
+}
+
 /** Milliseconds for each try of a look-up. */
 const LOOK_UP_TIMEOUT = 5000;
 
@@ -102,7 +149,7 @@ async function lookUp(name: string, resolvers: readonly string[]): Promise<reado
 }
 
 const openSockets: OpenTransports = (place, rule, clock) => {
-  const { sourceAddress, expire: idle } = rule;
+  const { sourceAddress, expire: idle, maxAge, maxIdleConnections } = rule;
   const peer = { address: place.address, port: place.port };
   if (place.scheme === 'https') {
     const transport = new HttpsTransport({ peer, tls: tlsOf(place, rule), method: rule.dohMethod });
@@ -111,6 +158,8 @@ const openSockets: OpenTransports = (place, rule, clock) => {
   const stream = (scheme: ForwardScheme) =>
     new StreamTransport({
       ...{ peer, sourceAddress, idle, clock },
+      ...(maxAge > 0 && { maxAge }),
+      ...(maxIdleConnections > 0 && { maxConnections: maxIdleConnections }),
       tls: scheme === 'tls' ? tlsOf(place, rule) : undefined,
     });
   if (place.scheme === 'tls') {

@@ -48,11 +48,13 @@ const OPTIONS: KubernetesOptions = {
 };
 
 interface Asked {
+  readonly isListed?: boolean;
+  readonly passesUnknown?: boolean;
   readonly options?: Partial<KubernetesOptions>;
   readonly objects?: readonly ClusterObject[];
 }
 
-function answering({ options = {}, objects = OBJECTS }: Asked = {}) {
+function answering({ options = {}, objects = OBJECTS, isListed = true, passesUnknown = false }: Asked = {}) {
   const all = { ...OPTIONS, ...options };
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
   const cluster = new Cluster(
@@ -75,13 +77,14 @@ function answering({ options = {}, objects = OBJECTS }: Asked = {}) {
     if (object.kind === 'Service') services.upsert(object);
     else if (object.kind === 'Namespace') namespaces.upsert(object);
   }
-  for (const store of [services, endpoints, namespaces]) store.listCompleted();
+  if (isListed) for (const store of [services, endpoints, namespaces]) store.listCompleted();
   cluster.settle();
   const outside = (name: string) => addresses(name, '192.0.2.80');
   const zones: ClusterZones = new ClusterZones({
     options: all,
     cluster,
     domain: OPTIONS.primaryZone,
+    passesUnknown,
     chain: (query) => zones.handle(query, () => outside(query.question.name)),
   });
   return async (name: string, type = 'A') =>
@@ -112,6 +115,13 @@ it('passes on what does not exist, within the zones of fallthrough', async () =>
   expect(await ask('nosuch.shop.svc.cluster.local.')).toEqual(['refused']);
   expect(await ask('nosuch.cluster.local.')).toEqual(['nxdomain', 'cluster.local.']);
   expect(await ask('96.10.in-addr.arpa.', 'PTR')).toEqual(['refused']);
+});
+
+it('passes on no name of a cluster that was not listed, unless it is to do as CoreDNS', async () => {
+  const unlisted = { isListed: false, options: { fallthrough: [key('cluster.local.')] } };
+  expect(await answering(unlisted)('nosuch.shop.svc.cluster.local.')).toEqual(['servfail']);
+  const passing = answering({ ...unlisted, passesUnknown: true });
+  expect(await passing('nosuch.shop.svc.cluster.local.')).toEqual(['refused']);
 });
 
 it('follows aliases inside its zones itself, and others through the server block', async () => {

@@ -24,6 +24,8 @@ export interface ClusterZonesOptions {
   readonly domain: NameKey;
   /** The whole server: for aliases that leave the zones. */
   readonly chain: Chain;
+  /** Whether missing names fall through before the cluster was listed. Default: no, they are SERVFAIL. */
+  readonly passesUnknown?: boolean;
 }
 
 interface ClusterZone extends ZoneTranslation {
@@ -43,14 +45,16 @@ export class ClusterZones {
   readonly #namespaces: ReadonlySet<string>;
   readonly #selectsNamespaces: boolean;
   readonly #fallthrough: ReadonlySet<NameKey>;
+  readonly #passesUnknown: boolean;
 
-  constructor({ options, cluster, domain, chain }: ClusterZonesOptions) {
+  constructor({ options, cluster, domain, chain, passesUnknown = false }: ClusterZonesOptions) {
     this.#cluster = cluster;
     this.#domain = domain;
     this.#chain = chain;
     this.#namespaces = new Set(options.namespaces);
     this.#selectsNamespaces = options.namespaceLabels !== undefined;
     this.#fallthrough = new Set(options.fallthrough);
+    this.#passesUnknown = passesUnknown;
     const { apexes } = cluster.names;
     this.#zones = options.zones
       .map((apex) => ({ apex, ...translateZone(apex, apexes.includes(apex) ? apex : domain) }))
@@ -64,7 +68,9 @@ export class ClusterZones {
     if (type === TYPE.AXFR || type === TYPE.IXFR) return { kind: 'refused' };
     const answer = await this.#answer(zone, query, query.question, 0);
     const isMissing =
-      answer.kind === 'nxdomain' || (answer.kind === 'nodata' && this.#isOnlyAbove(zone, query));
+      answer.kind === 'nxdomain' ||
+      (answer.kind === 'nodata' && this.#isOnlyAbove(zone, query)) ||
+      (answer.kind === 'servfail' && this.#passesUnknown && !this.#cluster.isKnown);
     return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : answer;
   }
 

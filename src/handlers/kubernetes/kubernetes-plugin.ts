@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
 import { namesWithin } from '../../chain/match.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import { type ClusterSinks, ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
 import { coreDns } from '../../kube/dialects/coredns/dialect.ts';
@@ -13,19 +14,24 @@ import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { observeRequests } from './api-requests.ts';
 import { ClusterZones } from './cluster-zones.ts';
 import { openCluster } from './open-cluster.ts';
 import type { KubernetesApi, KubernetesOptions } from './options.ts';
+import { observeChanges } from './programming-latency.ts';
 
 export interface KubernetesDependencies {
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: PluginMetrics;
   readonly table: TableWriter;
   /** The whole server. */
   readonly chain: Chain;
   /** Addresses that clients reach us at. */
   readonly ownAddresses: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Whether names of a cluster that was not listed yet fall through, as in CoreDNS. */
+  readonly isStrict: boolean;
   /** How the API server is reached; by sockets by default. */
   readonly connect?: (api: KubernetesApi) => Promise<Connection>;
 }
@@ -62,7 +68,8 @@ export class Kubernetes {
       publication: this.#publication,
     };
     this.#cluster = new Cluster(settings, table, clock, withoutNews(log));
-    const zones = new ClusterZones({ options, cluster: this.#cluster, domain, chain });
+    const passesUnknown = dependencies.isStrict;
+    const zones = new ClusterZones({ options, cluster: this.#cluster, domain, chain, passesUnknown });
     const parts = {
       name: 'kubernetes',
       questions: namesWithin(new Set(options.zones)),
@@ -85,7 +92,7 @@ export class Kubernetes {
     const { clock, log, environment } = this.#dependencies;
     const { connect = (which: KubernetesApi) => openCluster(which, { environment, clock }) } =
       this.#dependencies;
-    this.#connection = await connect(api);
+    this.#connection = observeRequests(await connect(api), api, this.#dependencies);
     this.#watch = new ClusterWatch({
       connection: this.#connection,
       sinks: this.#sinks(),
@@ -112,9 +119,10 @@ export class Kubernetes {
   #sinks(): ClusterSinks {
     const { services, endpoints, namespaces, pods } = this.#cluster;
     const { hasEndpoints, pods: podMode } = this.#options;
+    const isHeadless = (namespace: string, name: string) => this.#cluster.isHeadless(namespace, name);
     return {
       ...{ services, namespaces },
-      endpoints: hasEndpoints ? endpoints : undefined,
+      endpoints: hasEndpoints ? observeChanges(endpoints, { ...this.#dependencies, isHeadless }) : undefined,
       pods: podMode === 'verified' ? pods : undefined,
       markIncomplete: (isIncomplete) => this.#cluster.markIncomplete(isIncomplete),
     };

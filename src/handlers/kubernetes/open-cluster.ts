@@ -1,6 +1,7 @@
 /**
  * The connection to the API server that a `kubernetes` of a Corefile names.
  */
+import { access, stat } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import { RotatingFile } from '../../kube/api/connection/byte-source.ts';
 import { findCluster } from '../../kube/api/connection/find-cluster.ts';
@@ -24,7 +25,9 @@ export async function openCluster(
   { endpoint, tls, kubeconfig }: KubernetesApi,
   { environment, clock }: ClusterEnvironment,
 ): Promise<Connection> {
+  if (kubeconfig !== undefined) await checkKubeconfig(kubeconfig.path);
   if (kubeconfig === undefined && endpoint !== undefined) {
+    if (tls !== undefined) await checkFiles(tls);
     const server = readServerAddress(endpoint, 'plugin/kubernetes: cannot use endpoint');
     const file = (path: string) => new RotatingFile(path, clock);
     const user =
@@ -51,4 +54,46 @@ export async function openCluster(
   if (found.kind === 'none')
     throw new ClusterNotFoundError(`plugin/kubernetes: ${found.lookedFor.join('; ')}`);
   return found;
+}
+
+async function checkKubeconfig(path: string): Promise<void> {
+  try {
+    await stat(path);
+  } catch (error) {
+    throw new ClusterNotFoundError(`plugin/kubernetes: stat ${path}: ${reasonOf(error)}`);
+  }
+}
+
+/** All files that cannot be read, in one message. */
+async function checkFiles({
+  certificate,
+  key,
+  authorities,
+}: NonNullable<KubernetesApi['tls']>): Promise<void> {
+  const files = { 'client-cert': certificate, 'client-key': key, 'certificate-authority': authorities };
+  const faults = await Promise.all(
+    Object.entries(files).map(async ([what, path]) => {
+      try {
+        await access(path);
+        return [];
+      } catch (error) {
+        return [`unable to read ${what} ${path} for  due to open ${path}: ${reasonOf(error)}`];
+      }
+    }),
+  );
+  const all = faults.flat();
+  if (all.length === 0) return;
+  const listed = all.length === 1 ? all.join() : `[${all.join(', ')}]`;
+  throw new ClusterNotFoundError(`plugin/kubernetes: invalid configuration: ${listed}`);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  EACCES: 'permission denied',
+  ENOTDIR: 'not a directory',
+};
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return REASONS[code] ?? (code === '' ? String(error) : code);
 }

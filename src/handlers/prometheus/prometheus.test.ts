@@ -7,7 +7,7 @@ import { createPrometheusHandler } from './prometheus.ts';
 it('counts requests, responses, sizes and times, and goes on counting in another block', async () => {
   const [clock, metrics] = [new ManualClock(), new PluginMetrics()];
   for (const answer of [addresses('a.', '10.0.0.1'), { kind: 'servfail' } as const]) {
-    const { handle } = createPrometheusHandler({ metrics, clock, pluginBehind: () => 'errors' });
+    const { handle } = createPrometheusHandler({ metrics, clock, pluginOf: () => 'errors' });
     await handle(makeQuery('a.', 'HINFO'), () => {
       clock.advance(3);
       return answer;

@@ -6,16 +6,17 @@ import { describeResponse, rcodeOf } from '../../chain/described-response.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { Query } from '../../chain/query.ts';
 import { QueryMetrics } from './query-metrics.ts';
 
 export interface PrometheusDependencies {
   readonly metrics: PluginMetrics;
   readonly clock: Clock;
-  /** The name of the handler behind, once the block is whole. */
-  readonly pluginBehind: () => string;
+  /** The name that a response is counted under. */
+  readonly pluginOf: (query: Query) => string;
 }
 
-export function createPrometheusHandler({ metrics, clock, pluginBehind }: PrometheusDependencies): Handler {
+export function createPrometheusHandler({ metrics, clock, pluginOf }: PrometheusDependencies): Handler {
   const queries = new QueryMetrics(metrics);
   return {
     name: 'prometheus',
@@ -34,8 +35,7 @@ export function createPrometheusHandler({ metrics, clock, pluginBehind }: Promet
         edns,
         rcode: rcodeOf(answer) ?? 0,
         responseSize: response?.size ?? 0,
-        // CoreDNS counts all responses for the first plugin that could have changed them.
-        plugin: response === undefined ? '' : pluginBehind(),
+        plugin: response === undefined ? '' : pluginOf(query),
         seconds: (clock.monotonic() - began) / 1000,
       });
       return answer;

@@ -43,6 +43,8 @@ export interface EndpointsObject {
   /** The service it belongs to: label `kubernetes.io/service-name`, or the name of the Endpoints object. */
   readonly service: string;
   readonly groups: readonly EndpointGroup[];
+  /** When the controller saw the cause of the last change, as RFC 3339 has it. It is not kept: objects that differ in it alone are equal. */
+  readonly changeTime?: string | undefined;
 }
 
 export interface NamespaceObject {

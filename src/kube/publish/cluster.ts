@@ -166,6 +166,12 @@ export class Cluster {
     };
   }
 
+  /** Whether a service has no address of its own. */
+  isHeadless(namespace: string, name: string): boolean {
+    const line = this.#model.units.find(namespace, name)?.service;
+    return line !== undefined && readLine<ServiceObject>(line).address.kind === 'headless';
+  }
+
   /** Calls `run` once when the zones have become known, at once if they are. */
   whenKnown(run: () => void): void {
     if (this.#hasBeenKnown) run();

@@ -6,10 +6,10 @@ import type {
   Metric as PrometheusMetric,
   Registry as PrometheusRegistry,
 } from 'prom-client';
+import { Counter, Gauge, Registry } from '../../chain/prometheus.ts';
 import type { Stats } from '../stats.ts';
 import { HISTOGRAMS, METRICS } from './all.ts';
 import type { HistogramMetric, Metric } from './metric.ts';
-import { Counter, Gauge, Registry } from './prometheus.ts';
 import { type SkyDnsNames, writeSkyDnsMetrics } from './skydns.ts';
 
 export interface MetricsOptions {

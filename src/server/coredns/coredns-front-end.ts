@@ -10,6 +10,7 @@ import type { CorefileReading } from '../../config/corefile/read-corefile.ts';
 import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
 import type { FrontEnd, FrontEndStats, PlanListener } from '../front-end.ts';
 import { EndpointError, Endpoints } from './endpoints.ts';
+import { HealthRequests } from './health-requests.ts';
 
 type GoodReading = Extract<CorefileReading, { readonly kind: 'good' }>;
 
@@ -17,12 +18,16 @@ export interface CoreDnsFrontEndOptions {
   readonly reading: GoodReading;
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
+  /** Whether everything is as in CoreDNS, also where we differ on purpose. */
+  readonly isStrict: boolean;
   /** Reads the Corefile again. @throws Error that says why it cannot be read */
   readonly read: () => CorefileReading;
   /** Called once queries are answered. */
   readonly onServing: () => void;
   /** Those of the engine. */
   readonly metrics: () => PluginMetrics;
+  /** All metrics, in the text format of Prometheus. */
+  readonly metricsText: () => Promise<string>;
   /** The plugins that are not ready yet. */
   readonly notReady: () => readonly string[];
   readonly clock: Clock;
@@ -43,15 +48,20 @@ export class CoreDnsFrontEnd implements FrontEnd {
   #plan: ServerPlan;
   #onChange: PlanListener = async () => {};
   #timer: Timer | undefined;
+  #healthRequests: HealthRequests | undefined;
   /** The digest that was tried last, and what it failed with; nothing while the configuration runs that was read last. */
   #failed: { readonly digest: string | undefined; readonly message: string } | undefined;
 
   constructor(options: CoreDnsFrontEndOptions) {
-    const { reading, takeover, metrics, notReady, clock, log } = options;
+    const { reading, takeover, metricsText, notReady, clock, log } = options;
     this.#options = options;
     this.#reading = reading;
-    this.#plan = compileCorefile(reading.blocks, takeover);
-    this.#endpoints = new Endpoints({ waitForPort: takeover, metrics, notReady, clock, log });
+    this.#plan = compileCorefile(reading.blocks, options);
+    const trouble = () => this.#describeTrouble();
+    this.#endpoints = new Endpoints({
+      waitForPort: takeover,
+      ...{ metricsText, notReady, trouble, clock, log },
+    });
   }
 
   get plan(): ServerPlan {
@@ -66,10 +76,8 @@ export class CoreDnsFrontEnd implements FrontEnd {
   async start(onChange: PlanListener): Promise<void> {
     this.#onChange = onChange;
     const { endpoints } = this.#plan;
-    if (endpoints.some(({ kind }) => kind === 'metrics')) {
-      this.#countFailures();
-      if (endpoints.some(({ kind }) => kind === 'health')) this.#countHealthFailures();
-    }
+    if (endpoints.some(({ kind }) => kind === 'metrics')) this.#countFailures();
+    this.#followHealth(endpoints);
     this.#lookAgain();
   }
 
@@ -79,6 +87,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
 
   async leaving(): Promise<void> {
     this.#timer?.cancel();
+    this.#healthRequests?.stop();
     const { lameduck } = this.#plan;
     if (lameduck > 0)
       this.#options.log.info(`plugin/health: Going into lameduck mode for ${formatGoDuration(lameduck)}`);
@@ -106,6 +115,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
 
   async stop(): Promise<void> {
     this.#timer?.cancel();
+    this.#healthRequests?.stop();
     await this.#endpoints.stop();
   }
 
@@ -139,6 +149,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     }
     const before = this.#failed;
     const isRetry = before?.digest === digest;
+    if (isRetry && this.#options.isStrict) return;
     const fault = await this.#follow(reading, isRetry);
     this.#showDigest(digest);
     if (fault === undefined || (isRetry && before?.message === fault)) return;
@@ -182,7 +193,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
   }
 
   async #replace(reading: GoodReading): Promise<void> {
-    const plan = compileCorefile(reading.blocks, this.#options.takeover);
+    const plan = compileCorefile(reading.blocks, this.#options);
     const { endpoints } = this.#plan;
     await this.#openEndpoints(plan.endpoints);
     try {
@@ -194,6 +205,21 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#plan = plan;
     this.#reading = reading;
     await this.#endpoints.keepOnly(plan.endpoints);
+    this.#followHealth(plan.endpoints);
+  }
+
+  /** For people who look at readiness: what runs is not what the file says. */
+  #describeTrouble(): string {
+    if (this.#failed === undefined || this.#options.isStrict) return '';
+    return `\nCorefile changed but reload failed: ${this.#failed.message}\n`;
+  }
+
+  #followHealth(endpoints: readonly EndpointPlan[]): void {
+    const addresses = endpoints.flatMap(({ kind, address }) => (kind === 'health' ? [address] : []));
+    if (addresses.length === 0 && this.#healthRequests === undefined) return;
+    const { metrics, clock, log } = this.#options;
+    this.#healthRequests ??= new HealthRequests({ metrics: metrics(), clock, log });
+    this.#healthRequests.follow([...new Set(addresses)]);
   }
 
   /** Only an address for health that cannot be listened on is a reason not to start. */
@@ -219,12 +245,6 @@ export class CoreDnsFrontEnd implements FrontEnd {
   #countFailures() {
     const help = 'Counter of the number of failed reloads.';
     return this.#options.metrics().counter('coredns_reload_failed_total', help);
-  }
-
-  /** Our own requests for health never fail: the endpoint answers as long as the process runs. */
-  #countHealthFailures() {
-    const help = 'The number of times the health check failed.';
-    return this.#options.metrics().counter('coredns_health_request_failures_total', help);
   }
 
   #showDigest(digest: string): void {

@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { EndpointPlan } from '../../config/server/server-plan.ts';
 import { METRICS_TEXT } from '../../observe/health.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
@@ -13,7 +12,10 @@ import { HttpServer, HttpServerError } from '../../observe/http-server.ts';
 export interface EndpointsDependencies {
   /** Wait for ports that another process serves, instead of failing. */
   readonly waitForPort: boolean;
-  readonly metrics: () => PluginMetrics;
+  /** All metrics, in the text format of Prometheus. */
+  readonly metricsText: () => Promise<string>;
+  /** What keeps a changed Corefile from being followed, for those who ask for readiness; empty: nothing. */
+  readonly trouble: () => string;
   /** The plugins that are not ready yet. */
   readonly notReady: () => readonly string[];
   readonly clock: Clock;
@@ -110,7 +112,7 @@ export class Endpoints {
 
   #route(endpoint: Endpoint, kinds: Endpoint['kinds'], plans: readonly EndpointPlan[]): void {
     const goesBack = plans.some((plan) => plan.kind === 'ready' && plan.goesBack);
-    const { metrics } = this.#dependencies;
+    const { metricsText } = this.#dependencies;
     endpoint.kinds = kinds;
     endpoint.routes.clear();
     if (kinds.has('health')) endpoint.routes.set(PATHS.health, () => text(200, 'OK'));
@@ -119,7 +121,7 @@ export class Endpoints {
       endpoint.routes.set(PATHS.metrics, async () => ({
         status: 200,
         type: METRICS_TEXT,
-        body: await metrics().render(),
+        body: await metricsText(),
       }));
   }
 
@@ -130,7 +132,7 @@ export class Endpoints {
     else if (names !== this.#lastTold)
       this.#dependencies.log.info(`plugin/ready: Plugins not ready: "${names}"`);
     this.#lastTold = names;
-    return names === '' ? text(200, 'OK') : text(503, names);
+    return names === '' ? text(200, `OK${this.#dependencies.trouble()}`) : text(503, names);
   }
 
   async #close(addresses: readonly string[]): Promise<void> {

@@ -28,7 +28,12 @@ const objectMeta = define(
   [5, 'uid', 'text'],
   [6, 'resourceVersion', 'text'],
   [11, 'labels', 'map', LABELS],
-  [12, 'annotations', 'map', ['k8s.io/initial-events-end']],
+  [
+    12,
+    'annotations',
+    'map',
+    ['k8s.io/initial-events-end', 'endpoints.kubernetes.io/last-change-trigger-time'],
+  ],
 );
 
 /** `v1` ListMeta. */

@@ -7,9 +7,10 @@ import { isIP } from 'node:net';
 import type { EndpointAddress, EndpointsObject } from '../objects.ts';
 import { asList, asRecord, asText, asTexts } from './fields.ts';
 import { trimPorts } from './trim-ports.ts';
-import { nameless, readIdentity, readLabel, type Trimmed } from './trimmed.ts';
+import { nameless, readAnnotation, readIdentity, readLabel, type Trimmed } from './trimmed.ts';
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
+const CHANGE_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 export function trimEndpointSlice(raw: unknown): Trimmed<EndpointsObject> {
   return trim(raw, readyAddresses);
@@ -34,7 +35,9 @@ function trim(raw: unknown, addressesOf: (endpoint: unknown) => EndpointAddress[
   }
   const addresses = asList(slice?.['endpoints']).flatMap(addressesOf);
   const groups = addresses.length === 0 ? [] : [{ addresses, ports: trimPorts(slice?.['ports']) }];
-  return { kind: 'object', object: { kind: 'Endpoints', namespace, name, service, groups } };
+  const object = { kind: 'Endpoints', namespace, name, service, groups } as const;
+  const changeTime = readAnnotation(raw, CHANGE_TIME);
+  return { kind: 'object', object: changeTime === undefined ? object : { ...object, changeTime } };
 }
 
 function readyAddresses(value: unknown): EndpointAddress[] {

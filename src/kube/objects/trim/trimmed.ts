@@ -35,6 +35,11 @@ export function readLabel(raw: unknown, label: string): string | undefined {
   return asText(asRecord(metadata?.['labels'])?.[label]);
 }
 
+export function readAnnotation(raw: unknown, annotation: string): string | undefined {
+  const metadata = asRecord(asRecord(raw)?.['metadata']);
+  return asText(asRecord(metadata?.['annotations'])?.[annotation]);
+}
+
 export function nameless<Kind extends WatchedObject>(): Trimmed<Kind> {
   return { kind: 'malformed', key: undefined, problem: 'it has no metadata.name or no metadata.namespace' };
 }

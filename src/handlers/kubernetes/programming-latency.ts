@@ -1,0 +1,49 @@
+/**
+ * How long a change of the endpoints of a headless service took to get here: from the moment that the endpoints controller
+ * notes on the object. Both clocks count.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { EndpointsObject, ObjectSink } from '../../kube/objects/objects.ts';
+
+export interface ProgrammingLatencyDependencies {
+  readonly metrics: PluginMetrics;
+  readonly clock: Clock;
+  readonly isHeadless: (namespace: string, service: string) => boolean;
+}
+
+/** Seconds: 1 ms to 17 minutes. */
+const BUCKETS = Array.from({ length: 20 }, (_, power) => 0.001 * 2 ** power);
+
+/** @returns a sink that hands all on */
+export function observeChanges(
+  sink: ObjectSink<EndpointsObject>,
+  { metrics, clock, isHeadless }: ProgrammingLatencyDependencies,
+): ObjectSink<EndpointsObject> {
+  const durations = metrics.histogram(
+    'coredns_kubernetes_dns_programming_duration_seconds',
+    'Histogram of the time (in seconds) it took to program a dns instance.',
+    BUCKETS,
+  );
+  let isListing = false;
+  return {
+    listStarted() {
+      isListing = true;
+      sink.listStarted();
+    },
+    listCompleted() {
+      isListing = false;
+      sink.listCompleted();
+    },
+    upsert(object) {
+      sink.upsert(object);
+      const { changeTime, namespace, service } = object;
+      // What is listed may have changed long ago.
+      if (isListing || changeTime === undefined || !isHeadless(namespace, service)) return;
+      const seconds = Math.max(0, clock.now() - Date.parse(changeTime)) / 1000;
+      if (!Number.isNaN(seconds)) durations.observe({ service_kind: 'headless_with_selector' }, seconds);
+    },
+    remove: (key) => sink.remove(key),
+    count: () => sink.count(),
+  };
+}

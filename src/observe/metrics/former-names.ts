@@ -1,0 +1,115 @@
+/**
+ * The metrics of CoreDNS under the names and labels that they had in older versions, for dashboards that were never changed.
+ */
+import type { FamilyValue, FamilyValues } from '../../chain/plugin-metrics.ts';
+import type { FormerNames } from '../../config/server/former-names.ts';
+import { type MetricFamily, type TextSample, writeLabels, writeMetrics } from './text.ts';
+
+interface Former {
+  readonly name: string;
+  /** The family of today. */
+  readonly of: string;
+  readonly type: MetricFamily['type'];
+  /** Those that it had; samples that differ in others are added up. */
+  readonly labels: readonly string[];
+}
+
+const SITE = ['server', 'zone'];
+const TO = ['to'];
+
+const counter = (name: string, of: string, labels: readonly string[] = []): Former => ({
+  ...{ name: `coredns_${name}`, of: `coredns_${of}`, type: 'counter', labels },
+});
+
+/** Since 1.11 `proxy` counts for `forward` and for others. */
+const BEFORE_1_11: readonly Former[] = [
+  counter('forward_requests_total', 'proxy_request_duration_seconds', TO),
+  counter('forward_responses_total', 'proxy_request_duration_seconds', ['to', 'rcode']),
+  counter('forward_healthcheck_failures_total', 'proxy_healthcheck_failures_total', TO),
+  counter('forward_conn_cache_hits_total', 'proxy_conn_cache_hits_total', ['to', 'proto']),
+  counter('forward_conn_cache_misses_total', 'proxy_conn_cache_misses_total', ['to', 'proto']),
+  {
+    name: 'coredns_forward_request_duration_seconds',
+    of: 'coredns_proxy_request_duration_seconds',
+    type: 'histogram',
+    labels: ['to', 'rcode'],
+  },
+];
+
+/** 1.7 renamed nearly all. */
+const BEFORE_1_7: readonly Former[] = [
+  counter('dns_request_count_total', 'dns_requests_total', [...SITE, 'proto', 'family']),
+  counter('dns_request_type_count_total', 'dns_requests_total', [...SITE, 'type']),
+  counter('dns_request_do_count_total', 'dns_do_requests_total', SITE),
+  counter('dns_response_rcode_count_total', 'dns_responses_total', [...SITE, 'rcode']),
+  counter('panic_count_total', 'panics_total'),
+  { ...counter('cache_size', 'cache_entries', ['server', 'type']), type: 'gauge' },
+  counter('forward_request_count_total', 'proxy_request_duration_seconds', TO),
+  counter('forward_response_rcode_count_total', 'proxy_request_duration_seconds', ['to', 'rcode']),
+  counter('forward_healthcheck_failure_count_total', 'proxy_healthcheck_failures_total', TO),
+  counter('forward_healthcheck_broken_count_total', 'forward_healthcheck_broken_total'),
+  counter('forward_max_concurrent_reject_count_total', 'forward_max_concurrent_rejects_total'),
+  { ...counter('hosts_entries_count', 'hosts_entries'), type: 'gauge' },
+  counter('request_block_count_total', 'acl_blocked_requests_total', SITE),
+  counter('request_allow_count_total', 'acl_allowed_requests_total', ['server']),
+  counter('reload_failed_count_total', 'reload_failed_total'),
+  {
+    name: 'coredns_forward_request_duration_seconds',
+    of: 'coredns_proxy_request_duration_seconds',
+    type: 'histogram',
+    labels: TO,
+  },
+];
+
+const FORMER: Readonly<Record<FormerNames, readonly Former[]>> = { '1.6': BEFORE_1_7, '1.10': BEFORE_1_11 };
+
+/** In the text format of Prometheus. A family that has no samples today is left out. */
+export function writeFormerNames(version: FormerNames, families: readonly FamilyValues[]): string {
+  const byName = new Map(families.map((family) => [family.name, family]));
+  return writeMetrics([
+    ...FORMER[version].map((former) => ({
+      name: former.name,
+      help: `Former name of ${former.of}.`,
+      type: former.type,
+      samples: samplesOf(former, byName.get(former.of)?.values ?? []),
+    })),
+    ...runtimeFamilies(),
+  ]);
+}
+
+function samplesOf(former: Former, values: readonly FamilyValue[]): readonly TextSample[] {
+  const sums = new Map<string, number>();
+  for (const sample of values) {
+    const suffix = suffixOf(former, sample);
+    if (suffix === undefined) continue;
+    const labels = [...former.labels, 'le'].flatMap((label): [string, string][] => {
+      const value = sample.labels[label];
+      return value === undefined ? [] : [[label, String(value)]];
+    });
+    const key = suffix + writeLabels(Object.fromEntries(labels));
+    sums.set(key, (sums.get(key) ?? 0) + sample.value);
+  }
+  return [...sums];
+}
+
+/** A counter of what a histogram observes is its count. @returns undefined: the sample is none of the former family */
+function suffixOf({ of, type }: Former, { metricName }: FamilyValue): string | undefined {
+  const suffix = metricName === undefined ? '' : metricName.slice(of.length);
+  if (type === 'histogram') return suffix;
+  return suffix === '' || suffix === '_count' ? '' : undefined;
+}
+
+/** What dashboards show of Go's run time, as near as this one comes to it. */
+function runtimeFamilies(): readonly MetricFamily[] {
+  const gauge = (name: string, help: string, value: number): MetricFamily => ({
+    ...{ name, help, type: 'gauge', samples: [['', value]] },
+  });
+  return [
+    gauge(
+      'go_goroutines',
+      'Resources that keep the event loop busy: the nearest there is.',
+      process.getActiveResourcesInfo().length,
+    ),
+    gauge('go_memstats_alloc_bytes', 'Octets of the heap in use.', process.memoryUsage().heapUsed),
+  ];
+}

@@ -1,0 +1,101 @@
+/**
+ * Our own requests for health, once a second: how long they take says whether the process gets processor time.
+ */
+import { get } from 'node:http';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { formatGoDuration } from '../../base/duration.ts';
+import type { Log } from '../../base/log.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+
+export interface HealthRequestsDependencies {
+  readonly metrics: PluginMetrics;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends with the reply. @throws Error that says why there is none */
+  readonly request?: (address: string) => Promise<void>;
+}
+
+/** Milliseconds. */
+const INTERVAL = 1000;
+const SLOW = 1000;
+const TIMEOUT = 3000;
+/** Seconds. */
+const BUCKETS = Array.from({ length: 5 }, (_, power) => 0.00025 * 10 ** power);
+
+export class HealthRequests {
+  readonly #dependencies: HealthRequestsDependencies;
+  readonly #durations: ReturnType<PluginMetrics['histogram']>;
+  readonly #failures: ReturnType<PluginMetrics['counter']>;
+  #addresses: readonly string[] = [];
+  #timer: Timer | undefined;
+
+  constructor(dependencies: HealthRequestsDependencies) {
+    this.#dependencies = dependencies;
+    const { metrics } = dependencies;
+    this.#durations = metrics.histogram(
+      'coredns_health_request_duration_seconds',
+      'Histogram of the time (in seconds) each request took.',
+      BUCKETS,
+    );
+    this.#failures = metrics.counter(
+      'coredns_health_request_failures_total',
+      'The number of times the health check failed.',
+    );
+  }
+
+  /** Asks these from now on, and no others. @param addresses as `health` has them: `:8080`, `127.0.0.1:8080` */
+  follow(addresses: readonly string[]): void {
+    this.#addresses = addresses;
+    if (addresses.length === 0) this.stop();
+    else this.#timer ??= this.#askLater();
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#addresses = [];
+  }
+
+  #askLater(): Timer {
+    return this.#dependencies.clock.after(INTERVAL, () => void this.#askAll());
+  }
+
+  async #askAll(): Promise<void> {
+    await Promise.all(this.#addresses.map((address) => this.#ask(address)));
+    if (this.#addresses.length > 0) this.#timer = this.#askLater();
+  }
+
+  async #ask(address: string): Promise<void> {
+    const { clock, log, request = requestHealth } = this.#dependencies;
+    const began = clock.monotonic();
+    let failure: string | undefined;
+    try {
+      await request(address);
+    } catch (error) {
+      failure = error instanceof Error ? error.message : String(error);
+    }
+    // Closed meanwhile: it says nothing of health.
+    if (!this.#addresses.includes(address)) return;
+    const took = clock.monotonic() - began;
+    this.#durations.observe({}, took / 1000);
+    const url = `plugin/health: Local health request to "http://${address}/health"`;
+    if (failure !== undefined) {
+      this.#failures.inc();
+      log.warn(`${url} failed: ${failure}`);
+    } else if (took > SLOW) log.warn(`${url} took more than 1s: ${formatGoDuration(took)}`);
+  }
+}
+
+/** An address without a host stands for all of them. */
+function requestHealth(address: string): Promise<void> {
+  const url = `http://${address.startsWith(':') ? `localhost${address}` : address}/health`;
+  return new Promise((resolve, reject) => {
+    const asked = get(url, { agent: false, timeout: TIMEOUT }, (response) => {
+      response.resume();
+      response.on('end', resolve);
+      response.on('error', reject);
+    });
+    asked.on('timeout', () => asked.destroy(new Error(`no reply within ${TIMEOUT / 1000}s`)));
+    asked.on('error', reject);
+  });
+}
