@@ -14,7 +14,7 @@ import { encodeName, isWithin, toKey } from '../../wire/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
 import { settingsOf, type Zone } from '../../zone/zone.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './names/key-tree.ts';
-import { isWildcard, nameOfPath, octetsOf, pathOfName, type ServiceNames } from './names/services.ts';
+import { isWildcard, nameOfPath, octetsOf, pathOfName, type ServiceLookup, type ServiceNames } from './names/services.ts';
 import { Evaluation } from './rules/evaluation.ts';
 import { isReverseZone, type NameRules } from './rules/rules.ts';
 
@@ -104,7 +104,10 @@ export class EtcdPublication {
     const name = publishableName(path);
     const zone = name && this.#zones.find(({ apex }) => isWithin(name, apex));
     if (name === undefined || zone === undefined) return;
-    const node = this.#tree.find(octetsOf(path));
+    this.#publishAt(this.#tree.find(octetsOf(path)), name, zone);
+  }
+
+  #publishAt(node: KeyNode, name: NameKey, zone: PublishedZone): void {
     if (node !== NO_NODE) this.#put(this.#compile(node, name, zone));
     else if (name === zone.apex) this.#put(this.#emptyNode(name, zone, 'ask'));
     else this.#options.table.remove(encodeName(name), zone.id);
@@ -119,7 +122,9 @@ export class EtcdPublication {
       const path = pathOfName(apex);
       const top = this.#tree.find(octetsOf(path));
       for (let node = top; node !== NO_NODE; node = this.#following(node, top, path)) {
-        this.publish(path);
+        const name = publishableName(path);
+        const zone = name && this.#zones.find((each) => isWithin(name, each.apex));
+        if (name !== undefined && zone !== undefined) this.#publishAt(node, name, zone);
         yield;
       }
     }
@@ -169,23 +174,28 @@ export class EtcdPublication {
   }
 
   #compile(node: KeyNode, name: NameKey, zone: PublishedZone): NameNode {
-    const { rules } = this.#options;
+    const { names, rules } = this.#options;
     const isBad = this.#tree.badCount(node) > 0 && !rules.skipsBadValues;
     if (isBad || this.#tree.count(node) > MAX_KEYS) return this.#emptyNode(name, zone, 'ask');
+    const services = names.remembering(name, node);
     const answers = new Map<number, AnswerBody>();
     let isWhole = zone.types === FORWARD_TYPES;
     for (const type of zone.types) {
-      const body = this.#answer(name, type, zone);
+      const body = this.#answer(name, type, zone, services);
       if (body === 'ask') isWhole = false;
       else if (body !== 'none') answers.set(type, body);
     }
     return { ...this.#emptyNode(name, zone, isWhole ? 'nodata' : 'ask'), answers };
   }
 
-  #answer(name: AbsoluteName, type: number, { zone }: PublishedZone): AnswerBody | 'none' | 'ask' {
-    const { names, rules } = this.#options;
-    const evaluation = new Evaluation(names);
-    const answer = rules.answer(evaluation, zone.apex, { name, type });
+  #answer(
+    name: AbsoluteName,
+    type: number,
+    { zone }: PublishedZone,
+    services: ServiceLookup,
+  ): AnswerBody | 'none' | 'ask' {
+    const evaluation = new Evaluation(services);
+    const answer = this.#options.rules.answer(evaluation, zone.apex, { name, type });
     if (evaluation.usesOthers || evaluation.isTimed || evaluation.wanted.length > 0) return 'ask';
     if (answer.kind === 'nodata') return 'none';
     if (answer.kind !== 'records') return 'ask';

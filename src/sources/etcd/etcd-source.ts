@@ -7,6 +7,7 @@ import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
+import { TimeSlice } from '../../base/time-slice.ts';
 import { WorkQueue } from '../../base/work-queue.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -14,9 +15,10 @@ import type { NameKey } from '../../wire/types.ts';
 import type { Zone } from '../../zone/zone.ts';
 import type { EtcdSettings } from './client/settings.ts';
 import { EtcdPublication, type EtcdZone } from './etcd-publication.ts';
-import type { FeedStats, KeyFeed, KeySink } from './follow/key-feed.ts';
-import { V2Feed } from './follow/v2-feed.ts';
-import { V3Feed } from './follow/v3-feed.ts';
+import { type FeedStats, KeyFeed } from './follow/key-feed.ts';
+import type { KeySink } from './follow/key-reader.ts';
+import { V2Reader } from './follow/v2-reader.ts';
+import { V3Reader } from './follow/v3-reader.ts';
 import { type KeyNode, KeyTree, TOP } from './names/key-tree.ts';
 import { type KeyLease, Leases } from './names/leases.ts';
 import { MAX_VALUE_OCTETS, parseServiceRecord } from './names/service-record.ts';
@@ -61,10 +63,6 @@ export interface EvaluatedAnswer {
 /** Octets of a key. No name is so long. */
 const MAX_KEY_OCTETS = 2048;
 const SLASH = 0x2f;
-/** Keys that are looked at in one step while those that are gone are searched. */
-const SWEPT_PER_STEP = 1_000;
-/** Milliseconds of work at a stretch. */
-const SLICE = 5;
 
 export class EtcdSource implements KeySink {
   readonly #settings: EtcdSourceSettings;
@@ -85,6 +83,7 @@ export class EtcdSource implements KeySink {
   /** Per node whether the read that is under way has met its key. */
   #met: Uint8Array | undefined;
   #isKnown = false;
+  #isStopped = false;
   #whenSettled: () => void = () => {};
 
   constructor(settings: EtcdSourceSettings, dependencies: EtcdSourceDependencies) {
@@ -108,7 +107,8 @@ export class EtcdSource implements KeySink {
       () => this.#publishNext(),
       () => this.#published(),
     );
-    this.#feed = version === 3 ? new V3Feed(etcd, whole, clock, log) : new V2Feed(etcd, whole, clock, log);
+    const reader = version === 3 ? new V3Reader(etcd, whole, clock) : new V2Reader(etcd, whole, clock);
+    this.#feed = new KeyFeed(reader, clock, log);
   }
 
   get publication(): PublicationId {
@@ -129,6 +129,7 @@ export class EtcdSource implements KeySink {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#queue.stop();
     this.#leases.stop();
     await this.#feed.stop();
@@ -169,7 +170,8 @@ export class EtcdSource implements KeySink {
   }
 
   beginRead(): void {
-    this.#met = new Uint8Array(this.#tree.nodes + 1);
+    // Where there is nothing, nothing can be gone.
+    this.#met = this.#tree.size === 0 ? undefined : new Uint8Array(this.#tree.nodes + 1);
   }
 
   put(key: Buffer, value: Buffer | 'too-large', lease: KeyLease | undefined): void {
@@ -179,7 +181,8 @@ export class EtcdSource implements KeySink {
     const { node, isChanged } = this.#tree.put(path, content);
     const hasOtherEnd = this.#leases.bind(node, lease);
     this.#meet(node);
-    if (isChanged || hasOtherEnd) this.#touch(path.map(String));
+    // Until all is known it is published as a whole.
+    if (this.#isKnown && (isChanged || hasOtherEnd)) this.#touch(path.map(String));
   }
 
   remove(key: Buffer): void {
@@ -195,12 +198,11 @@ export class EtcdSource implements KeySink {
 
   async completeRead(): Promise<void> {
     const met = this.#met;
-    let count = 0;
+    const slice = new TimeSlice(this.#dependencies.clock);
     // The keys are listed first: the tree changes as they go.
     for (const node of met === undefined ? [] : this.#keysBelow(TOP)) {
       if (met?.[node] !== 1) this.#removeNode(node);
-      count += 1;
-      if (count % SWEPT_PER_STEP === 0) await nextTurn();
+      if (slice.isOver) await slice.next();
     }
     this.#met = undefined;
     if (this.#isKnown) await this.#settled();
@@ -216,12 +218,10 @@ export class EtcdSource implements KeySink {
 
   /** Publishes everything. Questions are answered with errors until then. */
   async #becomeKnown(): Promise<void> {
-    const { clock } = this.#dependencies;
-    let end = clock.monotonic() + SLICE;
+    const slice = new TimeSlice(this.#dependencies.clock);
     for (const _ of this.#publication.publishAll()) {
-      if (clock.monotonic() < end) continue;
-      await nextTurn();
-      end = clock.monotonic() + SLICE;
+      if (slice.isOver) await slice.next();
+      if (this.#isStopped) return;
     }
     this.#isKnown = true;
     this.#publication.becomeKnown();
@@ -323,8 +323,4 @@ export class EtcdSource implements KeySink {
 
 function splitPath(path: string): readonly string[] {
   return path === '' ? [] : path.split('/');
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

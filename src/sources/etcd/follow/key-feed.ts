@@ -1,20 +1,12 @@
 /**
- * The keys below a prefix as they are and as they change, whatever the version of etcd's API.
+ * The keys below a prefix as they are and as they change: read and watched, again and again. After a failure it waits with jitter,
+ * so that many servers do not come back to a restarted etcd in one moment.
  */
-import type { KeyLease } from '../names/leases.ts';
-
-/** Who is told. Keys are whole, with the prefix. */
-export interface KeySink {
-  /** All keys are read: what is not put until `completeRead` is gone. */
-  beginRead(): void;
-  put(key: Buffer, value: Buffer | 'too-large', lease: KeyLease | undefined): void;
-  remove(key: Buffer): void;
-  /** The key and all keys below it are gone. */
-  removeFolder(key: Buffer): void;
-  completeRead(): Promise<void>;
-  /** Changes that belong together have been told. */
-  completeBatch(): void;
-}
+import type { Clock, Timer } from '../../../base/clock.ts';
+import type { Log } from '../../../base/log.ts';
+import { OutageLog } from '../../../base/outage-log.ts';
+import { type EtcdError, toEtcdError } from '../client/etcd-error.ts';
+import type { KeyReader, KeySink } from './key-reader.ts';
 
 export interface FeedStats {
   /** Times that all keys were read. */
@@ -25,11 +17,104 @@ export interface FeedStats {
   readonly age: number | undefined;
 }
 
-export interface KeyFeed {
-  start(sink: KeySink): void;
-  /** The seconds that are left of a lease. @throws EtcdError */
-  askLease(id: string): Promise<number>;
-  stats(): FeedStats;
+/** Milliseconds, of which a wait is drawn between half and all. */
+const MIN_WAIT = 200;
+const MAX_WAIT = 1_000;
+/** Where etcd refuses, it need not be asked so often. */
+const MAX_REFUSED_WAIT = 10_000;
+
+export class KeyFeed {
+  readonly #reader: KeyReader;
+  readonly #clock: Clock;
+  readonly #outages: OutageLog;
+  #mustRead = true;
+  #reads = 0;
+  #failures = 0;
+  #inARow = 0;
+  #currentUntil: number | undefined;
+  #isCurrent = false;
+  #isStopped = false;
+  #timer: Timer | undefined;
+  #wake: () => void = () => {};
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(reader: KeyReader, clock: Clock, log: Log) {
+    this.#reader = reader;
+    this.#clock = clock;
+    this.#outages = new OutageLog(log, clock, { failed: 'etcd not followed', ended: 'etcd followed again' });
+  }
+
+  start(sink: KeySink): void {
+    this.#running = this.#run(sink);
+  }
+
   /** Ends when nothing more is told. */
-  stop(): Promise<void>;
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#reader.close();
+    this.#timer?.cancel();
+    this.#wake();
+    await this.#running;
+  }
+
+  stats(): FeedStats {
+    const since = this.#currentUntil;
+    const now = this.#clock.monotonic();
+    const age = this.#isCurrent ? 0 : since === undefined ? undefined : now - since;
+    return { reads: this.#reads, failures: this.#failures, age };
+  }
+
+  /** The seconds that are left of a lease. @throws EtcdError */
+  async askLease(id: string): Promise<number> {
+    return await this.#reader.askLease(id);
+  }
+
+  async #run(sink: KeySink): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        if (this.#mustRead) await this.#read(sink);
+        await this.#reader.watch(sink, () => this.#current());
+      } catch (cause) {
+        const error = toEtcdError(cause);
+        this.#lost();
+        if (this.#isStopped || error.failure === 'closed') return;
+        await this.#recover(error);
+      }
+    }
+  }
+
+  async #read(sink: KeySink): Promise<void> {
+    await this.#reader.read(sink);
+    this.#reads += 1;
+    this.#mustRead = false;
+    this.#currentUntil = this.#clock.monotonic();
+  }
+
+  #current(): void {
+    this.#isCurrent = true;
+    this.#inARow = 0;
+    this.#outages.ended({ endpoint: this.#reader.endpoint });
+  }
+
+  #lost(): void {
+    if (this.#isCurrent) this.#currentUntil = this.#clock.monotonic();
+    this.#isCurrent = false;
+  }
+
+  async #recover({ failure, message }: EtcdError): Promise<void> {
+    this.#failures += 1;
+    if (failure === 'compacted') this.#mustRead = true;
+    this.#outages.failed(failure, { reason: message });
+    const limit = failure === 'unavailable' || failure === 'compacted' ? MAX_WAIT : MAX_REFUSED_WAIT;
+    const wait = Math.min(limit, MIN_WAIT * 2 ** this.#inARow);
+    this.#inARow = Math.min(this.#inARow + 1, 16);
+    await this.#sleep(wait * (0.5 + Math.random() / 2));
+  }
+
+  #sleep(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      this.#timer = this.#clock.after(milliseconds, resolve);
+    });
+  }
 }

@@ -44,6 +44,12 @@ export interface LeaseTimes {
   secondsLeft(node: KeyNode): number | undefined;
 }
 
+/** What rules look the services of names up in. */
+export interface ServiceLookup {
+  /** @param onTimed called when the TTL of a record depends on when it is asked for */
+  find(name: AbsoluteName, selection: Selection, onTimed?: () => void): Services;
+}
+
 export interface TtlRules {
   /** Of records that have none. */
   readonly defaultTtl: number;
@@ -67,7 +73,7 @@ const MISSING: Services = { kind: 'missing' };
 const BAD: Services = { kind: 'bad' };
 const NO_HOST: Host = { kind: 'none' };
 
-export class ServiceNames {
+export class ServiceNames implements ServiceLookup {
   readonly tree: KeyTree;
   readonly #leases: LeaseTimes;
   readonly #rules: ServiceRules;
@@ -78,9 +84,6 @@ export class ServiceNames {
     this.#rules = rules;
   }
 
-  /**
-   * @param onTimed called when the TTL of a record depends on when it is asked for
-   */
   find(name: AbsoluteName, selection: Selection, onTimed: () => void = () => {}): Services {
     const path = pathOfName(name);
     const star = path.findIndex(isWildcard);
@@ -89,9 +92,30 @@ export class ServiceNames {
     return this.#servicesFrom(start, selection, star < 0 ? undefined : path, onTimed);
   }
 
-  /** Those of the name that a node stands for. */
-  at(node: KeyNode, selection: Selection, onTimed: () => void = () => {}): Services {
-    return this.#servicesFrom(node, selection, undefined, onTimed);
+  /**
+   * A look-up that reads the services of one name once, for several questions about it. It is good until the next change of a key.
+   *
+   * @param node of the name
+   */
+  remembering(name: AbsoluteName, node: KeyNode): ServiceLookup {
+    const known = new Map<Selection, { readonly services: Services; readonly isTimed: boolean }>();
+    const read = (selection: Selection) => {
+      let isTimed = false;
+      const services = this.#servicesFrom(node, selection, undefined, () => {
+        isTimed = true;
+      });
+      const found = { services, isTimed };
+      known.set(selection, found);
+      return found;
+    };
+    return {
+      find: (asked, selection, onTimed) => {
+        if (asked !== name) return this.find(asked, selection, onTimed);
+        const { services, isTimed } = known.get(selection) ?? read(selection);
+        if (isTimed) onTimed?.();
+        return services;
+      },
+    };
   }
 
   #servicesFrom(

@@ -4,7 +4,7 @@
 import { formatAddress } from '../../../wire/address.ts';
 import { countLabels, isWithin, joinName, splitLabels, toKey } from '../../../wire/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, type ResourceRecord } from '../../../wire/types.ts';
-import { nameOfPath, type Selection, type Service, type ServiceNames } from '../names/services.ts';
+import { nameOfPath, type Selection, type Service, type ServiceLookup } from '../names/services.ts';
 
 export type ServiceAnswer =
   | {
@@ -47,7 +47,7 @@ const BACKSLASH = 0x5c;
 const NOTHING_OUTSIDE: OutsideAnswers = () => undefined;
 
 export class Evaluation {
-  readonly #names: ServiceNames;
+  readonly #names: ServiceLookup;
   readonly #outside: OutsideAnswers;
   /** Names outside whose records are missing in the answer. */
   readonly wanted: OutsideQuestion[] = [];
@@ -56,7 +56,7 @@ export class Evaluation {
   /** Whether a TTL in it depends on the time. */
   isTimed = false;
 
-  constructor(names: ServiceNames, outside: OutsideAnswers = NOTHING_OUTSIDE) {
+  constructor(names: ServiceLookup, outside: OutsideAnswers = NOTHING_OUTSIDE) {
     this.#names = names;
     this.#outside = outside;
   }

@@ -247,6 +247,7 @@ function withoutDuplicates(answer: ServiceAnswer): ServiceAnswer {
 }
 
 function unique(records: readonly ResourceRecord[]): readonly ResourceRecord[] {
+  if (records.length < 2) return records;
   const byKey = new Map<string, ResourceRecord>();
   for (const record of records) {
     const { name, data } = record;

@@ -2,86 +2,73 @@
  * Keys by version 3 of the API: the range in pages of one revision, then a watch from that revision on.
  */
 import type { Clock } from '../../../base/clock.ts';
-import type { Log } from '../../../base/log.ts';
+import { TimeSlice } from '../../../base/time-slice.ts';
 import { EtcdClient } from '../client/etcd-client.ts';
 import { EtcdError } from '../client/etcd-error.ts';
 import { endOfPrefix, type KeyValue, type RangeReply, type WatchReply } from '../client/messages.ts';
 import type { EtcdSettings } from '../client/settings.ts';
-import { ConnectionLoop, type Followed } from './connection-loop.ts';
-import type { FeedStats, KeyFeed, KeySink } from './key-feed.ts';
+import type { KeyReader, KeySink } from './key-reader.ts';
 
 /** Keys of a page, at first. etcd counts all keys that are left of the range for each page, so there should be few. */
 const PAGE = 20_000;
 
-export class V3Feed implements KeyFeed, Followed {
+const ZERO = Buffer.of(0);
+
+interface Page extends RangeReply {
+  /** Keys that were asked for. */
+  readonly limit: number;
+  readonly isWithoutValues: boolean;
+}
+
+export class V3Reader implements KeyReader {
   readonly #client: EtcdClient;
   readonly #prefix: Buffer;
-  readonly #loop: ConnectionLoop;
-  #sink: KeySink | undefined;
+  readonly #clock: Clock;
   /** Up to which all is known. */
   #revision = 0;
   #cluster = 0n;
   #interrupt: () => void = () => {};
 
   /** @param prefix of the keys, with the slash at its end */
-  constructor(settings: EtcdSettings, prefix: string, clock: Clock, log: Log) {
+  constructor(settings: EtcdSettings, prefix: string, clock: Clock) {
     this.#client = new EtcdClient(settings, clock);
     this.#prefix = Buffer.from(prefix);
-    this.#loop = new ConnectionLoop(this, clock, log);
+    this.#clock = clock;
   }
 
   get endpoint(): string {
     return this.#client.endpoint;
   }
 
-  start(sink: KeySink): void {
-    this.#sink = sink;
-    this.#loop.start();
-  }
-
-  async stop(): Promise<void> {
-    this.#sink = undefined;
-    await this.#loop.stop(() => {
-      this.#client.close();
-      this.#interrupt();
-    });
-  }
-
-  stats(): FeedStats {
-    return this.#loop.stats();
+  close(): void {
+    this.#client.close();
+    this.#interrupt();
   }
 
   async askLease(id: string): Promise<number> {
     return await this.#client.leaseSeconds(BigInt(id));
   }
 
-  async read(): Promise<void> {
-    const sink = this.#sink;
-    const end = endOfPrefix(this.#prefix);
-    let key = this.#prefix;
-    let revision = 0;
-    sink?.beginRead();
-    for (let limit = PAGE, more = true; more; ) {
-      const page = await this.#readPage(key, end, limit, revision);
-      if (page === undefined) {
-        limit = Math.max(1, limit >> 2);
-        continue;
-      }
-      if (revision === 0) {
-        revision = page.revision;
-        this.#cluster = page.cluster;
-      }
-      for (const keyValue of page.keyValues) this.#put(keyValue, page.isWithoutValues);
-      const last = page.keyValues.at(-1);
-      more = page.more && last !== undefined;
-      if (last !== undefined) key = Buffer.concat([last.key, Buffer.of(0)]);
-      limit = Math.min(PAGE, limit * 2);
+  async read(sink: KeySink): Promise<void> {
+    sink.beginRead();
+    let page = await this.#readPage(this.#prefix, PAGE, 0);
+    const { revision, cluster } = page;
+    for (let last = page.keyValues.at(-1); ; last = page.keyValues.at(-1)) {
+      const { more, limit } = page;
+      // etcd makes the next page while this one is taken in.
+      const next =
+        more && last && this.#readPage(Buffer.concat([last.key, ZERO]), Math.min(PAGE, limit * 2), revision);
+      next?.catch(() => {});
+      await this.#putPage(sink, page);
+      if (next === undefined || next === false) break;
+      page = await next;
     }
-    await sink?.completeRead();
+    this.#cluster = cluster;
+    await sink.completeRead();
     this.#revision = revision;
   }
 
-  watch(onCurrent: () => void): Promise<never> {
+  watch(sink: KeySink, onCurrent: () => void): Promise<never> {
     return new Promise((_, reject) => {
       const revision = this.#revision + 1;
       const request = { key: this.#prefix, end: endOfPrefix(this.#prefix), revision };
@@ -93,7 +80,7 @@ export class V3Feed implements KeyFeed, Followed {
             return;
           }
           if (reply.created) onCurrent();
-          this.#tell(reply);
+          this.#tell(sink, reply);
         },
         failed: reject,
       });
@@ -104,20 +91,29 @@ export class V3Feed implements KeyFeed, Followed {
     });
   }
 
-  /** @returns undefined when the page has too many octets */
-  async #readPage(
-    key: Buffer,
-    end: Buffer,
-    limit: number,
-    revision: number,
-  ): Promise<(RangeReply & { readonly isWithoutValues: boolean }) | undefined> {
+  /**
+   * Fewer keys than the limit where they have too many octets for one message.
+   *
+   * @param revision as it was then; 0: now
+   */
+  async #readPage(key: Buffer, limit: number, revision: number): Promise<Page> {
+    const end = endOfPrefix(this.#prefix);
     const request = { key, end, limit, ...(revision > 0 && { revision }) };
     try {
-      return { ...(await this.#client.range(request)), isWithoutValues: false };
+      return { ...(await this.#client.range(request)), limit, isWithoutValues: false };
     } catch (error) {
       if (!(error instanceof EtcdError) || error.failure !== 'too-large') throw error;
-      if (limit > 1) return undefined;
-      return { ...(await this.#client.range({ ...request, keysOnly: true })), isWithoutValues: true };
+      if (limit > 1) return await this.#readPage(key, Math.max(1, limit >> 2), revision);
+      const keys = await this.#client.range({ ...request, keysOnly: true });
+      return { ...keys, limit, isWithoutValues: true };
+    }
+  }
+
+  async #putPage(sink: KeySink, { keyValues, isWithoutValues }: Page): Promise<void> {
+    const slice = new TimeSlice(this.#clock);
+    for (const keyValue of keyValues) {
+      put(sink, keyValue, isWithoutValues);
+      if (slice.isOver) await slice.next();
     }
   }
 
@@ -126,19 +122,19 @@ export class V3Feed implements KeyFeed, Followed {
     return (this.#cluster !== 0n && cluster !== this.#cluster) || (created && revision < this.#revision);
   }
 
-  #tell({ events, revision, created, isFragment }: WatchReply): void {
+  #tell(sink: KeySink, { events, revision, created, isFragment }: WatchReply): void {
     for (const { kind, keyValue } of events) {
-      if (kind === 'put') this.#put(keyValue, false);
-      else this.#sink?.remove(keyValue.key);
+      if (kind === 'put') put(sink, keyValue, false);
+      else sink.remove(keyValue.key);
     }
-    if (events.length > 0) this.#sink?.completeBatch();
+    if (events.length > 0) sink.completeBatch();
     // The rest of a revision may be in the next fragment.
     if (isFragment || created) return;
     const last = events.at(-1);
     this.#revision = Math.max(this.#revision, last === undefined ? revision : last.keyValue.modRevision);
   }
+}
 
-  #put({ key, value, lease }: KeyValue, isTooLarge: boolean): void {
-    this.#sink?.put(key, isTooLarge ? 'too-large' : value, lease === 0n ? undefined : { id: String(lease) });
-  }
+function put(sink: KeySink, { key, value, lease }: KeyValue, isTooLarge: boolean): void {
+  sink.put(key, isTooLarge ? 'too-large' : value, lease === 0n ? undefined : { id: String(lease) });
 }

@@ -1,0 +1,68 @@
+/**
+ * Keys by version 2 of the API: the folder read whole, then one change after the other.
+ */
+import type { Clock } from '../../../base/clock.ts';
+import { TimeSlice } from '../../../base/time-slice.ts';
+import type { EtcdSettings } from '../client/settings.ts';
+import { EtcdV2Client } from '../client/v2-client.ts';
+import type { FolderNode } from '../client/v2-messages.ts';
+import type { KeyReader, KeySink } from './key-reader.ts';
+
+export class V2Reader implements KeyReader {
+  readonly #client: EtcdV2Client;
+  readonly #folder: string;
+  readonly #clock: Clock;
+  #index = 0;
+
+  /** @param prefix of the keys, with the slash at its end */
+  constructor(settings: EtcdSettings, prefix: string, clock: Clock) {
+    this.#client = new EtcdV2Client(settings, clock);
+    this.#folder = prefix;
+    this.#clock = clock;
+  }
+
+  get endpoint(): string {
+    return this.#client.endpoint;
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  async askLease(id: string): Promise<number> {
+    const { nodes } = await this.#client.read(id);
+    return nodes.find(({ key }) => key === id)?.ttl ?? 0;
+  }
+
+  async read(sink: KeySink): Promise<void> {
+    const { index, nodes } = await this.#client.read(this.#folder);
+    sink.beginRead();
+    const slice = new TimeSlice(this.#clock);
+    for (const node of nodes) {
+      put(sink, node);
+      if (slice.isOver) await slice.next();
+    }
+    await sink.completeRead();
+    this.#index = index;
+  }
+
+  async watch(sink: KeySink, onCurrent: () => void): Promise<never> {
+    for (;;) {
+      const event = await this.#client.waitForChange(this.#folder, this.#index + 1, onCurrent);
+      if (event.kind === 'none') {
+        this.#index = event.next - 1;
+        continue;
+      }
+      this.#index = event.index;
+      if (event.kind === 'set') put(sink, event.node);
+      else if (event.isFolder) sink.removeFolder(Buffer.from(event.key));
+      else sink.remove(Buffer.from(event.key));
+      sink.completeBatch();
+    }
+  }
+}
+
+function put(sink: KeySink, { key, value, ttl }: FolderNode): void {
+  const lease = ttl > 0 ? { id: key, seconds: ttl } : undefined;
+  sink.put(Buffer.from(key), Buffer.from(value), lease);
+}
