@@ -49,8 +49,11 @@ describeWithTool(['etcd', 'etcdctl'], 'the client of the API version 2 of etcd',
     const modifiedIndex = (await client.read('/skydns')).nodes[0]?.modifiedIndex ?? 0;
     expect(await client.set('/skydns/a', '2', { modifiedIndex: modifiedIndex + 1 })).toBe(false);
     expect(await client.set('/skydns/a', '2', { modifiedIndex })).toBe(true);
-    expect(await client.remove('/skydns/a', modifiedIndex)).toBe(false);
-    expect(await client.remove('/skydns/a')).toBe(true);
+    expect(await client.remove('/skydns/a', { modifiedIndex })).toBe(false);
+    expect(await client.set('/skydns/a', '3', { value: '1' })).toBe(false);
+    expect(await client.set('/skydns/a', '3', { value: '2', ttl: 600 })).toBe(true);
+    expect(await client.remove('/skydns/a', { value: '2' })).toBe(false);
+    expect(await client.remove('/skydns/a', { value: '3' })).toBe(true);
     expect(await client.remove('/skydns/a')).toBe(false);
   });
 

@@ -1,7 +1,11 @@
 /**
- * `portolan kube2sky` beside the API server double and a real etcd, by API version 3.
+ * `portolan kube2sky` beside the API server double and a real etcd, by versions 3 and 2 of its API.
  */
 import { afterEach, describe, expect, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
+import { EtcdV2Client } from '../../src/sources/etcd/client/v2-client.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
@@ -59,10 +63,12 @@ async function startDouble(): Promise<ApiServerDouble> {
   return double;
 }
 
-function run(double: ApiServerDouble, etcd: EtcdCluster): Program {
+type Version = 2 | 3;
+
+function run(double: ApiServerDouble, etcd: EtcdCluster, version: Version = 3): Program {
   return runPortolan([
     ...['kube2sky', `-etcd-server=${etcd.first.url}`, `-kube-master-url=${double.url}`],
-    ...['-healthz-port=0', '-domain=cluster.local'],
+    ...['-healthz-port=0', '-domain=cluster.local', `-etcd3=${version === 3}`],
   ]);
 }
 
@@ -70,6 +76,18 @@ async function stored(etcd: EtcdCluster): Promise<Readonly<Record<string, string
   const lines = (await etcd.control('get', '--prefix', '/skydns/')).trimEnd().split('\n');
   const pairs = lines.flatMap((key, at) => (at % 2 === 0 && key !== '' ? [[key, lines[at + 1] ?? '']] : []));
   return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+/** By version 2, which lists no keys with an underscore: those are asked for by their names. */
+async function storedByVersion2(etcd: EtcdCluster): Promise<Readonly<Record<string, string>>> {
+  const client = new EtcdV2Client(etcd.settings, systemClock);
+  try {
+    const unlisted = Object.keys(EXPECTED).filter((key) => key.includes('/_'));
+    const replies = await Promise.all(['/skydns', ...unlisted].map((key) => client.read(key)));
+    return Object.fromEntries(replies.flatMap(({ nodes }) => nodes.map(({ key, value }) => [key, value])));
+  } finally {
+    client.close();
+  }
 }
 
 const PATIENT = { timeout: 30_000 };
@@ -100,19 +118,63 @@ describe('beside etcd', () => {
     },
   );
 
-  itWithTool('etcd', 'lets one of two instances write, and the other one go on', async () => {
-    const etcd = await startEtcd();
+  for (const version of [3, 2] as const) {
+    itWithTool('etcd', `lets one of two instances write, and the other one go on, by version ${version}`, async () => {
+      const etcd = await startEtcd({ v2: version === 2 });
+      const double = await startDouble();
+      const first = run(double, etcd, version);
+      await first.heard('records written');
+      const second = run(double, etcd, version);
+      await second.heard('listed');
+      first.signal('SIGTERM');
+      await first.exit;
+      double.delete('Pod', 'p', 'shop');
+      await second.heard('records written');
+      const read = version === 2 ? storedByVersion2 : stored;
+      const keys = async () => Object.keys(await read(etcd)).filter((key) => key.includes('/pod/'));
+      await expect.poll(keys, PATIENT).toEqual([]);
+    });
+  }
+
+  itWithTool('etcd', 'writes by version 2, and removes what is stale even where it is not listed', async () => {
+    const etcd = await startEtcd({ v2: true });
+    const client = new EtcdV2Client(etcd.settings, systemClock);
+    onTestFinished(() => client.close());
+    await client.set(`${SVC}/gone/abcdef`, record('10.96.9.9'));
     const double = await startDouble();
-    const first = run(double, etcd);
-    await first.heard('records written');
-    const second = run(double, etcd);
-    await second.heard('listed');
-    first.signal('SIGTERM');
+    const first = run(double, etcd, 2);
+    await expect.poll(() => storedByVersion2(etcd), PATIENT).toEqual(EXPECTED);
+    first.signal('SIGKILL');
     await first.exit;
-    double.delete('Pod', 'p', 'shop');
-    await second.heard('records written');
-    const keys = async () => Object.keys(await stored(etcd)).filter((key) => key.includes('/pod/'));
-    await expect.poll(keys, PATIENT).toEqual([]);
+    double.delete('Service', 'web', 'shop');
+    const left = Object.entries(EXPECTED).filter(([key]) => !key.startsWith(`${SVC}/web/`));
+    const second = run(double, etcd, 2);
+    // The key of the first one ends by itself.
+    await expect.poll(() => storedByVersion2(etcd), PATIENT).toEqual(Object.fromEntries(left));
+    expect(await client.removeFolder(`${SVC}/web`)).toBe(false);
+    expect(second.ended).toBeUndefined();
+  });
+
+  itWithTool('etcd', 'fills the etcd of `portolan skydns` by version 2', async () => {
+    const etcd = await startEtcd({ v2: true });
+    const double = await startDouble();
+    const port = await findFreePort();
+    const skydns = runPortolan([
+      ...['skydns', `-machines=${etcd.first.url}`, `-addr=127.0.0.1:${port}`, '-domain=cluster.local.'],
+      '-nameservers=127.0.0.1:9',
+    ]);
+    run(double, etcd, 2);
+    const server = { address: '127.0.0.1', port };
+    await skydns.heard('etcd read');
+    const ask = (name: string, type: 'A' | 'SRV') => askShort(server, `${name}.svc.cluster.local.`, type);
+    await expect.poll(() => ask('_http._tcp.web.shop', 'SRV'), PATIENT).toBe('80 web.shop.svc.cluster.local.');
+    await expect.poll(() => ask('web.shop', 'A'), PATIENT).toBe('10.96.0.7');
+    const target = `${HASHES.HASH2}.db.shop.svc.cluster.local.`;
+    await expect.poll(() => ask('_sql._tcp.db.shop', 'SRV'), PATIENT).toBe(`5432 ${target}`);
+    expect(await ask('_none._tcp.web.shop', 'SRV')).toBe('NXDOMAIN');
+    await etcd.first.kill();
+    await expect.poll(() => ask('_http._tcp.web.shop', 'SRV'), PATIENT).toBe('SERVFAIL');
+    expect(await ask('web.shop', 'A')).toBe('10.96.0.7');
   });
 
   itWithTool('etcd', 'goes on when etcd is back, and ends when it stays away', async () => {

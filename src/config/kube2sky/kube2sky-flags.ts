@@ -25,8 +25,9 @@ export const KUBE2SKY_FLAGS = [
     valueName: 'urls',
     value: { kind: 'text', of: 'the URL of an etcd server' },
     default: 'http://127.0.0.1:4001',
-    help: 'etcd server, which is written to by API version 3; several with commas between them',
+    help: 'etcd server; several with commas between them',
   },
+  { name: 'etcd3', value: 'none', help: 'use version 3 of the API of etcd instead of version 2' },
   {
     name: 'etcd-mutation-timeout',
     valueName: 'duration',
@@ -89,6 +90,7 @@ export function readKube2SkyFlags(words: readonly string[], environment: Environ
     plan: {
       domain: readDomain(read.value('domain'), read),
       endpoints: readEndpoints(read.value('etcd-server'), read),
+      version: read.isOn('etcd3') ? 3 : 2,
       mutationTimeout: read.value('etcd-mutation-timeout'),
     },
     cluster: {

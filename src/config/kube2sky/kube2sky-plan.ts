@@ -8,6 +8,8 @@ export interface Kube2SkyPlan {
   readonly domain: string;
   /** The members of etcd: at least one. */
   readonly endpoints: readonly Endpoint[];
+  /** Of etcd's API. */
+  readonly version: 2 | 3;
   /** Milliseconds of failed writes after which the program ends; 0: it never does. */
   readonly mutationTimeout: number;
 }

@@ -131,7 +131,8 @@ function compileZones(settings: SkyDnsSettings, { stubZones }: SkyDnsInputs, now
       ...{ etcd, version, prefix, outcome: OUTCOME },
       rules: makeSkyDnsRules({ ttl, priority }),
       zones: [
-        { zone: soaOf(domain), missing: 'deny', any: 'refused' },
+        // Version 2 does not list all keys: what is missing is asked for.
+        { zone: soaOf(domain), missing: version === 2 ? 'ask' : 'deny', any: 'refused' },
         ...REVERSE_ZONES.map((apex) => ({ zone: soaOf(apex), missing: 'next', any: 'ask' }) as const),
       ],
     },

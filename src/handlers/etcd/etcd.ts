@@ -8,6 +8,7 @@ import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import { UNPUBLISHED_TYPES } from '../../sources/etcd/etcd-publication.ts';
 import type { EtcdSource, EvaluatedAnswer } from '../../sources/etcd/etcd-source.ts';
+import type { ServiceLookup } from '../../sources/etcd/names/services.ts';
 import type { OutsideAnswer, OutsideQuestion } from '../../sources/etcd/rules/evaluation.ts';
 import { isReverseZone } from '../../sources/etcd/rules/rules.ts';
 import { toKey } from '../../wire/name.ts';
@@ -76,9 +77,24 @@ class EtcdHandler {
       query.forbidStoring();
       return failure(zone, 'etcd is not read yet');
     }
-    const first = source.answer(zone.apex, query.question);
+    if (source.isUnlisted(query.key)) return this.#answerUnlisted(query, zone, next);
+    return this.#answer(query, zone, next);
+  }
+
+  async #answerUnlisted(query: Query, zone: Zone, next: Next): Promise<Answer> {
+    query.forbidStoring();
+    try {
+      const services = await this.#options.source.readUnlisted(query.key);
+      return await this.#answer(query, zone, next, services);
+    } catch (error) {
+      return failure(zone, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #answer(query: Query, zone: Zone, next: Next, services?: ServiceLookup): Answer | Promise<Answer> {
+    const first = this.#options.source.answer(zone.apex, query.question, undefined, services);
     if (first.wanted.length === 0) return this.#present(query, zone, first, next);
-    return this.#askOutside(query, zone, first, next);
+    return this.#askOutside(query, zone, { first, services }, next);
   }
 
   #hasSoa({ key }: Query, { apex }: Zone): boolean {
@@ -117,7 +133,12 @@ class EtcdHandler {
   }
 
   /** Answers with what others say of names outside. */
-  async #askOutside(query: Query, zone: Zone, first: EvaluatedAnswer, next: Next): Promise<Answer> {
+  async #askOutside(
+    query: Query,
+    zone: Zone,
+    { first, services }: { readonly first: EvaluatedAnswer; readonly services: ServiceLookup | undefined },
+    next: Next,
+  ): Promise<Answer> {
     query.forbidStoring();
     const known = new Map<string, OutsideAnswer>();
     let evaluated = first;
@@ -128,9 +149,8 @@ class EtcdHandler {
         const answer = answers[index];
         if (answer !== undefined) known.set(keyOf(question), answer);
       }
-      evaluated = this.#options.source.answer(zone.apex, query.question, (question) =>
-        known.get(keyOf(question)),
-      );
+      const outside = (question: OutsideQuestion) => known.get(keyOf(question));
+      evaluated = this.#options.source.answer(zone.apex, query.question, outside, services);
     }
     return await this.#present(query, zone, evaluated, next);
   }

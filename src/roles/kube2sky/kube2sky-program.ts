@@ -11,8 +11,11 @@ import type { Connection } from '../../kube/api/connection/types.ts';
 import { type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { HttpServer } from '../../observe/http-server.ts';
 import { EtcdClient } from '../../sources/etcd/client/etcd-client.ts';
+import { EtcdV2Client } from '../../sources/etcd/client/v2-client.ts';
 import { Kube2Sky } from './kube2sky.ts';
-import { EtcdRecordStore, ownerKey } from './record-store.ts';
+import { ownerKey, type RecordStore } from './record-store.ts';
+import { V2RecordStore } from './v2-record-store.ts';
+import { V3RecordStore } from './v3-record-store.ts';
 
 export interface Kube2SkyProgramDependencies {
   readonly clock: Clock;
@@ -51,10 +54,9 @@ export class Kube2SkyProgram {
     await this.#http.start();
     const { connect, clock, log, identity } = this.#dependencies;
     const connection = await connect();
-    const client = new EtcdClient({ endpoints: this.#plan.endpoints }, clock);
-    const store = new EtcdRecordStore(client, ownerKey(this.#plan.domain), identity);
+    const { store, close } = openStore(this.#plan, identity, clock);
     this.#close = () => {
-      client.close();
+      close();
       connection.close();
     };
     this.#running = new Kube2Sky(this.#plan, { connection, store, clock, log });
@@ -83,4 +85,18 @@ export class Kube2SkyProgram {
       ],
     ]);
   }
+}
+
+function openStore(
+  { endpoints, version, domain }: Kube2SkyPlan,
+  identity: string,
+  clock: Clock,
+): { readonly store: RecordStore; readonly close: () => void } {
+  const owner = ownerKey(domain);
+  if (version === 2) {
+    const client = new EtcdV2Client({ endpoints }, clock);
+    return { store: new V2RecordStore({ client, owner, identity, clock }), close: () => client.close() };
+  }
+  const client = new EtcdClient({ endpoints }, clock);
+  return { store: new V3RecordStore(client, owner, identity), close: () => client.close() };
 }

@@ -12,12 +12,12 @@ import type { Connection } from '../../kube/api/connection/types.ts';
 import { ClusterWatch } from '../../kube/api/list-watch/cluster-watch.ts';
 import type { EndpointsObject, PodObject, ServiceObject } from '../../kube/objects/objects.ts';
 import { ChangedObjects } from './changed-objects.ts';
-import type { EtcdRecordStore, RecordChange, StoredRecord } from './record-store.ts';
+import type { RecordChange, RecordStore, StoredRecord } from './record-store.ts';
 import { deriveRecords, keyOf, SUBDOMAINS } from './sky-records.ts';
 
 export interface Kube2SkyDependencies {
   readonly connection: Connection;
-  readonly store: EtcdRecordStore;
+  readonly store: RecordStore;
   readonly clock: Clock;
   readonly log: Log;
 }

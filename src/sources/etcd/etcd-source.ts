@@ -22,9 +22,10 @@ import { V3Reader } from './follow/v3-reader.ts';
 import { type KeyNode, KeyTree, TOP } from './names/key-tree.ts';
 import { type KeyLease, Leases } from './names/leases.ts';
 import { MAX_VALUE_OCTETS, parseServiceRecord } from './names/service-record.ts';
-import { octetsOf, ServiceNames } from './names/services.ts';
+import { octetsOf, type ServiceLookup, ServiceNames } from './names/services.ts';
 import { Evaluation, type OutsideAnswers, type ServiceAnswer } from './rules/evaluation.ts';
 import type { NameRules, QuestionOfRules } from './rules/rules.ts';
+import { UnlistedNames } from './unlisted-names.ts';
 
 export interface EtcdSourceSettings {
   readonly etcd: EtcdSettings;
@@ -75,6 +76,7 @@ export class EtcdSource implements KeySink {
   readonly #feed: KeyFeed;
   readonly #warnings: RateLimitedWarnings;
   readonly #queue: ChangeQueue;
+  readonly #unlisted: UnlistedNames | undefined;
   /** Names to publish, as paths with slashes; those above before those below. */
   readonly #dirty = new WorkQueue<string>();
   /** Names to remove, those below last: they go first. */
@@ -107,6 +109,10 @@ export class EtcdSource implements KeySink {
       () => this.#publishNext(),
       () => this.#published(),
     );
+    if (version === 2) {
+      const unlisted = { etcd, prefix: whole, rules, names: this.#names, clock };
+      this.#unlisted = new UnlistedNames(unlisted);
+    }
     const reader = version === 3 ? new V3Reader(etcd, whole, clock) : new V2Reader(etcd, whole, clock);
     this.#feed = new KeyFeed(reader, clock, log);
   }
@@ -132,6 +138,7 @@ export class EtcdSource implements KeySink {
     this.#isStopped = true;
     this.#queue.stop();
     this.#leases.stop();
+    this.#unlisted?.close();
     await this.#feed.stop();
   }
 
@@ -151,9 +158,27 @@ export class EtcdSource implements KeySink {
     return this.#publication.zoneOf(name);
   }
 
-  /** @param question within `zone`, of any type but SOA */
-  answer(zone: NameKey, question: QuestionOfRules, outside?: OutsideAnswers): EvaluatedAnswer {
-    const evaluation = new Evaluation(this.#names, outside);
+  /** Whether the keys of a name are not followed, so that they must be read for it. */
+  isUnlisted(name: NameKey): boolean {
+    return this.#unlisted?.includes(name) === true;
+  }
+
+  /** Reads the keys of a name that are not followed. @throws Error when etcd does not answer in time */
+  async readUnlisted(name: NameKey): Promise<ServiceLookup> {
+    return (await this.#unlisted?.read(name)) ?? this.#names;
+  }
+
+  /**
+   * @param question within `zone`, of any type but SOA
+   * @param services what `readUnlisted` gave; default: the keys that are followed
+   */
+  answer(
+    zone: NameKey,
+    question: QuestionOfRules,
+    outside?: OutsideAnswers,
+    services: ServiceLookup = this.#names,
+  ): EvaluatedAnswer {
+    const evaluation = new Evaluation(services, outside);
     const answer = this.#settings.rules.answer(evaluation, zone, question);
     return { answer, wanted: evaluation.wanted, isTimed: evaluation.isTimed };
   }

@@ -24,14 +24,19 @@ export interface FolderContents {
   readonly nodes: readonly FolderNode[];
 }
 
-/** What to write, and when. */
-export interface SetOptions {
+/** When a key is written or removed; all of them must hold. */
+export interface KeyConditions {
+  /** This change was the key's last one. */
+  readonly modifiedIndex?: number;
+  /** The key has this value. */
+  readonly value?: string;
+}
+
+export interface SetOptions extends KeyConditions {
   /** Seconds until the key goes away by itself. Default: never. */
   readonly ttl?: number;
   /** Only if the key is there, or is not. */
   readonly exists?: boolean;
-  /** Only if this change was the key's last one. */
-  readonly modifiedIndex?: number;
   /** Begin the time of the key anew and leave its value, so that those that watch it are not told. */
   readonly isRefresh?: boolean;
 }
@@ -66,6 +71,7 @@ const ERROR = {
   KEY_NOT_FOUND: 100,
   TEST_FAILED: 101,
   KEY_EXISTS: 105,
+  NOT_EMPTY: 108,
   UNAUTHORIZED: 110,
   CLEARED: 401,
 } as const;
@@ -99,27 +105,36 @@ export class EtcdV2Client {
   }
 
   async set(key: string, value: string, options: SetOptions = {}): Promise<Outcome> {
-    const { ttl, exists, modifiedIndex, isRefresh = false } = options;
+    const { ttl, exists, isRefresh = false } = options;
     const form = new URLSearchParams(isRefresh ? { refresh: 'true' } : { value });
     if (ttl !== undefined) form.set('ttl', String(ttl));
     if (isRefresh || exists !== undefined) form.set('prevExist', String(isRefresh || exists));
-    if (modifiedIndex !== undefined) form.set('prevIndex', String(modifiedIndex));
+    addConditions(form, options);
     const reply = await this.#ask({ method: 'PUT', path: pathOf(key), form, timeout: TIMEOUT });
     if (reply.status === 200 || reply.status === 201) return true;
     this.#check(reply, [ERROR.KEY_NOT_FOUND, ERROR.TEST_FAILED, ERROR.KEY_EXISTS]);
     return false;
   }
 
-  /** @param modifiedIndex remove it only if this change was the key's last one */
-  async remove(key: string, modifiedIndex?: number): Promise<Outcome> {
-    const condition = modifiedIndex === undefined ? '' : `?prevIndex=${modifiedIndex}`;
+  async remove(key: string, conditions: KeyConditions = {}): Promise<Outcome> {
+    const query = new URLSearchParams();
+    addConditions(query, conditions);
+    const path = query.size === 0 ? pathOf(key) : `${pathOf(key)}?${query}`;
+    const reply = await this.#ask({ method: 'DELETE', path, timeout: TIMEOUT });
+    if (reply.status === 200) return true;
+    this.#check(reply, [ERROR.KEY_NOT_FOUND, ERROR.TEST_FAILED]);
+    return false;
+  }
+
+  /** @returns false for a folder that is not empty, or not there */
+  async removeFolder(folder: string): Promise<Outcome> {
     const reply = await this.#ask({
       method: 'DELETE',
-      path: `${pathOf(key)}${condition}`,
+      path: `${pathOf(folder)}?dir=true`,
       timeout: TIMEOUT,
     });
     if (reply.status === 200) return true;
-    this.#check(reply, [ERROR.KEY_NOT_FOUND, ERROR.TEST_FAILED]);
+    this.#check(reply, [ERROR.KEY_NOT_FOUND, ERROR.NOT_EMPTY]);
     return false;
   }
 
@@ -267,6 +282,11 @@ function exchange(request: ClientRequest, { form, onHead }: Call): Promise<HttpR
     });
     request.end(form?.toString());
   });
+}
+
+function addConditions(fields: URLSearchParams, { modifiedIndex, value }: KeyConditions): void {
+  if (modifiedIndex !== undefined) fields.set('prevIndex', String(modifiedIndex));
+  if (value !== undefined) fields.set('prevValue', value);
 }
 
 function pathOf(key: string): string {

@@ -1,0 +1,139 @@
+/**
+ * Records by version 2 of etcd's API, which has no transactions and no leases.
+ *
+ * The owner has a key that ends by itself unless the owner says in time that it is still there. It writes only while its key
+ * cannot have ended, and each write demands that the record was not changed since it was read.
+ *
+ * This version lists no keys that begin with an underscore, such as those of ports. Their names are listed below another key, where
+ * one is added before such a record is written, and removed after it is gone.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { EtcdV2Client } from '../../sources/etcd/client/v2-client.ts';
+import { OWNER_TTL, type RecordChange, type RecordStore, type StoredRecord } from './record-store.ts';
+
+export interface V2RecordStoreOptions {
+  readonly client: EtcdV2Client;
+  /** The key of the owner. */
+  readonly owner: string;
+  /** Of this instance. */
+  readonly identity: string;
+  readonly clock: Clock;
+}
+
+/** Milliseconds before the end of the owner's key in which it writes nothing: a write may be under way for so long. */
+const MARGIN = 6_000;
+/** Calls at a time. */
+const CONCURRENCY = 16;
+/** Milliseconds after which records that are not listed are read again, in case somebody has changed them. */
+const REREAD = 300_000;
+
+export class V2RecordStore implements RecordStore {
+  readonly #options: V2RecordStoreOptions;
+  /** Milliseconds: until when the owner's key stands for sure. */
+  #ownedUntil = Number.NEGATIVE_INFINITY;
+  /** Records that are not listed, as they were read, and since when; those written meanwhile are left out. */
+  #hidden = new Map<string, StoredRecord>();
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: V2RecordStoreOptions) {
+    this.#options = options;
+  }
+
+  async own(): Promise<boolean> {
+    const { client, owner, identity, clock } = this.#options;
+    const until = clock.monotonic() + OWNER_TTL * 1000 - MARGIN;
+    const ttl = OWNER_TTL;
+    const isOwner =
+      (await client.set(owner, identity, { ttl, value: identity })) ||
+      (await client.set(owner, identity, { ttl, exists: false }));
+    this.#ownedUntil = isOwner ? until : Number.NEGATIVE_INFINITY;
+    if (!isOwner) this.#readAt = Number.NEGATIVE_INFINITY;
+    return isOwner;
+  }
+
+  async read(folder: string): Promise<ReadonlyMap<string, StoredRecord>> {
+    const { client, clock } = this.#options;
+    const records = new Map<string, StoredRecord>();
+    for (const { key, value, modifiedIndex } of (await client.read(folder)).nodes)
+      records.set(key, { value, version: modifiedIndex });
+    if (clock.monotonic() - this.#readAt > REREAD) {
+      this.#hidden.clear();
+      this.#readAt = clock.monotonic();
+    }
+    const names = (await client.read(this.#listOf(folder))).nodes.map(({ value }) => value);
+    await forEach(names, async (key) => {
+      if (!this.#hidden.has(key)) await this.#readHidden(key);
+      const record = this.#hidden.get(key);
+      if (record !== undefined) records.set(key, record);
+    });
+    return records;
+  }
+
+  async write(changes: readonly RecordChange[]): Promise<boolean> {
+    let isWritten = true;
+    // New records come first, old ones go last.
+    for (const kind of ['put', 'remove'] as const) {
+      const part = changes.filter((change) => change.kind === kind);
+      await forEach(part, async (change) => {
+        if (isWritten && !(await this.#change(change))) isWritten = false;
+      });
+    }
+    if (!isWritten) this.#readAt = Number.NEGATIVE_INFINITY;
+    return isWritten;
+  }
+
+  async close(): Promise<void> {
+    const { client, owner, identity } = this.#options;
+    this.#ownedUntil = Number.NEGATIVE_INFINITY;
+    await client.remove(owner, { value: identity });
+  }
+
+  /** @returns whether it was carried out */
+  async #change(change: RecordChange): Promise<boolean> {
+    const { client, clock } = this.#options;
+    if (clock.monotonic() >= this.#ownedUntil) return false;
+    const { key, version } = change;
+    const name = isUnlisted(key) ? this.#listOf(key) : undefined;
+    this.#hidden.delete(key);
+    if (change.kind === 'put') {
+      if (name !== undefined) await client.set(name, key);
+      return await client.set(key, change.value, version === undefined ? { exists: false } : { modifiedIndex: version });
+    }
+    if (!(await client.remove(key, { modifiedIndex: change.version }))) return false;
+    await this.#removeFoldersOf(key);
+    if (name === undefined) return true;
+    await client.remove(name);
+    await this.#removeFoldersOf(name);
+    return true;
+  }
+
+  /** Removes those that are left empty above a key. */
+  async #removeFoldersOf(key: string): Promise<void> {
+    for (let at = key.lastIndexOf('/'); at > 0; at = key.lastIndexOf('/', at - 1))
+      if (!(await this.#options.client.removeFolder(key.slice(0, at)))) return;
+  }
+
+  async #readHidden(key: string): Promise<void> {
+    const node = (await this.#options.client.read(key)).nodes.find((each) => each.key === key);
+    if (node !== undefined) this.#hidden.set(key, { value: node.value, version: node.modifiedIndex });
+  }
+
+  /** Where the name of an unlisted record is listed, or those of all below a folder. */
+  #listOf(key: string): string {
+    return `${this.#options.owner}.unlisted${key.replaceAll('/_', '/.')}`;
+  }
+}
+
+/** Whether a part of a key keeps it out of lists. */
+function isUnlisted(key: string): boolean {
+  return key.includes('/_');
+}
+
+/** In no order. */
+async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  let next = 0;
+  const run = async () => {
+    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, run));
+}

@@ -1,0 +1,74 @@
+/**
+ * Names whose keys etcd does not list by version 2 of its API: those with a label that begins with an underscore, such as
+ * `_http._tcp` in front of a service. They are neither read with the others nor watched, so they are asked for one by one.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { EtcdSettings } from './client/settings.ts';
+import { EtcdV2Client } from './client/v2-client.ts';
+import { type KeyNode, KeyTree } from './names/key-tree.ts';
+import { MAX_VALUE_OCTETS, parseServiceRecord } from './names/service-record.ts';
+import { octetsOf, pathOfName, type ServiceLookup, ServiceNames, type ServiceRules } from './names/services.ts';
+
+export interface UnlistedNamesOptions {
+  readonly etcd: EtcdSettings;
+  /** Of all keys, with the slash at its end. */
+  readonly prefix: string;
+  readonly rules: ServiceRules;
+  /** What other names are looked up in. */
+  readonly names: ServiceLookup;
+  readonly clock: Clock;
+}
+
+/** Names that are asked for at a time. */
+const MAX_QUESTIONS = 64;
+
+export class UnlistedNames {
+  readonly #options: UnlistedNamesOptions;
+  readonly #client: EtcdV2Client;
+  readonly #inFlight = new Map<NameKey, Promise<ServiceLookup>>();
+
+  constructor(options: UnlistedNamesOptions) {
+    this.#options = options;
+    this.#client = new EtcdV2Client(options.etcd, options.clock);
+  }
+
+  includes(name: NameKey): boolean {
+    return name.startsWith('_') || name.includes('._');
+  }
+
+  /** Where the services of a name, and those of all others, are looked up. @throws Error when etcd does not answer in time */
+  async read(name: NameKey): Promise<ServiceLookup> {
+    const known = this.#inFlight.get(name);
+    if (known !== undefined) return await known;
+    if (this.#inFlight.size >= MAX_QUESTIONS) throw new Error('too many questions to etcd are under way');
+    const asked = this.#ask(name).finally(() => this.#inFlight.delete(name));
+    this.#inFlight.set(name, asked);
+    return await asked;
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  async #ask(name: NameKey): Promise<ServiceLookup> {
+    const { prefix, names, rules } = this.#options;
+    const { nodes } = await this.#client.read(`${prefix}${pathOfName(name).join('/')}`);
+    const tree = new KeyTree();
+    const seconds = new Map<KeyNode, number>();
+    for (const { key, value, ttl } of nodes) {
+      const path = key.slice(prefix.length).split('/');
+      const { node } = tree.put(octetsOf(path), isRecord(value) ? Buffer.from(value) : 'bad');
+      seconds.set(node, ttl);
+    }
+    const own = new ServiceNames(tree, { secondsLeft: (node) => seconds.get(node) ?? 0 }, rules);
+    return {
+      find: (asked, selection, onTimed) =>
+        asked === name ? own.find(asked, selection, onTimed) : names.find(asked, selection, onTimed),
+    };
+  }
+}
+
+function isRecord(value: string): boolean {
+  return value.length <= MAX_VALUE_OCTETS && parseServiceRecord(value) !== undefined;
+}
