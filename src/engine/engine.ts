@@ -160,7 +160,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   async start(): Promise<void> {
     this.#isStarted = true;
     await this.#local.start();
-    this.etcd?.start();
+    await this.etcd?.start();
     await this.#serverBlocks?.start();
     this.#serverBlocks?.show();
   }

@@ -39,8 +39,8 @@ export class EtcdZones {
     return this.source.stats();
   }
 
-  start(): void {
-    this.source.start();
+  async start(): Promise<void> {
+    await this.source.start();
   }
 
   async stop(): Promise<void> {

@@ -5,6 +5,7 @@ import type { ResolverStats } from '../handlers/resolver/resolver.ts';
 import type { WatchState } from '../kube/api/list-watch/state.ts';
 import type { TcpCounts } from '../listen/tcp.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
+import type { SnapshotStats } from '../sources/snapshot/snapshot-keeper.ts';
 import type { QueryCounts } from '../table/counter-sums.ts';
 import type { TableStatistics } from '../table/writer.ts';
 import type { DropCounts } from './http-connections.ts';
@@ -45,15 +46,6 @@ export interface QueryLogStats {
   readonly dropped: number;
   /** Writes that failed. */
   readonly failures: number;
-}
-
-export interface SnapshotStats {
-  readonly written: number;
-  readonly errors: number;
-  /** Milliseconds since the epoch. */
-  readonly lastWritten: number | undefined;
-  /** Milliseconds since the state in the file was current. */
-  readonly age: number | undefined;
 }
 
 export interface ManifestStats {

@@ -9,9 +9,9 @@ import type { Engine } from '../engine/engine.ts';
 import type { ClusterSinks } from '../kube/api/list-watch/cluster-watch.ts';
 import { type Cluster, SnapshotLineError } from '../kube/publish/cluster.ts';
 import type { Stats, WatchStats } from '../observe/stats.ts';
+import { SnapshotKeeper } from '../sources/snapshot/snapshot-keeper.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { Dependencies, Following, ObjectSource, SourceStatus } from './object-source.ts';
-import { SnapshotKeeper } from './snapshot-keeper.ts';
 
 export class ClusterObjects {
   readonly #plan: ClusterObjectsPlan;
@@ -111,6 +111,7 @@ export class ClusterObjects {
         cluster: await source.findIdentity(),
       }),
       maxAge: snapshotMaxAge,
+      maxAgeName: '--snapshot-max-age',
       generation: () => cluster.generation,
       state: () => (cluster.isKnown ? [...cluster.snapshot()] : undefined),
       // A folder has no age: what it holds is current.
@@ -118,7 +119,7 @@ export class ClusterObjects {
       clock,
       log,
     });
-    const reason = restore(cluster, await this.#snapshot.read());
+    const reason = restore(cluster, [...(await this.#snapshot.read())]);
     if (reason !== undefined) this.#snapshot.reject(reason);
   }
 

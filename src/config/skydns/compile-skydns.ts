@@ -124,11 +124,11 @@ function compileForward(settings: SkyDnsSettings, { systemServers, stubZones }: 
 }
 
 function compileZones(settings: SkyDnsSettings, { stubZones }: SkyDnsInputs, now: number): EtcdZonesPlan {
-  const { etcd, version, prefix, domain, local, ttl, priority, noRecursion, ndots } = settings;
+  const { etcd, version, prefix, snapshot, domain, local, ttl, priority, noRecursion, ndots } = settings;
   const soaOf = (apex: NameKey) => makeZone(apex, settings, now);
   return {
     source: {
-      ...{ etcd, version, prefix, outcome: OUTCOME },
+      ...{ etcd, version, prefix, snapshot, outcome: OUTCOME },
       rules: makeSkyDnsRules({ ttl, priority }),
       zones: [
         // Version 2 does not list all keys: what is missing is asked for.

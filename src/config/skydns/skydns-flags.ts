@@ -139,6 +139,22 @@ export const SKYDNS_FLAGS = [
     help: 'HTTP port of /readiness and /metrics; 0: none',
     details: 'Not of SkyDNS.',
   },
+  {
+    name: 'snapshot',
+    valueName: 'file',
+    value: FILE,
+    help: 'keep the keys in this file, for a start without etcd',
+    details:
+      'Not of SkyDNS. A file of another prefix, of other members or of another cluster is reported and not used.',
+  },
+  {
+    name: 'snapshot-max-age',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    default: '24h',
+    help: 'age up to which a snapshot is used; 0: any age',
+    details: 'Not of SkyDNS.',
+  },
   { name: 'verbose', value: 'none', help: 'log more' },
   { name: 'version', value: 'none', help: 'print the version' },
 ] as const satisfies readonly Flag[];

@@ -4,6 +4,7 @@
 import { parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import { parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
+import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { NameError, parseName, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -38,6 +39,7 @@ export interface SkyDnsSettings {
   readonly priority: number;
   readonly metrics: SkyDnsMetricsPlan | undefined;
   readonly healthzPort: number;
+  readonly snapshot: SnapshotSettings | undefined;
   readonly isVerbose: boolean;
 }
 
@@ -74,10 +76,17 @@ export function readSettings(read: SkyDnsFlagReader, environment: Environment): 
     cacheTtl: read.value('rcache-ttl') || 60,
     metrics: readMetrics(read, environment),
     healthzPort: read.value('healthz-port'),
+    snapshot: readSnapshot(read),
     isVerbose: read.isOn('verbose'),
   };
   const { problems } = read;
   return problems.length > 0 ? { kind: 'bad', problems } : { kind: 'good', settings };
+}
+
+function readSnapshot(read: SkyDnsFlagReader): SnapshotSettings | undefined {
+  const file = read.value('snapshot');
+  const maxAge = read.value('snapshot-max-age');
+  return file === undefined ? undefined : { file, maxAge, maxAgeName: '-snapshot-max-age' };
 }
 
 function refuseFlags(read: SkyDnsFlagReader): void {

@@ -27,9 +27,11 @@ const SOA_TTL = 30;
 export class EtcdPlugin {
   readonly handler: Handler;
   readonly #source: EtcdSource;
+  readonly #table: TableWriter;
 
   constructor(options: EtcdOptions, { table, clock, log, lookUp }: EtcdContext) {
-    const { etcd, path, zones, fallthrough } = options;
+    const { etcd, path, zones, fallthrough, snapshot } = options;
+    this.#table = table;
     this.#source = new EtcdSource(
       {
         ...{ etcd, version: 3, prefix: path, rules: makeCoreDnsRules(options) },
@@ -38,7 +40,7 @@ export class EtcdPlugin {
           missing: missingOf(zone, fallthrough),
           any: 'ask',
         })),
-        outcome: 0,
+        ...{ outcome: 0, snapshot },
       },
       { table, clock, log },
     );
@@ -52,8 +54,8 @@ export class EtcdPlugin {
     });
   }
 
-  start(): void {
-    this.#source.start();
+  async start(): Promise<void> {
+    await this.#source.start();
   }
 
   isReady(): boolean {
@@ -66,6 +68,8 @@ export class EtcdPlugin {
 
   async stop(): Promise<void> {
     await this.#source.stop();
+    const steps = this.#table.dropPublication(this.#source.publication);
+    while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

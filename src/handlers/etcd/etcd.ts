@@ -124,6 +124,10 @@ class EtcdHandler {
         query.forbidStoring();
         return failure(zone, answer.reason);
       case 'nxdomain':
+        if (!this.#options.source.isRead) {
+          query.forbidStoring();
+          return failure(zone, 'etcd is not read yet, and the snapshot does not have the name');
+        }
         if (isWithinAny(query.key, this.#options.fallthrough)) return next(query);
         break;
       case 'nodata':

@@ -2,6 +2,7 @@
  * Names from the keys of an etcd, as the plugin `etcd` of CoreDNS answers them.
  */
 import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
+import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 export interface EtcdOptions {
@@ -16,4 +17,6 @@ export interface EtcdOptions {
   readonly fallthrough: readonly NameKey[];
   /** Whether the host name of a record with a text is answered beside the text. */
   readonly aliasesBesideText: boolean;
+  /** Where the keys are kept for a start without etcd; undefined: nowhere. */
+  readonly snapshot: SnapshotSettings | undefined;
 }

@@ -32,7 +32,7 @@ export class V2RecordStore implements RecordStore {
   /** Milliseconds: until when the owner's key stands for sure. */
   #ownedUntil = Number.NEGATIVE_INFINITY;
   /** Records that are not listed, as they were read, and since when; those written meanwhile are left out. */
-  #hidden = new Map<string, StoredRecord>();
+  readonly #hidden = new Map<string, StoredRecord>();
   #readAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: V2RecordStoreOptions) {
@@ -97,7 +97,11 @@ export class V2RecordStore implements RecordStore {
     this.#hidden.delete(key);
     if (change.kind === 'put') {
       if (name !== undefined) await client.set(name, key);
-      return await client.set(key, change.value, version === undefined ? { exists: false } : { modifiedIndex: version });
+      return await client.set(
+        key,
+        change.value,
+        version === undefined ? { exists: false } : { modifiedIndex: version },
+      );
     }
     if (!(await client.remove(key, { modifiedIndex: change.version }))) return false;
     await this.#removeFoldersOf(key);

@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { CONFIG_KEYS } from '../../config/config-map/config-map.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
-import { readSnapshot, type SnapshotOwner, writeSnapshot } from '../snapshot-file.ts';
+import { readSnapshot, type SnapshotOwner, writeSnapshot } from '../../sources/snapshot/snapshot-file.ts';
 
 export interface KeptConfigOptions {
   readonly file: string;
@@ -73,7 +73,7 @@ export class KeptConfig {
   }
 }
 
-function parseLines(lines: readonly string[]): ConfigTexts | undefined {
+function parseLines(lines: Iterable<string>): ConfigTexts | undefined {
   const texts = new Map<string, { readonly kind: 'text'; readonly text: string }>();
   for (const line of lines) {
     const [key, text] = parseList(line);

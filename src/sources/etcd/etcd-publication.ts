@@ -14,7 +14,14 @@ import { encodeName, isWithin, toKey } from '../../wire/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
 import { settingsOf, type Zone } from '../../zone/zone.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './names/key-tree.ts';
-import { isWildcard, nameOfPath, octetsOf, pathOfName, type ServiceLookup, type ServiceNames } from './names/services.ts';
+import {
+  isWildcard,
+  nameOfPath,
+  octetsOf,
+  pathOfName,
+  type ServiceLookup,
+  type ServiceNames,
+} from './names/services.ts';
 import { Evaluation } from './rules/evaluation.ts';
 import { isReverseZone, type NameRules } from './rules/rules.ts';
 
@@ -67,7 +74,6 @@ export class EtcdPublication {
   readonly #tree: KeyTree;
   /** Those with more labels first. */
   readonly #zones: readonly PublishedZone[];
-  #isKnown = false;
   #isFull = false;
 
   constructor(options: EtcdPublicationOptions) {
@@ -79,12 +85,11 @@ export class EtcdPublication {
     for (const zone of this.#zones) this.#put(this.#emptyNode(zone.apex, zone, 'ask'));
   }
 
-  /** From now on names without keys are denied. */
-  becomeKnown(): void {
-    if (this.#isKnown) return;
-    this.#isKnown = true;
+  /** @param isWhole whether names without keys may be denied; otherwise the chain says what they get */
+  becomeKnown(isWhole: boolean): void {
     const { table } = this.#options;
-    for (const { id, settings } of this.#zones) table.changeZone(id, { ...settings, known: true });
+    for (const { id, settings } of this.#zones)
+      table.changeZone(id, { ...settings, known: true, ...(!isWhole && { missing: 'ask' }) });
   }
 
   /** The zone that a name lies in. */

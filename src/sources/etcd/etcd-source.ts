@@ -3,25 +3,26 @@
  *
  * The keys are read once and watched from then on: a question costs no call. While etcd is away, what was known is answered.
  */
-import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
 import { TimeSlice } from '../../base/time-slice.ts';
-import { WorkQueue } from '../../base/work-queue.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { Zone } from '../../zone/zone.ts';
+import { SnapshotKeeper, type SnapshotSettings, type SnapshotStats } from '../snapshot/snapshot-keeper.ts';
+import { ChangedNames } from './changed-names.ts';
 import type { EtcdSettings } from './client/settings.ts';
 import { EtcdPublication, type EtcdZone } from './etcd-publication.ts';
 import { type FeedStats, KeyFeed } from './follow/key-feed.ts';
 import type { KeySink } from './follow/key-reader.ts';
 import { V2Reader } from './follow/v2-reader.ts';
 import { V3Reader } from './follow/v3-reader.ts';
+import { restoreKeys, writeKeys } from './names/kept-keys.ts';
 import { type KeyNode, KeyTree, TOP } from './names/key-tree.ts';
 import { type KeyLease, Leases } from './names/leases.ts';
-import { MAX_VALUE_OCTETS, parseServiceRecord } from './names/service-record.ts';
+import { faultOfValue, TOO_LARGE } from './names/service-record.ts';
 import { octetsOf, type ServiceLookup, ServiceNames } from './names/services.ts';
 import { Evaluation, type OutsideAnswers, type ServiceAnswer } from './rules/evaluation.ts';
 import type { NameRules, QuestionOfRules } from './rules/rules.ts';
@@ -37,6 +38,8 @@ export interface EtcdSourceSettings {
   readonly rules: NameRules;
   /** What hits of the table count for. */
   readonly outcome: number;
+  /** The keys are kept in a file, for a start without etcd. Default: no. */
+  readonly snapshot?: SnapshotSettings | undefined;
 }
 
 export interface EtcdSourceDependencies {
@@ -52,6 +55,7 @@ export interface EtcdStats extends FeedStats {
   readonly leases: number;
   /** Those whose time is not known yet. */
   readonly unknownLeases: number;
+  readonly snapshot: SnapshotStats | undefined;
 }
 
 /** An answer, and whether it is the same for a while: it does not depend on the time. */
@@ -75,18 +79,18 @@ export class EtcdSource implements KeySink {
   readonly #publication: EtcdPublication;
   readonly #feed: KeyFeed;
   readonly #warnings: RateLimitedWarnings;
-  readonly #queue: ChangeQueue;
+  readonly #changes: ChangedNames;
   readonly #unlisted: UnlistedNames | undefined;
-  /** Names to publish, as paths with slashes; those above before those below. */
-  readonly #dirty = new WorkQueue<string>();
-  /** Names to remove, those below last: they go first. */
-  readonly #gone: string[] = [];
+  readonly #snapshot: SnapshotKeeper | undefined;
   readonly #listeners: { readonly path: readonly string[]; readonly changed: () => void }[] = [];
   /** Per node whether the read that is under way has met its key. */
   #met: Uint8Array | undefined;
+  /** Another number after each change of a key. */
+  #generation = 0;
+  /** Whether all keys were read from etcd, not from a snapshot alone. */
+  #isRead = false;
   #isKnown = false;
   #isStopped = false;
-  #whenSettled: () => void = () => {};
 
   constructor(settings: EtcdSourceSettings, dependencies: EtcdSourceDependencies) {
     const { etcd, version, prefix, rules, zones, outcome } = settings;
@@ -104,11 +108,8 @@ export class EtcdSource implements KeySink {
     this.#names = new ServiceNames(this.#tree, this.#leases, rules);
     const publication = { table, names: this.#names, rules, zones, outcome, log };
     this.#publication = new EtcdPublication(publication);
-    this.#queue = new ChangeQueue(
-      clock,
-      () => this.#publishNext(),
-      () => this.#published(),
-    );
+    this.#changes = new ChangedNames(this.#publication, clock);
+    this.#snapshot = this.#makeSnapshot();
     if (version === 2) {
       const unlisted = { etcd, prefix: whole, rules, names: this.#names, clock };
       this.#unlisted = new UnlistedNames(unlisted);
@@ -121,31 +122,45 @@ export class EtcdSource implements KeySink {
     return this.#publication.id;
   }
 
-  /** Whether all keys were read. Until then nothing is denied. */
+  /** Whether keys are known: from etcd, or from a snapshot. Until then questions are answered with errors. */
   get isKnown(): boolean {
     return this.#isKnown;
+  }
+
+  /** Whether all keys were read from etcd. Until then no name is denied. */
+  get isRead(): boolean {
+    return this.#isRead;
   }
 
   get names(): ServiceNames {
     return this.#names;
   }
 
-  start(): void {
+  /** Ends when the keys of the snapshot are published, if there is one. */
+  async start(): Promise<void> {
+    await this.#restore();
+    if (this.#isStopped) return;
     this.#feed.start(this);
+    this.#snapshot?.start();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#queue.stop();
+    this.#changes.stop();
     this.#leases.stop();
     this.#unlisted?.close();
     await this.#feed.stop();
+    await this.#snapshot?.stop();
   }
 
   stats(): EtcdStats {
     const { size: keys, badKeys } = this.#tree;
+    const snapshot = this.#snapshot?.count();
+    const feed = this.#feed.stats();
+    // Until something is read, what is known is that of the snapshot.
+    const age = feed.age ?? (this.#isKnown ? snapshot?.age : undefined);
     return {
-      ...this.#feed.stats(),
+      ...{ ...feed, age, snapshot },
       keys,
       badKeys,
       leases: this.#leases.count,
@@ -207,6 +222,7 @@ export class EtcdSource implements KeySink {
     const hasOtherEnd = this.#leases.bind(node, lease);
     this.#meet(node);
     // Until all is known it is published as a whole.
+    if (isChanged || hasOtherEnd) this.#generation += 1;
     if (this.#isKnown && (isChanged || hasOtherEnd)) this.#touch(path.map(String));
   }
 
@@ -218,48 +234,72 @@ export class EtcdSource implements KeySink {
 
   removeFolder(key: Buffer): void {
     const path = this.#pathOf(key) ?? [];
-    for (const node of this.#keysBelow(this.#tree.find(path))) this.#removeNode(node);
+    for (const node of this.#tree.keysBelow(this.#tree.find(path))) this.#removeNode(node);
   }
 
   async completeRead(): Promise<void> {
     const met = this.#met;
     const slice = new TimeSlice(this.#dependencies.clock);
     // The keys are listed first: the tree changes as they go.
-    for (const node of met === undefined ? [] : this.#keysBelow(TOP)) {
+    for (const node of met === undefined ? [] : this.#tree.keysBelow(TOP)) {
       if (met?.[node] !== 1) this.#removeNode(node);
       if (slice.isOver) await slice.next();
     }
     this.#met = undefined;
-    if (this.#isKnown) await this.#settled();
-    else await this.#becomeKnown();
+    if (this.#isKnown) await this.#changes.settled();
+    else await this.#publishAll();
+    if (this.#isStopped) return;
+    this.#isRead = true;
+    this.#becomeKnown();
     for (const { changed } of this.#listeners) changed();
     const { keys, badKeys } = this.stats();
     this.#dependencies.log.info('etcd read', { keys, badKeys, prefix: String(this.#prefix) });
   }
 
   completeBatch(): void {
-    this.#queue.schedule();
+    this.#changes.schedule();
   }
 
-  /** Publishes everything. Questions are answered with errors until then. */
-  async #becomeKnown(): Promise<void> {
+  #makeSnapshot(): SnapshotKeeper | undefined {
+    const { snapshot, etcd, version } = this.#settings;
+    const { clock, log } = this.#dependencies;
+    const endpoints = etcd.endpoints.map(({ text }) => text).sort();
+    const source = `version ${version} of ${endpoints.join(',')}`;
+    return (
+      snapshot &&
+      new SnapshotKeeper({
+        ...snapshot,
+        owner: async () => ({ domain: String(this.#prefix), source, cluster: this.#feed.cluster }),
+        generation: () => this.#generation,
+        state: () => (this.#isRead ? writeKeys(this.#tree, this.#leases, clock) : undefined),
+        isCurrent: () => this.#feed.stats().age === 0,
+        clock,
+        log,
+      })
+    );
+  }
+
+  async #restore(): Promise<void> {
+    if (this.#snapshot === undefined) return;
+    const lines = await this.#snapshot.read();
+    await restoreKeys(lines, this.#tree, this.#leases, this.#dependencies.clock);
+    if (this.#tree.size === 0) return;
+    await this.#publishAll();
+    this.#becomeKnown();
+  }
+
+  async #publishAll(): Promise<void> {
     const slice = new TimeSlice(this.#dependencies.clock);
     for (const _ of this.#publication.publishAll()) {
       if (slice.isOver) await slice.next();
       if (this.#isStopped) return;
     }
-    this.#isKnown = true;
-    this.#publication.becomeKnown();
-    this.#publication.changed();
   }
 
-  /** All that has changed is published. */
-  async #settled(): Promise<void> {
-    if (this.#dirty.size === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#whenSettled = resolve;
-      this.#queue.schedule();
-    });
+  #becomeKnown(): void {
+    this.#isKnown = true;
+    this.#publication.becomeKnown(this.#isRead);
+    this.#publication.changed();
   }
 
   /** @returns undefined for a key that can be none of a name */
@@ -278,28 +318,18 @@ export class EtcdSource implements KeySink {
   }
 
   #contentOf(key: Buffer, value: Buffer | 'too-large'): Buffer | 'bad' {
-    const isTooLarge = value === 'too-large' || value.length > MAX_VALUE_OCTETS;
-    if (!isTooLarge && parseServiceRecord(value.toString('utf8')) !== undefined) return value;
-    const reason = isTooLarge ? `more than ${MAX_VALUE_OCTETS} octets` : 'no JSON of a record';
+    const reason = value === 'too-large' ? TOO_LARGE : faultOfValue(value);
+    if (value !== 'too-large' && reason === undefined) return value;
     this.#warnings.warn('value of a key in etcd is no record', { key: key.toString('utf8'), reason });
     return 'bad';
   }
 
   #removeNode(node: KeyNode): void {
     const path = this.#tree.pathOf(node);
+    this.#generation += 1;
     this.#leases.unbind(node);
     this.#tree.removeKey(node);
     this.#touch(path);
-  }
-
-  #keysBelow(top: KeyNode): readonly KeyNode[] {
-    const keys: KeyNode[] = [];
-    const waiting = [top];
-    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-      if (this.#tree.hasKey(node)) keys.push(node);
-      for (const child of this.#tree.children(node)) waiting.push(child);
-    }
-    return keys;
   }
 
   #meet(node: KeyNode): void {
@@ -314,38 +344,14 @@ export class EtcdSource implements KeySink {
 
   #republish(nodes: Iterable<KeyNode>): void {
     for (const node of nodes) this.#touch(this.#tree.pathOf(node));
-    this.#queue.schedule();
+    this.#changes.schedule();
   }
 
   #touch(key: readonly string[]): void {
     // Until all is known it is published as a whole.
     if (!this.#isKnown) return;
-    for (const path of this.#publication.pathsOf(key)) this.#dirty.add(path.join('/'));
+    this.#changes.add(key);
     for (const { path, changed } of this.#listeners)
       if (path.every((part, index) => part === key[index])) changed();
   }
-
-  /** @returns whether there was one */
-  #publishNext(): boolean {
-    const key = this.#dirty.take();
-    if (key !== undefined) {
-      const path = splitPath(key);
-      if (this.#publication.isGone(path)) this.#gone.push(key);
-      else this.#publication.publish(path);
-      return true;
-    }
-    const gone = this.#gone.pop();
-    if (gone !== undefined) this.#publication.publish(splitPath(gone));
-    return gone !== undefined;
-  }
-
-  #published(): void {
-    this.#publication.changed();
-    this.#whenSettled();
-    this.#whenSettled = () => {};
-  }
-}
-
-function splitPath(path: string): readonly string[] {
-  return path === '' ? [] : path.split('/');
 }

@@ -7,8 +7,14 @@ import type { NameKey } from '../../wire/types.ts';
 import type { EtcdSettings } from './client/settings.ts';
 import { EtcdV2Client } from './client/v2-client.ts';
 import { type KeyNode, KeyTree } from './names/key-tree.ts';
-import { MAX_VALUE_OCTETS, parseServiceRecord } from './names/service-record.ts';
-import { octetsOf, pathOfName, type ServiceLookup, ServiceNames, type ServiceRules } from './names/services.ts';
+import { faultOfValue } from './names/service-record.ts';
+import {
+  octetsOf,
+  pathOfName,
+  type ServiceLookup,
+  ServiceNames,
+  type ServiceRules,
+} from './names/services.ts';
 
 export interface UnlistedNamesOptions {
   readonly etcd: EtcdSettings;
@@ -58,7 +64,8 @@ export class UnlistedNames {
     const seconds = new Map<KeyNode, number>();
     for (const { key, value, ttl } of nodes) {
       const path = key.slice(prefix.length).split('/');
-      const { node } = tree.put(octetsOf(path), isRecord(value) ? Buffer.from(value) : 'bad');
+      const content = Buffer.from(value);
+      const { node } = tree.put(octetsOf(path), faultOfValue(content) === undefined ? content : 'bad');
       seconds.set(node, ttl);
     }
     const own = new ServiceNames(tree, { secondsLeft: (node) => seconds.get(node) ?? 0 }, rules);
@@ -67,8 +74,4 @@ export class UnlistedNames {
         asked === name ? own.find(asked, selection, onTimed) : names.find(asked, selection, onTimed),
     };
   }
-}
-
-function isRecord(value: string): boolean {
-  return value.length <= MAX_VALUE_OCTETS && parseServiceRecord(value) !== undefined;
 }

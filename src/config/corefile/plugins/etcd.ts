@@ -4,6 +4,7 @@
 import type { EtcdOptions } from '../../../handlers/etcd/options.ts';
 import { type Endpoint, parseEndpoint } from '../../../sources/etcd/client/endpoints.ts';
 import type { Credentials, TlsFiles } from '../../../sources/etcd/client/settings.ts';
+import type { SnapshotSettings } from '../../../sources/snapshot/snapshot-keeper.ts';
 import type { NameKey } from '../../../wire/types.ts';
 import {
   type Directive,
@@ -20,6 +21,7 @@ const DEFAULT_ENDPOINT = 'http://localhost:2379';
 const MIN_LEASE = 30;
 const MAX_LEASE = 86_400;
 const MAX_TTL = 2 ** 32 - 1;
+const MAX_SNAPSHOT_AGE = '24h';
 
 interface Draft {
   endpoints: readonly Endpoint[];
@@ -30,9 +32,10 @@ interface Draft {
   maxLease: number;
   fallthrough: readonly NameKey[];
   aliasesBesideText: boolean;
+  snapshot: SnapshotSettings | undefined;
 }
 
-/** Source: plugin/etcd of CoreDNS 1.14.7. `alias_beside_text` is Portolan's own. */
+/** Source: plugin/etcd of CoreDNS 1.14.7. `alias_beside_text` and `snapshot` are Portolan's own. */
 export const etcd: Directive<EtcdOptions> = {
   syntax: [
     'etcd [ZONES…] {',
@@ -44,6 +47,7 @@ export const etcd: Directive<EtcdOptions> = {
     '    max-lease-ttl DURATION',
     '    fallthrough [ZONES…]',
     '    alias_beside_text on|off',
+    '    snapshot FILE [MAX_AGE]',
     '}',
   ],
   read(cursor, context) {
@@ -57,6 +61,7 @@ export const etcd: Directive<EtcdOptions> = {
       maxLease: MAX_LEASE,
       fallthrough: [],
       aliasesBesideText: true,
+      snapshot: undefined,
     };
     let zones: readonly NameKey[] = [];
     cursor.firstUse(() => {
@@ -99,6 +104,9 @@ function readProperties(cursor: DirectiveCursor, draft: Draft, context: Directiv
     },
     alias_beside_text: () => {
       draft.aliasesBesideText = readSwitch(cursor);
+    },
+    snapshot: () => {
+      draft.snapshot = readSnapshot(cursor, context);
     },
     stubzones: ignored('stubzones'),
     upstream: ignored('upstream'),
@@ -155,4 +163,18 @@ function readSwitch(cursor: DirectiveCursor): boolean {
   const word = cursor.requiredArgument();
   if (word !== 'on' && word !== 'off') throw cursor.error(`neither on nor off: '${word}'`, 'Give on or off.');
   return word === 'on';
+}
+
+function readSnapshot(cursor: DirectiveCursor, context: DirectiveContext): SnapshotSettings {
+  const [file = '', age = MAX_SNAPSHOT_AGE, ...more] = [
+    cursor.requiredArgument(),
+    ...cursor.remainingArguments(),
+  ];
+  const duration = parseGoDuration(age);
+  if (duration.kind === 'bad' || duration.value < 0 || more.length > 0)
+    throw cursor.error(
+      'snapshot takes a file and a maximum age',
+      'Give them as in: snapshot /var/lib/etcd-names 24h',
+    );
+  return { file: resolvePath(file, context), maxAge: duration.value, maxAgeName: 'snapshot of plugin/etcd' };
 }

@@ -47,6 +47,7 @@ type Outcome = boolean;
 interface HttpReply {
   readonly status: number;
   readonly index: number;
+  readonly cluster: string | undefined;
   readonly body: string;
 }
 
@@ -84,6 +85,7 @@ export class EtcdV2Client {
   readonly #calls = new Set<ClientRequest>();
   #agent: HttpAgent | undefined;
   #isClosed = false;
+  #cluster: string | undefined;
 
   constructor(settings: EtcdSettings, clock: Clock) {
     this.#settings = settings;
@@ -93,6 +95,11 @@ export class EtcdV2Client {
 
   get endpoint(): string {
     return this.#endpoints.current.text;
+  }
+
+  /** The number of the cluster, once a member has answered. */
+  get cluster(): string | undefined {
+    return this.#cluster;
   }
 
   /** @param folder a path of keys. A folder that does not exist is empty. @throws EtcdError, as all calls */
@@ -196,7 +203,9 @@ export class EtcdV2Client {
     if (this.#isClosed) throw new EtcdError('closed', 'the client of etcd is closed');
     const endpoint = this.#endpoints.current;
     try {
-      return await this.#send(endpoint, call);
+      const reply = await this.#send(endpoint, call);
+      this.#cluster = reply.cluster ?? this.#cluster;
+      return reply;
     } catch (error) {
       if (error instanceof SilenceError && call.onHead !== undefined) throw error;
       if (endpoint === this.#endpoints.current) this.#leaveEndpoint();
@@ -277,7 +286,8 @@ function exchange(request: ClientRequest, { form, onHead }: Call): Promise<HttpR
       response.on('error', reject);
       response.on('end', () => {
         const body = Buffer.concat(pieces).toString('utf8');
-        resolve({ status: response.statusCode ?? 0, index, body });
+        const cluster = String(response.headers['x-etcd-cluster-id'] ?? '') || undefined;
+        resolve({ status: response.statusCode ?? 0, index, cluster, body });
       });
     });
     request.end(form?.toString());

@@ -44,6 +44,11 @@ export class KeyFeed {
     this.#outages = new OutageLog(log, clock, { failed: 'etcd not followed', ended: 'etcd followed again' });
   }
 
+  /** The number of the cluster, once it is known. */
+  get cluster(): string | undefined {
+    return this.#reader.cluster;
+  }
+
   start(sink: KeySink): void {
     this.#running = this.#run(sink);
   }

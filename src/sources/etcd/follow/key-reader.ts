@@ -19,6 +19,8 @@ export interface KeySink {
 export interface KeyReader {
   /** The member that is used now. */
   readonly endpoint: string;
+  /** The number of the cluster, once it is known. */
+  readonly cluster: string | undefined;
   /** Reads all keys. @throws EtcdError */
   read(sink: KeySink): Promise<void>;
   /** Tells changes behind what was read, and calls `onCurrent` once they are told as they come. Ends by an error alone. @throws EtcdError */

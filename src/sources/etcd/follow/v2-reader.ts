@@ -25,6 +25,10 @@ export class V2Reader implements KeyReader {
     return this.#client.endpoint;
   }
 
+  get cluster(): string | undefined {
+    return this.#client.cluster;
+  }
+
   close(): void {
     this.#client.close();
   }

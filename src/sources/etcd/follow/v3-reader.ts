@@ -40,6 +40,10 @@ export class V3Reader implements KeyReader {
     return this.#client.endpoint;
   }
 
+  get cluster(): string | undefined {
+    return this.#cluster === 0n ? undefined : this.#cluster.toString(16);
+  }
+
   close(): void {
     this.#client.close();
     this.#interrupt();
@@ -57,10 +61,12 @@ export class V3Reader implements KeyReader {
       const { more, limit } = page;
       // etcd makes the next page while this one is taken in.
       const next =
-        more && last && this.#readPage(Buffer.concat([last.key, ZERO]), Math.min(PAGE, limit * 2), revision);
+        more && last !== undefined
+          ? this.#readPage(Buffer.concat([last.key, ZERO]), Math.min(PAGE, limit * 2), revision)
+          : undefined;
       next?.catch(() => {});
       await this.#putPage(sink, page);
-      if (next === undefined || next === false) break;
+      if (next === undefined) break;
       page = await next;
     }
     this.#cluster = cluster;

@@ -147,6 +147,23 @@ export class KeyTree {
     return path;
   }
 
+  /** Nodes with keys, in no order. The tree may change meanwhile: keys that stay are met. */
+  *keyNodes(): Iterable<KeyNode> {
+    if (this.hasKey(TOP)) yield TOP;
+    for (const node of this.#standing()) if (this.hasKey(node)) yield node;
+  }
+
+  /** Nodes with keys at a node and below it, in no order. */
+  keysBelow(top: KeyNode): readonly KeyNode[] {
+    const keys: KeyNode[] = [];
+    const waiting = [top];
+    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+      if (this.hasKey(node)) keys.push(node);
+      for (const child of this.children(node)) waiting.push(child);
+    }
+    return keys;
+  }
+
   /** In no order. The tree must not change meanwhile. */
   *children(node: KeyNode): Iterable<KeyNode> {
     for (let at = this.#get(node, FIRST_CHILD); at !== NO_NODE; at = this.#get(at, NEXT)) yield at;

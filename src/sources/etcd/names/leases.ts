@@ -91,6 +91,12 @@ export class Leases implements LeaseTimes {
     return ends && Math.max(1, Math.floor((ends - this.#options.clock.monotonic()) / 1000));
   }
 
+  leaseOf(node: KeyNode): KeyLease | undefined {
+    const id = this.#leaseOf.get(node);
+    const seconds = this.secondsLeft(node);
+    return id === undefined ? undefined : { id, ...(seconds !== undefined && { seconds }) };
+  }
+
   stop(): void {
     this.#timer?.cancel();
     this.#leases.clear();

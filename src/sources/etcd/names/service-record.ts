@@ -22,7 +22,8 @@ export interface ServiceRecord {
 }
 
 /** Octets of a value. Larger ones are no records: the text of a message has fewer. */
-export const MAX_VALUE_OCTETS = 128 * 1024;
+const MAX_VALUE_OCTETS = 128 * 1024;
+export const TOO_LARGE = `more than ${MAX_VALUE_OCTETS} octets`;
 
 const MAX_TTL = 2 ** 32 - 1;
 
@@ -50,7 +51,8 @@ export function parseServiceRecord(value: string): ServiceRecord | undefined {
   if (parsed === null) return EMPTY;
   if (typeof parsed !== 'object' || Array.isArray(parsed)) return undefined;
   const record: { -readonly [Field in keyof ServiceRecord]: unknown } = { ...EMPTY };
-  for (const [name, content] of Object.entries(parsed)) {
+  for (const name in parsed) {
+    const content = (parsed as Readonly<Record<string, unknown>>)[name];
     const field = FIELDS[name] ?? FIELDS[name.toLowerCase()];
     if (field === undefined || content === null) continue;
     const [target, isRight] = field;
@@ -59,6 +61,12 @@ export function parseServiceRecord(value: string): ServiceRecord | undefined {
   }
   // Each field was checked when it was set.
   return record as ServiceRecord;
+}
+
+/** Why a value is no record; undefined for one that is. */
+export function faultOfValue(value: Buffer): string | undefined {
+  if (value.length > MAX_VALUE_OCTETS) return TOO_LARGE;
+  return parseServiceRecord(value.toString('utf8')) === undefined ? 'no JSON of a record' : undefined;
 }
 
 /** @returns undefined for text that is no JSON */

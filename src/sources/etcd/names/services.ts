@@ -159,14 +159,19 @@ export class ServiceNames implements ServiceLookup {
     if (this.tree.isBad(node)) return undefined;
     const record = parseServiceRecord(this.tree.value(node));
     if (record === undefined) return undefined;
-    const { host, ...rest } = record;
+    const { host, port, priority, weight, text, mail, targetStrip, group } = record;
     return {
-      ...rest,
       path,
       host: readHost(host),
       hostText: host,
-      priority: record.priority === 0 ? this.#rules.ttls.defaultPriority : record.priority,
+      port,
+      priority: priority === 0 ? this.#rules.ttls.defaultPriority : priority,
+      weight,
+      text,
+      mail,
       ttl: this.#ttlOf(node, record.ttl, onTimed),
+      targetStrip,
+      group,
     };
   }
 

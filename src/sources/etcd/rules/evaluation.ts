@@ -157,7 +157,7 @@ export function weightsOf(services: readonly Service[], min: number): (service: 
  */
 export function selectGroup(services: readonly Service[]): readonly Service[] {
   const [first] = services;
-  if (first === undefined) return services;
+  if (first === undefined || services.length === 1) return services;
   let { group } = first;
   let shortest = first.path.length;
   const lengths = new Array<number>(services.length).fill(-1);

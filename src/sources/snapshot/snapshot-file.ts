@@ -33,7 +33,9 @@ interface Foot {
 export type SnapshotReading =
   | {
       readonly kind: 'good';
-      readonly lines: readonly string[];
+      /** Read from the octets of the file as they are taken. */
+      readonly lines: Iterable<string>;
+      readonly count: number;
       /** When the state was known to be current, in milliseconds since the epoch. */
       readonly written: number;
       /** Whether file and reader know the cluster's UID, and it is the same. */
@@ -62,27 +64,30 @@ const LINE_FEED = 0x0a;
 /**
  * Replaces the file.
  *
- * @param lines without line ends
+ * @param lines without line ends; they are taken some at a time
  * @param now milliseconds since the epoch
+ * @returns the number of lines
  * @throws SnapshotWriteError and leaves the older file as it was
  */
 export async function writeSnapshot(
   file: string,
   owner: SnapshotOwner,
-  lines: readonly string[],
+  lines: Iterable<string>,
   now: number,
-): Promise<void> {
+): Promise<number> {
   const beside = `${file}.${process.pid}.tmp`;
   try {
     const handle = await open(beside, 'w', 0o600);
+    let count: number;
     try {
-      await writeAll(handle, owner, lines, now);
+      count = await writeAll(handle, owner, lines, now);
       await handle.sync();
     } finally {
       await handle.close();
     }
     await rename(beside, file);
     await syncFolder(dirname(file));
+    return count;
   } catch (error) {
     await rm(beside, { force: true }).catch(() => {});
     throw new SnapshotWriteError(file, error);
@@ -92,9 +97,9 @@ export async function writeSnapshot(
 async function writeAll(
   handle: FileHandle,
   { domain, source, cluster }: SnapshotOwner,
-  lines: readonly string[],
+  lines: Iterable<string>,
   now: number,
-): Promise<void> {
+): Promise<number> {
   const hash = createHash('sha256');
   const written = new Date(now).toISOString();
   const head: Head = { format: 'portolan snapshot', version: VERSION, domain, source, cluster, written };
@@ -104,13 +109,16 @@ async function writeAll(
     await handle.writeFile(chunk);
     chunk = '';
   };
+  let count = 0;
   for (const line of lines) {
+    count += 1;
     chunk += `${line}\n`;
     if (chunk.length > CHUNK_CHARACTERS) await flush();
   }
   await flush();
-  const foot: Foot = { lines: lines.length, sha256: hash.digest('hex') };
+  const foot: Foot = { lines: count, sha256: hash.digest('hex') };
   await handle.writeFile(`${JSON.stringify(foot)}\n`);
+  return count;
 }
 
 /** A rename is only sure to outlive a crash when the folder is written too. */
@@ -138,9 +146,9 @@ export async function readSnapshot(file: string, owner: SnapshotOwner): Promise<
   const body = octets.subarray(0, footStart);
   if (createHash('sha256').update(body).digest('hex') !== foot.sha256)
     return unusable('its checksum is wrong');
-  const [first = '', ...lines] = splitLines(body);
-  const head = parseHead(first);
-  if (head === undefined || lines.length !== foot.lines) return unusable('it is not a snapshot');
+  const headEnd = body.indexOf(LINE_FEED) + 1;
+  const head = parseHead(body.toString('utf8', 0, headEnd));
+  if (head === undefined || countLines(body) !== foot.lines + 1) return unusable('it is not a snapshot');
   if (head.version !== VERSION) return unusable(`it is of version ${head.version}, not ${VERSION}`);
   if (head.domain !== owner.domain) return unusable(`it is of another zone: ${head.domain}`);
   if (head.source !== owner.source) return unusable(`it is of another cluster: ${head.source}`);
@@ -149,18 +157,23 @@ export async function readSnapshot(file: string, owner: SnapshotOwner): Promise<
     return unusable(`it is of another cluster: its kube-system has the UID ${head.cluster}`);
   const written = Date.parse(head.written);
   if (Number.isNaN(written)) return unusable(`it was written at no time: ${head.written}`);
-  return { kind: 'good', lines, written, isVerified: isKnown };
+  const lines = splitLines(body.subarray(headEnd));
+  return { kind: 'good', lines, count: foot.lines, written, isVerified: isKnown };
+}
+
+function countLines(octets: Buffer): number {
+  let count = 0;
+  for (let at = octets.indexOf(LINE_FEED); at >= 0; at = octets.indexOf(LINE_FEED, at + 1)) count += 1;
+  return count;
 }
 
 /** Strings of their own: none holds the whole file in memory. */
-function splitLines(octets: Buffer): string[] {
-  const lines: string[] = [];
+function* splitLines(octets: Buffer): Iterable<string> {
   for (let start = 0; start < octets.length; ) {
     const end = octets.indexOf(LINE_FEED, start);
-    lines.push(octets.toString('utf8', start, end));
+    yield octets.toString('utf8', start, end);
     start = end + 1;
   }
-  return lines;
 }
 
 function parseHead(line: string): Head | undefined {

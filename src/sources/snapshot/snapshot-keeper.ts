@@ -2,22 +2,35 @@
  * Keeps the snapshot file near to what is served: soon after changes, not at each of them, now and then while nothing
  * changes, and once more at the end.
  */
-import type { Clock, Timer } from '../base/clock.ts';
-import { formatElapsed } from '../base/duration.ts';
-import type { Log } from '../base/log.ts';
-import type { SnapshotStats } from '../observe/stats.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { formatElapsed } from '../../base/duration.ts';
+import type { Log } from '../../base/log.ts';
 import { readSnapshot, type SnapshotOwner, writeSnapshot } from './snapshot-file.ts';
 
-export interface SnapshotKeeperOptions {
+export interface SnapshotStats {
+  readonly written: number;
+  readonly errors: number;
+  /** Milliseconds since the epoch. */
+  readonly lastWritten: number | undefined;
+  /** Milliseconds since the state in the file was current. */
+  readonly age: number | undefined;
+}
+
+export interface SnapshotSettings {
   readonly file: string;
-  /** Whose state it is, as far as that can be found out now. Never rejects. */
-  readonly owner: () => Promise<SnapshotOwner>;
   /** Milliseconds: an older snapshot is not used. 0: any is. */
   readonly maxAge: number;
+  /** What sets the maximum age, for messages: `--snapshot-max-age`. */
+  readonly maxAgeName: string;
+}
+
+export interface SnapshotKeeperOptions extends SnapshotSettings {
+  /** Whose state it is, as far as that can be found out now. Never rejects. */
+  readonly owner: () => Promise<SnapshotOwner>;
   /** Another number after every change of the state. */
   readonly generation: () => number;
-  /** The state as lines, or undefined while it is not whole. */
-  readonly state: () => readonly string[] | undefined;
+  /** The state as lines, which are taken some at a time, or undefined while it is not whole. */
+  readonly state: () => Iterable<string> | undefined;
   /** Whether the state is known to be that of the cluster now. */
   readonly isCurrent: () => boolean;
   readonly clock: Clock;
@@ -44,21 +57,21 @@ export class SnapshotKeeper {
   }
 
   /** The lines of the last good state, if there is one that can be used. What cannot be is reported and left alone. */
-  async read(): Promise<readonly string[]> {
-    const { file, owner, maxAge, clock, log } = this.#options;
+  async read(): Promise<Iterable<string>> {
+    const { file, owner, maxAge, maxAgeName, clock, log } = this.#options;
     const reading = await readSnapshot(file, await owner());
     if (reading.kind === 'unusable') this.reject(reading.reason);
     if (reading.kind !== 'good') return [];
-    const { lines, written, isVerified } = reading;
+    const { lines, count: objects, written, isVerified } = reading;
     // A clock that was set back makes no snapshot unusable.
     const milliseconds = Math.max(0, clock.now() - written);
     const age = formatElapsed(milliseconds);
     if (maxAge > 0 && milliseconds > maxAge) {
-      this.reject(`it is too old: ${age}; at most ${formatElapsed(maxAge)} by --snapshot-max-age`);
+      this.reject(`it is too old: ${age}; at most ${formatElapsed(maxAge)} by ${maxAgeName}`);
       return [];
     }
     this.#lastWritten = written;
-    log.info('snapshot read', { file, age, objects: lines.length, clusterVerified: isVerified });
+    log.info('snapshot read', { file, age, objects, clusterVerified: isVerified });
     return lines;
   }
 
@@ -98,11 +111,11 @@ export class SnapshotKeeper {
     const lines = this.#isNeeded(generation) ? state() : undefined;
     if (lines === undefined) return;
     try {
-      await writeSnapshot(file, await owner(), lines, clock.now());
+      const objects = await writeSnapshot(file, await owner(), lines, clock.now());
       this.#generation = generation;
       this.#written += 1;
       this.#lastWritten = clock.now();
-      log.debug('snapshot written', { file, objects: lines.length });
+      log.debug('snapshot written', { file, objects });
     } catch (error) {
       this.#errors += 1;
       log.error('snapshot not written', { reason: error instanceof Error ? error.message : String(error) });

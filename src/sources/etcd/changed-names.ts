@@ -1,0 +1,74 @@
+/**
+ * Publishes the names that changed keys concern: names above before those below, and removes them the other way round.
+ */
+import { ChangeQueue } from '../../base/change-queue.ts';
+import type { Clock } from '../../base/clock.ts';
+import { WorkQueue } from '../../base/work-queue.ts';
+import type { EtcdPublication } from './etcd-publication.ts';
+
+export class ChangedNames {
+  readonly #publication: EtcdPublication;
+  readonly #queue: ChangeQueue;
+  /** Names to publish, as paths with slashes. */
+  readonly #dirty = new WorkQueue<string>();
+  /** Names to remove, those below last: they go first. */
+  readonly #gone: string[] = [];
+  #whenSettled: () => void = () => {};
+
+  constructor(publication: EtcdPublication, clock: Clock) {
+    this.#publication = publication;
+    this.#queue = new ChangeQueue(
+      clock,
+      () => this.#publishNext(),
+      () => this.#published(),
+    );
+  }
+
+  /** @param key of which something has changed */
+  add(key: readonly string[]): void {
+    for (const path of this.#publication.pathsOf(key)) this.#dirty.add(path.join('/'));
+  }
+
+  /** Says that changes which belong together are all added. */
+  schedule(): void {
+    this.#queue.schedule();
+  }
+
+  /** Ends when all that was added is published. */
+  async settled(): Promise<void> {
+    if (this.#dirty.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#whenSettled = resolve;
+      this.#queue.schedule();
+    });
+  }
+
+  /** Publishes no more. */
+  stop(): void {
+    this.#queue.stop();
+  }
+
+  /** @returns whether there was one */
+  #publishNext(): boolean {
+    const key = this.#dirty.take();
+    if (key !== undefined) {
+      const path = splitPath(key);
+      if (this.#publication.isGone(path)) this.#gone.push(key);
+      else this.#publication.publish(path);
+      return true;
+    }
+    const gone = this.#gone.pop();
+    if (gone !== undefined) this.#publication.publish(splitPath(gone));
+    return gone !== undefined;
+  }
+
+  #published(): void {
+    this.#publication.changed();
+    this.#whenSettled();
+    this.#whenSettled = () => {};
+  }
+}
+
+function splitPath(path: string): readonly string[] {
+  return path === '' ? [] : path.split('/');
+}
