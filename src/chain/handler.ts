@@ -3,7 +3,7 @@
  *
  * Ask rules, the packet path and the order of look-ups are derived from it, and from nothing else.
  */
-import type { PublicationId } from '../table/types.ts';
+import type { PublicationId, ViewId } from '../table/types.ts';
 import { type NameKey, TYPE } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
 import type { Questions } from './match.ts';
@@ -41,11 +41,16 @@ export type Handler = HandlerParts &
         /** Those of its `questions` that are not answered from its nodes, and do need ask rules. Default: none. */
         readonly unpublished?: Questions;
       }
-    /**
-     * A forwarder asks upstream: what reaches it unchanged may be forwarded as a packet. A cache keeps what handlers behind it say,
-     * so that names that these publish need no ask rules for it.
-     */
-    | { readonly role: 'forwarder' | 'cache' | 'other' }
+    | {
+        /** Keeps what the handlers behind it say, so that names that these publish need no ask rules for it. */
+        readonly role: 'cache';
+        /** The view whose cached answers are those that it keeps, for readers to give. */
+        readonly view: ViewId;
+        /** Counts answers that readers gave. @param outcome that of the cached answers */
+        countRead(server: string, outcome: number, times: number): void;
+      }
+    /** A forwarder asks upstream: what reaches it unchanged may be forwarded as a packet. */
+    | { readonly role: 'forwarder' | 'other' }
   );
 
 /**

@@ -38,10 +38,26 @@ export interface QuerySite {
   readonly octets: number;
 }
 
+/** An answer that a cache gives for some time. */
+export interface KeptAnswer {
+  /** What readers count it for. */
+  readonly outcome: number;
+  /** Milliseconds of the monotonic clock. */
+  readonly until: number;
+}
+
+/** What the handlers that have seen a query so far make its answer depend on. */
+export interface Dependence {
+  readonly clientWasRead: boolean;
+  readonly isDerived: boolean;
+  readonly kept: KeptAnswer | undefined;
+}
+
 /** What a query and those that it leads to have in common. */
 interface SharedState {
   clientWasRead: boolean;
   isDerived: boolean;
+  kept: KeptAnswer | undefined;
   /** Queries for further names that handlers have made. */
   furtherQueries: number;
 }
@@ -93,7 +109,9 @@ export class Query {
     this.#client = client;
     this.#site = origin === undefined ? site : origin.#site;
     this.#mark =
-      origin === undefined ? { clientWasRead: false, isDerived: true, furtherQueries: 0 } : origin.#mark;
+      origin === undefined
+        ? { clientWasRead: false, isDerived: true, kept: undefined, furtherQueries: 0 }
+        : origin.#mark;
     this.#response =
       hasOwnResponse || origin === undefined
         ? { repeated: asked, question, answeredBy: '' }
@@ -138,7 +156,32 @@ export class Query {
 
   /** Whether the answer depends on nothing but the plan and the publications, and may be stored with their epochs. */
   get isDerived(): boolean {
+    return this.#mark.kept === undefined && this.#isForAll;
+  }
+
+  /** The answer that a cache keeps, where the answer of all handlers depends on nothing but that one and the plan. */
+  get kept(): KeptAnswer | undefined {
+    return this.#isForAll ? this.#mark.kept : undefined;
+  }
+
+  get #isForAll(): boolean {
     return this.#mark.isDerived && !this.#mark.clientWasRead && (this.edns?.options.length ?? 0) === 0;
+  }
+
+  /** To be noted by a cache when the query comes to it. */
+  get dependence(): Dependence {
+    const { clientWasRead, isDerived, kept } = this.#mark;
+    return { clientWasRead, isDerived, kept };
+  }
+
+  /**
+   * The answer is one that a cache keeps, so what the handlers behind that cache have read does not matter.
+   *
+   * @param before what it depended on when the query came to the cache
+   */
+  answeredFromCache(before: Dependence, kept: KeptAnswer): void {
+    const until = Math.min(kept.until, before.kept?.until ?? kept.until);
+    Object.assign(this.#mark, before, { kept: { ...kept, until } });
   }
 
   /** The header as this query has it. */

@@ -15,8 +15,10 @@ export const ASKED = {
   NO: 0,
   /** The chain answers, or a cached answer of its. */
   CACHED: 1,
+  /** The chain answers, or a cached answer of the handlers before the cache. */
+  BEFORE_CACHE: 2,
   /** The chain answers. */
-  ALWAYS: 2,
+  ALWAYS: 3,
 } as const;
 
 const MAX_TYPES = 4095;
@@ -58,7 +60,7 @@ function encodeEntry(rules: readonly AskRule[]): NameEntry {
   return { name: first === undefined ? ROOT : nameOf(first), tag: rules.length, content };
 }
 
-function encodeRule({ name, types, ednsOptions }: AskRule): Uint8Array {
+function encodeRule({ name, types, ednsOptions, beforeCache }: AskRule): Uint8Array {
   const listed = types === 'all' ? [] : [...types];
   const options = ednsOptions === undefined ? [] : [...ednsOptions];
   if (listed.length > MAX_TYPES || options.length > MAX_OPTIONS)
@@ -67,7 +69,8 @@ function encodeRule({ name, types, ednsOptions }: AskRule): Uint8Array {
   const flags =
     (name.kind === 'exact' ? RULE_FLAG.EXACT : RULE_FLAG.SUFFIX) |
     (types === 'all' ? RULE_FLAG.ALL_TYPES : 0) |
-    (ednsOptions === undefined ? 0 : RULE_FLAG.WITH_OPTIONS);
+    (ednsOptions === undefined ? 0 : RULE_FLAG.WITH_OPTIONS) |
+    (beforeCache === true ? RULE_FLAG.BEFORE_CACHE : 0);
   new Uint32Array(octets.buffer, 0, 1)[0] = flags | (listed.length << 8) | (options.length << 20);
   new Uint16Array(octets.buffer, 4).set([...listed, ...options]);
   return octets;
@@ -96,7 +99,8 @@ function matchEntry(views: TableViews, entry: number, question: QuestionReader, 
     const options = rule >>> 20;
     const isNamed = (rule & RULE_FLAG.SUFFIX) !== 0 || isWhole;
     if (isNamed && ((rule & RULE_FLAG.ALL_TYPES) !== 0 || lists(views, at + 4, types, question.type))) {
-      if ((rule & RULE_FLAG.WITH_OPTIONS) === 0) found = Math.max(found, ASKED.CACHED);
+      const cached = (rule & RULE_FLAG.BEFORE_CACHE) === 0 ? ASKED.CACHED : ASKED.BEFORE_CACHE;
+      if ((rule & RULE_FLAG.WITH_OPTIONS) === 0) found = Math.max(found, cached);
       else if (hasOption(views, at + 4 + types * 2, options, question)) return ASKED.ALWAYS;
     }
     at += 4 + padded((types + options) * 2);

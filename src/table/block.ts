@@ -106,8 +106,17 @@ export function encodeNode(buffer: BlockBuffer, node: NameNode, publication: num
   }
 }
 
-export function cachedFlags(dnssecOk: boolean, checkingDisabled: boolean): number {
-  return (dnssecOk ? CACHED_FLAG.DNSSEC_OK : 0) | (checkingDisabled ? CACHED_FLAG.CHECKING_DISABLED : 0);
+/** What keeps answers to the same question apart. */
+export function cachedFlags({
+  dnssecOk,
+  checkingDisabled,
+  beforeCache,
+}: Pick<CachedQuestion, 'dnssecOk' | 'checkingDisabled' | 'beforeCache'>): number {
+  return (
+    (dnssecOk ? CACHED_FLAG.DNSSEC_OK : 0) |
+    (checkingDisabled ? CACHED_FLAG.CHECKING_DISABLED : 0) |
+    (beforeCache === true ? CACHED_FLAG.BEFORE_CACHE : 0)
+  );
 }
 
 /** Where a cached answer belongs, and when it was stored. */
@@ -176,9 +185,7 @@ function beginCached(
   words[CACHED.SIZE >> 2] = buffer.length;
   words[CACHED.STORED >> 2] = now;
   words[CACHED.EXPIRES >> 2] = now + answer.lifetime;
-  words[CACHED.FLAGS >> 2] =
-    cachedFlags(answer.dnssecOk, answer.checkingDisabled) |
-    (sources === undefined ? 0 : CACHED_FLAG.HAS_SOURCES);
+  words[CACHED.FLAGS >> 2] = cachedFlags(answer) | (sources === undefined ? 0 : CACHED_FLAG.HAS_SOURCES);
   words[CACHED.BODY >> 2] = bodyStart;
   words[CACHED.OUTCOME >> 2] = answer.outcome;
   octets.set(answer.name, CACHED.NAME);

@@ -126,7 +126,7 @@ export class AnswerCache {
 
   #keyOf({ name, type, class: dnsClass, ...question }: CachedQuestion, view: ViewId): CacheKey {
     const { salt, number: cache } = this.#parts.views.cacheOf(view);
-    const flags = cachedFlags(question.dnssecOk, question.checkingDisabled);
+    const flags = cachedFlags(question);
     const { keys } = this.#parts;
     const hash = finishQuestion(hashName(name, keys) ^ salt, keys, type, dnsClass, flags);
     return { hash, shape: shapeOf(name.length, KIND.CACHED, cache), flags, cache };

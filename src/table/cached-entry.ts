@@ -41,6 +41,7 @@ export function decodeCached(views: TableViews, block: number, view: ViewId, use
     class: at(CACHED.QUESTION) >>> 16,
     dnssecOk: (flags & CACHED_FLAG.DNSSEC_OK) !== 0,
     checkingDisabled: (flags & CACHED_FLAG.CHECKING_DISABLED) !== 0,
+    ...((flags & CACHED_FLAG.BEFORE_CACHE) !== 0 && { beforeCache: true }),
     recursionAvailable: (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0,
     outcome: at(CACHED.OUTCOME),
     body: decodeBody(views, block + at(CACHED.BODY)),

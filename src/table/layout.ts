@@ -79,8 +79,9 @@
  *     12  octets of the whole block
  *     16  octets from the block's start to its ask rules, 0 for none
  *     20  outcomes of refused questions: of class CHAOS | of all others << 16
- *     24  the first of four outcomes of its answers, 0: those of nodes and cached answers
- *     28  the places of its publications, in the order of look-up; then the ask rules
+ *     24  the first of twelve outcomes of its answers, 0: those of nodes and cached answers
+ *     28  the maximum UDP size that it takes from clients, 0: any
+ *     32  the places of its publications, in the order of look-up; then the ask rules
  *
  * A table of names (offsets are octets from its start):
  *
@@ -192,6 +193,7 @@ export const CACHED_FLAG = {
   RECURSION_AVAILABLE: 4,
   HAS_SOURCES: 8,
   REDIRECT: 16,
+  BEFORE_CACHE: 32,
 } as const;
 /** From the body of a cached answer back to its sources, and what stands there. */
 export const SOURCES = {
@@ -264,10 +266,9 @@ export const VIEW = {
   RULES: 16,
   REFUSALS: 20,
   OUTCOMES: 24,
-  PUBLICATIONS: 28,
+  UDP_SIZE: 28,
+  PUBLICATIONS: 32,
 } as const;
-/** Outcomes that a view may have for itself: by transport and address family. */
-export const VIEW_OUTCOMES = 4;
 export const VIEW_FLAG = {
   RECURSION_AVAILABLE: 1 << 16,
   ROTATES: 2 << 16,
@@ -276,7 +277,7 @@ export const VIEW_FLAG = {
   REPEATS_OPT: 16 << 16,
 } as const;
 export const NAME_TABLE = { SHAPE: 0, SLOTS: 4 } as const;
-export const RULE_FLAG = { EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8 } as const;
+export const RULE_FLAG = { EXACT: 1, SUFFIX: 2, ALL_TYPES: 4, WITH_OPTIONS: 8, BEFORE_CACHE: 16 } as const;
 
 /** Rounds up to whole words. */
 export const padded = (octets: number): number => (octets + 3) & ~3;

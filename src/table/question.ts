@@ -16,7 +16,8 @@ import { CACHED_FLAG } from './layout.ts';
 export const PARSED = { QUESTION: 0, BROKEN: 1, BAD_VERSION: 2 } as const;
 
 /** What keeps answers to the same question apart. */
-export const CACHED_KEY_FLAGS = CACHED_FLAG.DNSSEC_OK | CACHED_FLAG.CHECKING_DISABLED;
+export const CACHED_KEY_FLAGS =
+  CACHED_FLAG.DNSSEC_OK | CACHED_FLAG.CHECKING_DISABLED | CACHED_FLAG.BEFORE_CACHE;
 
 /** A name has at most 127 labels besides the root (RFC 1035 section 2.3.4). */
 const MAX_LABELS = 128;
@@ -56,6 +57,8 @@ export class QuestionReader {
   hash = 0;
   type = 0;
   dnsClass = 0;
+  /** Whether a cached answer is wanted that the handlers before the cache have made. */
+  isBeforeCache = false;
   /** The first octet behind the question. */
   end = 0;
   hasOpt = false;
@@ -76,6 +79,11 @@ export class QuestionReader {
   /** The four octets of the name from this one on, the first one lowest; zeros behind its end. */
   wordAt(at: number): number {
     return this.#nameView.getInt32(at, true);
+  }
+
+  /** Takes a larger UDP size for this one. @param max octets, 0: there is no bound */
+  boundUdpSize(max: number): void {
+    if (max !== 0 && this.udpSize > max) this.udpSize = max;
   }
 
   get hasOptions(): boolean {
@@ -124,9 +132,10 @@ export class QuestionReader {
     return finishQuestion(this.hash ^ salt, this.#keys, this.type, this.dnsClass, this.cachedFlags());
   }
 
-  /** What keeps answers to the same question apart: DO and CD. */
+  /** What keeps answers to the same question apart: DO and CD, and the place in the chain. */
   cachedFlags(): number {
     return (
+      (this.isBeforeCache ? CACHED_FLAG.BEFORE_CACHE : 0) |
       (this.dnssecOk ? CACHED_FLAG.DNSSEC_OK : 0) |
       (this.checkingDisabled ? CACHED_FLAG.CHECKING_DISABLED : 0)
     );
@@ -143,6 +152,7 @@ export class QuestionReader {
     if (behindName === 0) return PARSED.BROKEN;
     this.#copyName(view, start + HEADER_OCTETS);
     this.packet = packet;
+    this.isBeforeCache = false;
     this.type = view.getUint16(behindName);
     this.dnsClass = view.getUint16(behindName + 2);
     this.end = behindName + 4;

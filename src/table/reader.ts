@@ -36,7 +36,7 @@ import { type TableViews, viewTable } from './memory.ts';
 import { isPlainQuery, PARSED, QuestionReader } from './question.ts';
 import { ResponseWriter } from './response.ts';
 import { isInScope, isLeftToChain, sharesDefaultCache } from './scope.ts';
-import { VERDICT } from './types.ts';
+import { VERDICT, VIEW_PATHS } from './types.ts';
 import { NO_VIEW, ViewFinder } from './view-finder.ts';
 
 /** From here on types are questions about the server or the zone, not records (RFC 6895 section 3.1). */
@@ -73,7 +73,7 @@ export class TableReader {
   expired: 'none' | 'recent' | 'rechecked' = 'none';
   /** The record of the view that is asked, as a word, and its flags. */
   #record = 0;
-  /** The first outcome of its own, or 0. */
+  /** The first outcome of its own for the answer at hand, or 0. */
   #outcomes = 0;
   #flags = 0;
 
@@ -186,6 +186,7 @@ export class TableReader {
     this.#outcomes = atoms[this.#record + (VIEW.OUTCOMES >> 2)] ?? 0;
     this.#response.repeatsOpt = (this.#flags & VIEW_FLAG.REPEATS_OPT) !== 0;
     this.#response.rotates = (this.#flags & VIEW_FLAG.ROTATES) !== 0;
+    this.#question.boundUdpSize(this.#words[this.#record + (VIEW.UDP_SIZE >> 2)] ?? 0);
   }
 
   #lookUp(start: number, max: number): number {
@@ -195,8 +196,9 @@ export class TableReader {
     const rules = atoms[record + (VIEW.RULES >> 2)] ?? 0;
     if (rules !== 0) {
       const asked = matchAskRules(this.#views, (record << 2) + rules, this.#question);
-      if (asked === ASKED.CACHED) return this.#answerCachedOrAsk(start, max);
       if (asked === ASKED.ALWAYS) return VERDICT.ASK;
+      this.#question.isBeforeCache = asked === ASKED.BEFORE_CACHE;
+      if (asked !== ASKED.NO) return this.#answerCachedOrAsk(start, max);
     }
     const { hash, nameLength } = this.#question;
     const count = atoms[record + (VIEW.COUNT >> 2)] ?? 0;
@@ -341,6 +343,7 @@ export class TableReader {
     const flags = words[(entry + CACHED.FLAGS) >> 2] ?? 0;
     const body = entry + (words[(entry + CACHED.BODY) >> 2] ?? 0);
     this.#outcome = words[(entry + CACHED.OUTCOME) >> 2] ?? 0;
+    if (this.#outcomes !== 0) this.#outcomes += this.#outcome * VIEW_PATHS;
     // Without RD nothing is asked for, so nothing is kept for it either.
     const isDesired = (this.#view.getUint8(start + 2) & RECURSION_DESIRED) !== 0;
     if (isDesired && octets[this.#finder.recencyAt] === 0) octets[this.#finder.recencyAt] = 1;

@@ -20,6 +20,10 @@ export type ViewId = Brand<number, 'ViewId'>;
 export const DEFAULT_PUBLICATION = 0 as PublicationId;
 export const DEFAULT_VIEW = 0 as ViewId;
 
+/** Outcomes that a view may have for itself: by transport and address family, and again for its two kinds of cached answers. */
+export const VIEW_PATHS = 4;
+export const VIEW_OUTCOMES = 3 * VIEW_PATHS;
+
 /** A run of records of one length inside an answer section, which a reader may start anywhere in (A and AAAA sets). */
 export interface Rotation {
   /** Where the run begins, in octets from the start of `AnswerBody.bytes`. */
@@ -108,6 +112,8 @@ export interface AskRule {
    * All other rules let the view's cached answers be given.
    */
   readonly ednsOptions?: ReadonlySet<number>;
+  /** Whether the handler stands before the cache of its block: only cached answers of the same place stand for it. Default: no. */
+  readonly beforeCache?: boolean;
 }
 
 /** What one client sees. */
@@ -130,10 +136,12 @@ export interface ViewSettings {
    */
   readonly repeatsOpt?: boolean;
   /**
-   * The first of four outcomes that its answers count for instead of those of nodes: over UDP and IPv4, UDP and IPv6, TCP and
-   * IPv4, TCP and IPv6. From 1.
+   * The first of twelve outcomes that its answers count for instead of those of nodes: over UDP and IPv4, UDP and IPv6, TCP and
+   * IPv4, TCP and IPv6; four more for cached answers of outcome 1, and of outcome 2. From 1.
    */
   readonly outcomes?: number;
+  /** A larger UDP size of a client is taken for this one: octets. Default: any is taken. */
+  readonly maxUdpSize?: number | undefined;
   /** The outcomes of those that are refused, 16 bits each. Default: 0. */
   readonly refusalOutcomes?: { readonly chaos: number; readonly others: number };
 }
@@ -182,6 +190,8 @@ export interface CachedQuestion {
   readonly class: number;
   readonly dnssecOk: boolean;
   readonly checkingDisabled: boolean;
+  /** Whether it is what the handlers before the cache of a block have made of its answer. Default: no. */
+  readonly beforeCache?: boolean;
 }
 
 /**

@@ -147,6 +147,7 @@ export class ViewRecords {
     const { chaos, others } = settings.refusalOutcomes ?? { chaos: 0, others: 0 };
     views.words[word + (VIEW.REFUSALS >> 2)] = chaos | (others << 16);
     views.words[word + (VIEW.OUTCOMES >> 2)] = settings.outcomes ?? 0;
+    views.words[word + (VIEW.UDP_SIZE >> 2)] = settings.maxUdpSize ?? 0;
     views.words.set(places, word + (VIEW.PUBLICATIONS >> 2));
     views.octets.set(rules, block + rulesAt);
     return block;

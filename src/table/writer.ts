@@ -7,7 +7,7 @@ import { BlockBuffer } from './block.ts';
 import { AnswerCache } from './cache.ts';
 import { CounterPages } from './counter-pages.ts';
 import { HASH_KEYS, hashName } from './hash.ts';
-import { HEADER, MAX_READERS, MAX_TTL, VIEW_OUTCOMES } from './layout.ts';
+import { HEADER, MAX_READERS, MAX_TTL } from './layout.ts';
 import { reserveTable, type TableViews, viewTable, WriterMemory } from './memory.ts';
 import { NameNodes, type NodeRef } from './name-nodes.ts';
 import { Publications } from './publications.ts';
@@ -26,6 +26,7 @@ import {
   type ListenerGroupViews,
   type NameNode,
   type PublicationId,
+  VIEW_OUTCOMES,
   type ViewId,
   type ViewSettings,
   type ZoneId,

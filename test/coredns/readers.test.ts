@@ -2,32 +2,16 @@
  * What readers answer of a Corefile's server blocks is what their chains answer, and is counted with it.
  */
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, askShort } from '../../src/chain/testing/ask.ts';
-import { compileCorefile } from '../../src/config/corefile/compile-corefile.ts';
-import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
-import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
-import { Engine } from '../../src/engine/engine.ts';
-import { ServerBlocks } from '../../src/engine/server-blocks/server-blocks.ts';
-import { encodeSocketAddress } from '../../src/socket/addresses.ts';
-import { query } from '../../src/table/testing/table-answers.ts';
-import { VERDICT } from '../../src/table/types.ts';
-import { decodeMessage } from '../../src/wire/message.ts';
-import type { Message } from '../../src/wire/types.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+import { contentOf, packetOf, planOf, ReaderSubject, SERVER } from './reader-subject.ts';
 
 afterEach(endAllPrograms);
-
-const AT = 8192;
-const CLIENT = { address: '192.0.2.77', port: 5353 };
-const SERVER = 'dns://:53';
 
 /** As kubeadm writes it, but for what needs files and upstream servers. */
 const kubeadm = (url: string, more = '') => `.:53 {
@@ -65,64 +49,6 @@ const NAMES = [
 ];
 const TYPES = ['A', 'AAAA', 'SRV', 'PTR', 'TXT', 'SOA', 'NS', 'ANY', 'DS'];
 
-function planOf(corefile: string): EnginePlan {
-  const reading = readCorefile(corefile, {
-    file: 'Corefile',
-    profile: '1.14',
-    defaultPort: 53,
-    environment: {},
-    files: DISK_FILES,
-    interfaces: new Map(),
-  });
-  if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));
-  return compileCorefile(reading.blocks).engine;
-}
-
-class Subject {
-  readonly engine: Engine;
-
-  constructor(corefile: string) {
-    this.engine = new Engine(planOf(corefile), {
-      makeServerBlocks: (plan, dependencies) => new ServerBlocks(plan, dependencies),
-      readers: 0,
-      version: 'test',
-      clock: systemClock,
-      log: silentLog,
-    });
-    onTestFinished(() => this.engine.stop());
-  }
-
-  askTable(packet: Uint8Array, group = this.engine.listenerGroupOf(SERVER)): Message | undefined {
-    const octets = new Uint8Array(AT + 32);
-    octets.set(packet);
-    octets.set(encodeSocketAddress(CLIENT), AT);
-    const end = this.engine.reader.answer(octets, 0, packet.length, 4096, 'udp', group, AT);
-    return end === VERDICT.ASK ? undefined : decodeMessage(octets.slice(0, end));
-  }
-
-  async askChain(packet: Uint8Array): Promise<Message | undefined> {
-    const client = { ...CLIENT, transport: 'udp' } as const;
-    const response = await this.engine.serverBlocks?.handleQueryOf(SERVER)?.(packet, client);
-    return response && decodeMessage(response);
-  }
-}
-
-const packetOf = (name: string, type: string, changes: Parameters<typeof query>[2] = {}) => {
-  const { packet, length } = query(name, type, changes);
-  return packet.slice(0, length);
-};
-
-/** All that must be the same: sets of addresses may begin anywhere. */
-const contentOf = ({ header, questions, answers, authorities, additionals, edns }: Message) => ({
-  header: { ...header, id: 0 },
-  questions,
-  // A cache keeps the letters of the question that it asked.
-  answers: answers.map((record) => JSON.stringify(record).toLowerCase()).sort(),
-  authorities,
-  additionals: additionals.map((record) => JSON.stringify(record).toLowerCase()).sort(),
-  edns,
-});
-
 async function startApiServer(): Promise<string> {
   const objects = [
     namespace('default'),
@@ -137,7 +63,7 @@ async function startApiServer(): Promise<string> {
 
 describe('the Corefile of kubeadm', () => {
   it('has its names of the cluster answered by readers as its chain answers them', async () => {
-    const subject = new Subject(kubeadm(await startApiServer()));
+    const subject = new ReaderSubject(kubeadm(await startApiServer()));
     await subject.engine.start();
     const opt = { type: 'OPT', name: '.', udpPayloadSize: 1400, flags: 0x8000 } as never;
     let answered = 0;
@@ -162,7 +88,7 @@ describe('the Corefile of kubeadm', () => {
   });
 
   it('has answers of readers in its metrics', async () => {
-    const subject = new Subject(kubeadm(await startApiServer()));
+    const subject = new ReaderSubject(kubeadm(await startApiServer()));
     await subject.engine.start();
     const count = async () => {
       const text = await subject.engine.metrics.render();
@@ -196,14 +122,16 @@ describe('the Corefile of kubeadm', () => {
   ])('leaves all to the chain with %s', async (_, more) => {
     const url = await startApiServer();
     const corefile = kubeadm(url, more);
-    const subject = new Subject(more.startsWith('cache') ? corefile.replace('  cache 30\n', '') : corefile);
+    const subject = new ReaderSubject(
+      more.startsWith('cache') ? corefile.replace('  cache 30\n', '') : corefile,
+    );
     await subject.engine.start();
     for (const name of NAMES) expect(subject.askTable(packetOf(name, 'A')), name).toBeUndefined();
   });
 
   it('is replaced by another one with one store', async () => {
     const url = await startApiServer();
-    const subject = new Subject(kubeadm(url));
+    const subject = new ReaderSubject(kubeadm(url));
     await subject.engine.start();
     const packet = packetOf('web.default.svc.cluster.local', 'A');
     expect(subject.askTable(packet)?.answers).toHaveLength(1);

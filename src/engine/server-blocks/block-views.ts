@@ -25,7 +25,7 @@ export interface BlockViewsDependencies {
   readonly table: TableWriter;
   /** The number of a listener group. */
   readonly numberOf: (server: string) => number;
-  /** The first of the four outcomes that readers count answers for a zone under. */
+  /** The first of the twelve outcomes that readers count answers for a zone under. */
   readonly outcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number;
 }
 
@@ -58,7 +58,7 @@ export class BlockViews {
   static areUseful({ sites }: ListenerGroupPlan, blocks: readonly ViewedBlock[]): boolean {
     return sites.some(({ block }) => {
       const viewed = blocks[block];
-      return viewed !== undefined && mayBeRead(viewed);
+      return viewed !== undefined && (hasReadNodes(viewed) || readCacheOf(viewed) !== undefined);
     });
   }
 
@@ -95,30 +95,41 @@ export class BlockViews {
   }
 
   #define(server: string, zone: NameKey, block: ViewedBlock): ViewId | undefined {
-    if (!mayBeRead(block)) return undefined;
     const { table, outcomesOf } = this.#dependencies;
-    const { handlers } = block;
-    return table.defineView({
+    const { plan, handlers } = block;
+    const [hasNodes, cache] = [hasReadNodes(block), readCacheOf(block)];
+    if (!hasNodes && cache === undefined) return undefined;
+    const settings: ViewSettings = {
       publications: handlers.flatMap((handler) =>
-        handler.role === 'publisher' ? [handler.publication] : [],
+        hasNodes && handler.role === 'publisher' ? [handler.publication] : [],
       ),
       askRules: [...askRulesOf(handlers), RARE_TYPES],
       recursionAvailable: false,
       rotatesAddresses: handlers.some(({ name }) => name === 'loadbalance'),
       repeatsOpt: true,
+      maxUdpSize: optionsOf(plan, 'bufsize')?.size,
       outcomes: outcomesOf(server, zone, block),
-    });
+    };
+    return table.defineView(settings, cache);
   }
 }
 
 /** Whether there are names that readers answer as the chain would. */
-function mayBeRead({ plan, handlers, isStrict }: ViewedBlock): boolean {
+function hasReadNodes({ plan, handlers, isStrict }: ViewedBlock): boolean {
   if (isStrict && handlers.some(({ name }) => name === 'cache')) return false;
   const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');
-  const before = handlers.slice(0, lastPublisher);
-  return (
-    lastPublisher >= 0 && !before.some(({ seesAll }) => seesAll === true) && passesOn(plan) && keepsTtls(plan)
-  );
+  return lastPublisher >= 0 && !seesAllBefore(handlers, lastPublisher) && passesOn(plan) && keepsTtls(plan);
+}
+
+/** The view with the cached answers that readers give; undefined: none. */
+function readCacheOf({ handlers }: ViewedBlock): ViewId | undefined {
+  const place = handlers.findIndex(({ role }) => role === 'cache');
+  const cache = handlers[place];
+  return cache?.role === 'cache' && !seesAllBefore(handlers, place) ? cache.view : undefined;
+}
+
+function seesAllBefore(handlers: readonly Handler[], place: number): boolean {
+  return handlers.slice(0, place).some(({ seesAll }) => seesAll === true);
 }
 
 /** Names that the hosts of a block do not know are for the handlers behind. */

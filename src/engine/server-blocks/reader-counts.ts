@@ -7,13 +7,20 @@
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { QueryMetrics } from '../../handlers/prometheus/query-metrics.ts';
 import type { AnswerGroup, QueryCounts } from '../../table/counter-sums.ts';
+import { VIEW_OUTCOMES } from '../../table/types.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-interface CountedZone {
+/** What answers of a block are counted for. */
+export interface CountedAs {
+  /** Plugins in metrics, for names that are published and for cached answers; undefined: the block has no `prometheus`. */
+  readonly plugins: { readonly publisher: string; readonly cache: string } | undefined;
+  /** Counts answers of its cache; undefined: it has none. */
+  readonly countRead: ((server: string, outcome: number, times: number) => void) | undefined;
+}
+
+interface CountedZone extends CountedAs {
   readonly server: string;
   readonly zone: NameKey;
-  /** Of the metrics: the handler behind `prometheus`; undefined: the block counts nothing. */
-  plugin: string | undefined;
 }
 
 /** By transport and family, as readers count them. */
@@ -38,12 +45,12 @@ export class ReaderCounts {
     metrics.collectBy(() => this.#collect(read()));
   }
 
-  /** The first of the four outcomes of a zone. @param plugin undefined: the block has no `prometheus` */
-  outcomesOf(server: string, zone: NameKey, plugin: string | undefined): number {
+  /** The first of the twelve outcomes of a zone: what is from no cache, and the two kinds of cached answers. */
+  outcomesOf(server: string, zone: NameKey, countedAs: CountedAs): number {
     const key = `${server} ${zone}`;
     const index = this.#zones.has(key) ? [...this.#zones.keys()].indexOf(key) : this.#zones.size;
-    this.#zones.set(key, { server, zone, plugin });
-    return FIRST_OUTCOME + index * PATHS.length;
+    this.#zones.set(key, { server, zone, ...countedAs });
+    return FIRST_OUTCOME + index * VIEW_OUTCOMES;
   }
 
   /** Counts what readers have answered since the last call. */
@@ -51,9 +58,17 @@ export class ReaderCounts {
     const zones = [...this.#zones.values()];
     for (const group of groups) {
       const index = group.outcome - FIRST_OUTCOME;
-      const zone = index < 0 ? undefined : zones[Math.floor(index / PATHS.length)];
+      const zone = index < 0 ? undefined : zones[Math.floor(index / VIEW_OUTCOMES)];
       const path = PATHS[index % PATHS.length];
-      if (zone?.plugin !== undefined && path !== undefined) this.#count(group, zone, zone.plugin, path);
+      if (zone === undefined || path === undefined) continue;
+      const cached = Math.floor((index % VIEW_OUTCOMES) / PATHS.length);
+      if (cached > 0) {
+        const times = this.#growth(`${group.outcome} ${group.pointers} cached`, group.count);
+        if (times > 0) zone.countRead?.(zone.server, cached, times);
+      }
+      const { plugins } = zone;
+      if (plugins !== undefined)
+        this.#count(group, zone, cached > 0 ? plugins.cache : plugins.publisher, path);
     }
   }
 

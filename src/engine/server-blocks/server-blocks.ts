@@ -14,10 +14,11 @@ import type { HandleQuery } from '../../listen/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockViews } from './block-views.ts';
+import { storeKeptAnswers } from './kept-answers.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
 import type { Plugin, PluginContext } from './plugin.ts';
 import { makePlugin } from './plugins.ts';
-import type { ReaderCounts } from './reader-counts.ts';
+import type { CountedAs, ReaderCounts } from './reader-counts.ts';
 
 export interface ServerBlocksDependencies {
   readonly table: TableWriter;
@@ -72,7 +73,7 @@ export class ServerBlocks {
       table,
       numberOf,
       outcomesOf: (server, zone, { handlers }) =>
-        counts.outcomesOf(server, zone, pluginOfReaders(handlers, plan.isStrict)),
+        counts.outcomesOf(server, zone, countedAs(handlers, plan.isStrict)),
     });
     const serverOf = (index: number) =>
       plan.groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
@@ -174,11 +175,21 @@ export class ServerBlocks {
       last === undefined
         ? { kind: 'refused' }
         : { kind: 'servfail', reason: `plugin/${last}: no next plugin found` };
-    chain = composeChain(handlers.map(noteHandler), (query) => {
+    const all = composeChain(handlers.map(noteHandler), (query) => {
       query.noteHandler('');
       return end;
     });
+    chain = this.#keepAnswers(all, handlers);
     return { plan, plugins, handlers, chain, isStrict: this.#plan.isStrict };
+  }
+
+  #keepAnswers(chain: Chain, handlers: readonly Handler[]): Chain {
+    const place = handlers.findIndex(({ role }) => role === 'cache');
+    const cache = handlers[place];
+    const hasQuestions = ({ questions }: Handler) => !questions.matches()[Symbol.iterator]().next().done;
+    if (cache?.role !== 'cache' || !handlers.slice(0, place).some(hasQuestions)) return chain;
+    const { table, clock } = this.#dependencies;
+    return storeKeptAnswers(chain, { table, view: cache.view, clock });
   }
 
   #makeGroup({ server, sites }: ServerBlocksPlan['groups'][number]): ListenerGroup {
@@ -211,14 +222,18 @@ function noteHandler(handler: Handler): Handler {
 const namesOf = (handlers: readonly Handler[]): readonly string[] => handlers.map(({ name }) => name);
 
 /**
- * The name that responses of readers are counted under: of several publishers the last. Strictly as in CoreDNS it is that of the
- * handler behind `prometheus`. Undefined: the block does not count them.
+ * What responses of readers are counted for: of several publishers the last, or the cache. Strictly as in CoreDNS it is the handler
+ * behind `prometheus`.
  */
-function pluginOfReaders(handlers: readonly Handler[], isStrict: boolean): string | undefined {
+function countedAs(handlers: readonly Handler[], isStrict: boolean): CountedAs {
   const counter = handlers.findIndex(({ name }) => name === 'prometheus');
-  if (counter < 0) return undefined;
-  const counted = isStrict ? handlers[counter + 1] : handlers.findLast(({ role }) => role === 'publisher');
-  return counted?.name ?? '';
+  const behind = handlers[counter + 1]?.name ?? '';
+  const publisher = isStrict ? behind : (handlers.findLast(({ role }) => role === 'publisher')?.name ?? '');
+  const cache = handlers.find(({ role }) => role === 'cache');
+  return {
+    plugins: counter < 0 ? undefined : { publisher, cache: isStrict ? behind : 'cache' },
+    countRead: cache?.role === 'cache' ? cache.countRead : undefined,
+  };
 }
 
 /** Where a block has one of these, the other classes than IN are for it to answer. */

@@ -2,15 +2,16 @@
  * Keeps responses small enough that they are not fragmented: a larger UDP size in a query is taken for the configured one.
  */
 import type { Handler } from '../../chain/handler.ts';
-import { ALL_QUESTIONS } from '../../chain/match.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
 import type { BufsizeOptions } from './options.ts';
 
 export function createBufsizeHandler({ size }: BufsizeOptions): Handler {
   return {
     name: 'bufsize',
     role: 'other',
-    questions: ALL_QUESTIONS,
-    answers: 'unchanged',
+    questions: NO_QUESTIONS,
+    // Readers bound the size as well.
+    answers: 'modifiers',
     handle(query, next) {
       if (query.edns === undefined || query.edns.udpSize <= size) return next(query);
       const edns = { ...query.edns, udpSize: size };

@@ -8,6 +8,9 @@ import type { NameKey } from '../../wire/types.ts';
 /** Answers with records, and all others. */
 export type CacheKind = 'success' | 'denial';
 
+/** What readers count the answers of a cache for: 0 is what is not from a cache. */
+export const CACHE_OUTCOMES: Readonly<Record<CacheKind, number>> = { success: 1, denial: 2 };
+
 const LABELS = ['server', 'zones', 'view'];
 
 export class CacheCounts {
@@ -26,6 +29,13 @@ export class CacheCounts {
 
   hit(query: Query, type: CacheKind): void {
     this.#families.hits.inc({ ...this.#labels(query), type });
+  }
+
+  /** Counts answers that readers gave. @param server the one that was asked */
+  read(server: string, type: CacheKind, times: number): void {
+    const labels = { server, zones: this.#zones, view: '' };
+    this.#families.requests.inc(labels, times);
+    this.#families.hits.inc({ ...labels, type }, times);
   }
 
   missed(query: Query): void {

@@ -3,6 +3,7 @@ import { ManualClock } from '../../base/testing/manual-clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { makeQuery, record, SOA } from '../../chain/testing/queries.ts';
+import { toCachedQuestion } from '../../forward/question-key.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, ROOT, toKey } from '../../wire/name.ts';
 import { RCODE, type ResourceRecord } from '../../wire/types.ts';
@@ -62,8 +63,14 @@ function cacheOf(options: Partial<CacheOptions> = {}) {
     });
     return answer.kind === 'message' ? answer : undefined;
   };
+  /** Whether readers find an answer. */
+  const isRead = (name: string) => {
+    const { handler } = cache;
+    const view = handler.role === 'cache' ? handler.view : undefined;
+    return table.hasCached(toCachedQuestion(makeQuery(name, 'A').questionKey), view);
+  };
   return {
-    ...{ clock, counted, ask },
+    ...{ clock, counted, ask, isRead },
     asked: () => asked,
     says: (answer: Answer) => {
       says = answer;
@@ -157,11 +164,12 @@ it('fetches popular names before they expire', async () => {
 });
 
 it('keeps to its capacity, and counts what it lets go', async () => {
-  const { ask, says, counted } = cacheOf({ success: { capacity: 1, maxTtl: 3600, minTtl: 5 } });
+  const { ask, says, counted, isRead } = cacheOf({ success: { capacity: 1, maxTtl: 3600, minTtl: 5 } });
   for (let number = 0; number < 1030; number += 1) {
     says(whole([a(`n${number}.example.`, 60)]));
     await ask(`n${number}.example.`);
   }
   expect(await counted('entries')).toEqual(['success 1024', 'denial 0']);
   expect(await counted('evictions_total')).toEqual(['success 6']);
+  expect(['n5', 'n6'].map((label) => isRead(`${label}.example.`))).toEqual([false, true]);
 });

@@ -7,19 +7,21 @@ import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { Query } from '../../chain/query.ts';
+import type { Dependence, Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { type NameKey, RCODE, type ResourceRecord } from '../../wire/types.ts';
-import { CacheCounts, type CacheKind } from './cache-counts.ts';
+import { CACHE_OUTCOMES, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { type CacheItem, CacheStore, type FoundAnswer } from './cache-store.ts';
 import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
-import type { CacheOptions, CacheServeStale } from './options.ts';
+import type { CacheOptions, CachePrefetch, CacheServeStale } from './options.ts';
 
 export interface CacheDependencies {
   readonly clock: Clock;
   readonly table: TableWriter;
   readonly metrics: PluginMetrics;
+  /** Another cache whose entries it takes over. */
+  readonly former?: Cache | undefined;
 }
 
 /** CoreDNS spreads entries over so many shards, each of at least so many. */
@@ -36,20 +38,22 @@ export class Cache {
   readonly handler: Handler;
   readonly #options: CacheOptions;
   readonly #clock: Clock;
-  readonly #stores: Readonly<Record<CacheKind, CacheStore>>;
+  readonly #store: CacheStore;
   readonly #zones: ReadonlySet<NameKey>;
   readonly #uncached: Readonly<Record<CacheKind, ReadonlySet<NameKey>>>;
   readonly #counts: CacheCounts;
+  #isStopped = false;
 
-  constructor(options: CacheOptions, { clock, table, metrics }: CacheDependencies) {
+  constructor(options: CacheOptions, { clock, table, metrics, former }: CacheDependencies) {
     this.#options = options;
     this.#clock = clock;
     this.#counts = new CacheCounts(metrics, options.zones);
     const capacityOf = (capacity: number) => SHARDS * Math.max(MIN_PER_SHARD, Math.floor(capacity / SHARDS));
-    this.#stores = {
-      success: new CacheStore(table, capacityOf(options.success.capacity)),
-      denial: new CacheStore(table, capacityOf(options.denial.capacity)),
-    };
+    const [success, denial] = [capacityOf(options.success.capacity), capacityOf(options.denial.capacity)];
+    this.#store =
+      former === undefined
+        ? new CacheStore(table, { capacity: { success, denial }, keepsTtl: options.keepTtl })
+        : former.#store.retain();
     this.#zones = new Set(options.zones);
     this.#uncached = {
       success: new Set(options.uncachedSuccess),
@@ -58,6 +62,8 @@ export class Cache {
     this.handler = {
       name: 'cache',
       role: 'cache',
+      view: this.#store.shared,
+      countRead: (server, outcome, times) => this.#countRead(server, outcome, times),
       questions: namesWithin(this.#zones),
       answers: 'unchanged',
       handle: (query, next) =>
@@ -66,20 +72,28 @@ export class Cache {
   }
 
   stop(): void {
-    for (const store of Object.values(this.#stores)) store.close();
+    if (!this.#isStopped) this.#store.release();
+    this.#isStopped = true;
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {
-    query.forbidStoring();
+    const before = query.dependence;
     this.#counts.requested(query);
     const hit = this.#find(query);
     if (hit === undefined) {
       this.#counts.missed(query);
+      // The first answer has other flags than those that are given later.
+      query.forbidStoring();
       return await this.#fetch(query, next);
     }
     this.#counts.hit(query, hit.kind);
-    if (hit.left <= 0) return await this.#answerStale(query, hit, next);
+    if (hit.left <= 0) {
+      query.forbidStoring();
+      return await this.#answerStale(query, hit, next);
+    }
     if (this.#isDue(hit)) this.#prefetch(query, hit, next, false);
+    this.#store.share(hit.kind, query.questionKey, hit.item, this.#readSecondsOf(hit.item));
+    this.#noteKept(query, before, hit);
     return this.#present(query, hit.answer, this.#options.keepTtl ? hit.item.ttl : hit.left);
   }
 
@@ -98,7 +112,7 @@ export class Cache {
 
   #findIn(kind: CacheKind, query: Query): Hit | undefined {
     const { serveStale } = this.#options;
-    const found = this.#stores[kind].find(query.questionKey);
+    const found = this.#store.find(kind, query.questionKey);
     if (found === undefined) return undefined;
     const left = found.item.ttl - Math.floor((this.#clock.monotonic() - found.item.storedAt) / 1000);
     const isUsable = left > 0 || (serveStale !== undefined && -left < serveStale.duration / 1000);
@@ -109,26 +123,52 @@ export class Cache {
   async #fetch(query: Query, next: Next, isOurs = false): Promise<Answer> {
     const answer = await next(withAuthenticData(query));
     const whole = wholeOf(answer);
-    if (whole === undefined) return answer;
-    return this.#keep(query, whole, isOurs);
+    return whole === undefined ? answer : this.#keep(query, whole, isOurs);
   }
 
   #keep(query: Query, answer: WholeAnswer, isOurs: boolean): WholeAnswer {
     const answerClass = classify(query, answer, Math.floor(this.#clock.now() / 1000));
     const ttl = lifetimeOf(answer, answerClass, this.#options);
     const told = withTtl(answer, ttl);
-    if (ttl > 0 && mayKeep(query, answer, answerClass)) {
-      const kind = answerClass === 'success' || answerClass === 'delegation' ? 'success' : 'denial';
-      if (!isWithinAny(query.key, this.#uncached[kind])) {
-        const evicted = this.#stores[kind].put(query.questionKey, told, ttl, this.#clock.monotonic());
-        if (evicted) this.#counts.evicted(query, kind);
-        this.#counts.show(query, { success: this.#stores.success.size, denial: this.#stores.denial.size });
-        const prefersPositive = this.#options.serveStale?.prefersPositive === true;
-        const replaces = prefersPositive ? answersQuestion(query.question, answer.answers) : isOurs;
-        if (kind === 'success' && replaces) this.#stores.denial.remove(query.questionKey);
-      }
-    }
-    return { ...told, authenticData: told.authenticData && wantsAuthenticData(query) };
+    const presented = { ...told, authenticData: told.authenticData && wantsAuthenticData(query) };
+    if (ttl <= 0 || !mayKeep(query, answer, answerClass)) return presented;
+    const kind = answerClass === 'success' || answerClass === 'delegation' ? 'success' : 'denial';
+    if (isWithinAny(query.key, this.#uncached[kind])) return presented;
+    this.#put(query, kind, told, ttl);
+    const prefersPositive = this.#options.serveStale?.prefersPositive === true;
+    const replaces = prefersPositive ? answersQuestion(query.question, answer.answers) : isOurs;
+    if (kind === 'success' && replaces) this.#store.remove('denial', query.questionKey);
+    return presented;
+  }
+
+  /** Readers give it at once, unless there is an answer of the other kind, which may come before it. */
+  #put(query: Query, kind: CacheKind, answer: WholeAnswer, ttl: number): void {
+    const isOnly = !this.#store.has(kind === 'success' ? 'denial' : 'success', query.questionKey);
+    const readSeconds = isOnly && this.#options.prefetch === undefined ? ttl : 0;
+    const now = this.#clock.monotonic();
+    const stored = this.#store.put(kind, query.questionKey, answer, { ttl, readSeconds, now });
+    if (stored === 'evicted') this.#counts.evicted(query, kind);
+    const [success, denial] = [this.#store.sizeOf('success'), this.#store.sizeOf('denial')];
+    this.#counts.show(query, { success, denial });
+  }
+
+  /** For how long readers give an answer from when it was stored on: what is due to be fetched anew is for this cache. */
+  #readSecondsOf({ hits, ttl }: CacheItem): number {
+    const { prefetch } = this.#options;
+    if (prefetch === undefined) return ttl;
+    return hits < prefetch.amount ? 0 : ttl - dueSecondsOf(prefetch, ttl);
+  }
+
+  /** Handlers before this one may have their answer kept for as long as readers give this one. */
+  #noteKept(query: Query, before: Dependence, { item, kind }: Hit): void {
+    const until = item.storedAt + this.#readSecondsOf(item) * 1000;
+    if (item.isShared && !this.#options.keepTtl)
+      query.answeredFromCache(before, { outcome: CACHE_OUTCOMES[kind], until });
+    else query.forbidStoring();
+  }
+
+  #countRead(server: string, outcome: number, times: number): void {
+    this.#counts.read(server, outcome === CACHE_OUTCOMES.success ? 'success' : 'denial', times);
   }
 
   #present(query: Query, answer: WholeAnswer, ttl: number): WholeAnswer {
@@ -190,13 +230,14 @@ export class Cache {
   }
 
   /** Counts a hit. @returns whether the name is asked for often, and its answer near its end */
-  #isDue({ item, left }: Hit): boolean {
+  #isDue({ item, left, wasRead }: Hit): boolean {
     const { prefetch } = this.#options;
     if (prefetch === undefined) return false;
     const now = this.#clock.monotonic();
-    item.hits = now - item.lastHit > prefetch.duration ? 1 : item.hits + 1;
+    // What readers have given was asked for lately.
+    item.hits = now - item.lastHit > prefetch.duration && !wasRead ? 1 : item.hits + 1;
     item.lastHit = now;
-    return item.hits >= prefetch.amount && left <= Math.ceil((prefetch.percentage / 100) * item.ttl);
+    return item.hits >= prefetch.amount && left <= dueSecondsOf(prefetch, item.ttl);
   }
 
   /** Asks anew behind the answer; one such attempt is under way for an entry. */
@@ -209,15 +250,17 @@ export class Cache {
     const refresh = isStale ? this.#refresh(own, next, true) : this.#fetch(own, next, true);
     const end = (answer: Answer | undefined) => {
       this.#endRefresh(item, answer !== undefined);
-      const fresh = answer === undefined ? undefined : this.#itemOf(query);
-      if (fresh !== undefined) Object.assign(fresh, { hits, lastHit });
+      const fresh = answer === undefined ? undefined : this.#find(query);
+      if (fresh === undefined) return;
+      Object.assign(fresh.item, { hits, lastHit });
+      this.#store.share(fresh.kind, query.questionKey, fresh.item, this.#readSecondsOf(fresh.item));
     };
     refresh.then(end, () => end(undefined));
   }
 
   #itemOf(query: Query): CacheItem | undefined {
-    const { success, denial } = this.#stores;
-    return (denial.find(query.questionKey) ?? success.find(query.questionKey))?.item;
+    const find = (kind: CacheKind) => this.#store.find(kind, query.questionKey);
+    return (find('denial') ?? find('success'))?.item;
   }
 
   #mayRefresh(item: CacheItem): boolean {
@@ -229,6 +272,11 @@ export class Cache {
     item.isRefreshing = false;
     item.retryAt = isRefreshed ? Number.NEGATIVE_INFINITY : this.#clock.monotonic() + recheck;
   }
+}
+
+/** When a popular answer is fetched anew: seconds before its end. */
+function dueSecondsOf({ percentage }: CachePrefetch, ttl: number): number {
+  return Math.ceil((percentage / 100) * ttl);
 }
 
 /** An answer of any kind as it would be sent; nothing for a failure, of which nothing is kept. */

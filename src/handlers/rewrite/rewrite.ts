@@ -79,7 +79,10 @@ class Rewriting {
       case 'class':
         return this.#renumber(rule.field, rule.from, rule.to);
       case 'ttl':
-        return this.#fits(rule) ? { changes: [{ kind: 'ttl', min: rule.min, max: rule.max }] } : undefined;
+        if (!this.#fits(rule)) return undefined;
+        // TTLs that have counted down are bounded anew for each query.
+        this.#first.forbidStoring();
+        return { changes: [{ kind: 'ttl', min: rule.min, max: rule.max }] };
       case 'rcode':
         return this.#fits(rule) ? { changes: [{ kind: 'rcode', from: rule.from, to: rule.to }] } : undefined;
       case 'cname':

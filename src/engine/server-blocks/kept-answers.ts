@@ -1,0 +1,61 @@
+/**
+ * Answers that handlers before the cache of a block have made of what it keeps, as `rewrite` does: kept for readers, for as long
+ * as the cache keeps what they were made of.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Chain } from '../../chain/handler.ts';
+import type { KeptAnswer, Query } from '../../chain/query.ts';
+import { wholeAnswerOf } from '../../chain/whole-answer.ts';
+import { toCachedQuestion } from '../../forward/question-key.ts';
+import { isReadAsStored } from '../../handlers/cache/cache-store.ts';
+import { writeAnswerBody } from '../../table/answer-body.ts';
+import type { CachedAnswer, ViewId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { CLASS } from '../../wire/types.ts';
+
+export interface KeptAnswersOptions {
+  readonly table: Pick<TableWriter, 'cache'>;
+  /** That of the cache. */
+  readonly view: ViewId;
+  readonly clock: Clock;
+}
+
+/** The same chain, which stores what it makes of cached answers. */
+export function storeKeptAnswers(chain: Chain, { table, view, clock }: KeptAnswersOptions): Chain {
+  return async (query) => {
+    const answer = await chain(query);
+    const { kept } = query;
+    if (kept === undefined || answer.kind === 'drop' || !isStorable(query)) return answer;
+    const now = clock.monotonic();
+    const cached = toCached(query, wholeAnswerOf(answer), kept, now);
+    if (cached !== undefined) table.cache(cached, now, view);
+    return answer;
+  };
+}
+
+/** Whether it is a client's, and its response repeats nothing but what readers repeat too. */
+function isStorable({ question, depth, header, edns, repeated }: Query): boolean {
+  return (
+    depth === 0 &&
+    question.class === CLASS.IN &&
+    repeated.header === header &&
+    repeated.edns?.options === edns?.options &&
+    repeated.edns?.dnssecOk === edns?.dnssecOk
+  );
+}
+
+/** @param now milliseconds of the monotonic clock */
+function toCached(
+  query: Query,
+  answer: ReturnType<typeof wholeAnswerOf>,
+  { outcome, until }: KeptAnswer,
+  now: number,
+): CachedAnswer | undefined {
+  const lifetime = Math.floor((until - now) / 1000);
+  if (lifetime < 1 || answer.truncated || answer.edns !== undefined || answer.rcode > 15) return undefined;
+  const written = writeAnswerBody(query.question, answer);
+  if (written === undefined || !isReadAsStored(answer, written.body.rotation !== undefined)) return undefined;
+  const { recursionAvailable } = answer;
+  const question = { ...toCachedQuestion(query.questionKey), beforeCache: true };
+  return { ...question, ...written, recursionAvailable, lifetime, outcome };
+}

@@ -1,0 +1,197 @@
+/**
+ * Readers answer what the cache of a server block keeps, as its chain would at the same moment: whatever stands before and behind
+ * the cache, and whatever was asked before.
+ */
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { parseName } from '../../src/wire/name.ts';
+import { type Message, RCODE, type ResourceRecord } from '../../src/wire/types.ts';
+import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
+import { contentOf, packetOf, ReaderSubject, SERVER } from './reader-subject.ts';
+
+const SOA = {
+  kind: 'SOA',
+  primary: parseName('ns.test.'),
+  mailbox: parseName('admin.test.'),
+  ...{ serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 20 },
+} as const;
+
+/** What an upstream says depends on the first label of the name. */
+function answer({ query, send }: Received): void {
+  const [question] = query.questions;
+  if (question === undefined) return;
+  const { name } = question;
+  const label = name.split('.')[0]?.toLowerCase();
+  const of = (data: ResourceRecord['data'], ttl = 60, owner = name) => ({ name: owner, class: 1, ttl, data });
+  const address = (last: number, owner = name) =>
+    of({ kind: 'A', address: `192.0.2.${last}` }, 60 + last, owner);
+  const target = parseName('target.test.');
+  const parts: Record<string, () => Partial<Message>> = {
+    many: () => ({ answers: [address(1), address(2), address(3)] }),
+    alias: () => ({ answers: [of({ kind: 'CNAME', target }, 40), address(1, target), address(2, target)] }),
+    missing: () => ({
+      header: { ...query.header, response: true, rcode: RCODE.NXDOMAIN },
+      answers: [],
+      authorities: [of(SOA, 15, parseName('test.'))],
+    }),
+    failing: () => ({ header: { ...query.header, response: true, rcode: RCODE.SERVFAIL }, answers: [] }),
+    refused: () => ({ header: { ...query.header, response: true, rcode: RCODE.REFUSED }, answers: [] }),
+    mail: () => ({
+      answers: [10, 20].map((preference) =>
+        of({ kind: 'MX', preference, exchange: parseName('mx.test.') }, 30),
+      ),
+    }),
+    short: () => ({ answers: [of({ kind: 'A', address: '192.0.2.9' }, 2)] }),
+  };
+  const made = parts[label ?? '']?.();
+  // NXDOMAIN repeats OPT without options, as it came.
+  send(reply(query, made ?? { answers: [address(7)] }));
+}
+
+async function startUpstream(): Promise<LoopbackUpstream> {
+  const upstream = await LoopbackUpstream.start(answer);
+  onTestFinished(() => upstream.stop());
+  return upstream;
+}
+
+const LINES = [
+  'loadbalance',
+  'bufsize 1232',
+  'any',
+  'local',
+  'minimal',
+  'rewrite name exact old.test many.test',
+  'rewrite name suffix .before.test .test answer auto',
+  'rewrite stop name regex (.*)\\.x\\.y\\.test {1}.test answer name (.*)\\.test {1}.x.y.test',
+  'rewrite name exact many.test alias.test\n  rewrite name exact alias.test many.test',
+  'rewrite ttl exact many.test 10-20',
+  'rewrite rcode exact missing.test NXDOMAIN NOERROR',
+  'rewrite type AAAA A',
+  'header {\n    response set aa\n  }',
+  'template IN AAAA {\n    rcode NOERROR\n  }',
+  'template IN A made.test {\n    answer "{{ .Name }} 50 IN A 198.51.100.1"\n  }',
+  'hosts {\n    198.51.100.7 own.test\n    ttl 30\n    fallthrough\n  }',
+] as const;
+const ACLS = ['', '', '', 'acl {\n    block type AAAA net 192.0.2.0/24\n  }'] as const;
+const CACHES = [
+  'cache',
+  'cache 30',
+  'cache 30 before.test made.test',
+  'cache {\n    disable success many.test\n  }',
+  'cache {\n    disable denial\n  }',
+  'cache {\n    prefetch 2 1m 20%\n  }',
+  'cache {\n    serve_stale 1h verify\n    servfail 10s\n  }',
+  'cache {\n    serve_stale\n    keepttl\n  }',
+] as const;
+const NAMES = [
+  ...['many', 'alias', 'missing', 'failing', 'refused', 'mail', 'short', 'other'].flatMap((name) => [
+    `${name}.test`,
+    `${name}.before.test`,
+  ]),
+  ...['old.test', 'MANY.x.y.test', 'made.test', 'x.made.test', 'localhost', 'own.test'],
+];
+
+/** TTLs left out: names of the table keep theirs, and the cache of the chain counts them down. */
+const withoutTtls = (content: ReturnType<typeof contentOf>) =>
+  JSON.parse(JSON.stringify(content).replace(/\\"ttl\\":\d+/g, '')) as unknown;
+
+/** Few questions, so that most of them come again. */
+const steps = fc
+  .record({
+    names: fc.subarray(NAMES, { minLength: 2, maxLength: 4 }),
+    types: fc.subarray(['A', 'AAAA', 'MX', 'ANY'], { minLength: 1, maxLength: 2 }),
+  })
+  .chain(({ names, types }) =>
+    fc.array(
+      fc.record({
+        name: fc.constantFrom(...names),
+        type: fc.constantFrom('A', ...types),
+        size: fc.constantFrom(undefined, 4096, 1232, 512),
+        seconds: fc.constantFrom(0, 0, 0, 0, 1, 7, 30),
+      }),
+      { minLength: 20, maxLength: 40 },
+    ),
+  );
+
+function optOf(size: number | undefined) {
+  // The type of dns-packet asks for what it does not need.
+  return size === undefined
+    ? {}
+    : { additionals: [{ type: 'OPT', name: '.', udpPayloadSize: size } as never] };
+}
+
+describe('the cache of a server block', () => {
+  it('is read as its chain answers, whatever the block', async () => {
+    const upstream = await startUpstream();
+    let answered = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.subarray([...LINES], { maxLength: 6 }),
+        fc.constantFrom(...ACLS),
+        fc.constantFrom(...CACHES),
+        steps,
+        async (lines, acl, cache, asked) => {
+          const clock = new ManualClock();
+          const block = [...lines, acl, cache, `forward . 127.0.0.1:${upstream.port}`];
+          const subject = new ReaderSubject(`.:53 {\n  ${block.join('\n  ')}\n}\n`, clock);
+          await subject.engine.start();
+          for (const { name, type, size, seconds } of asked) {
+            clock.advance(seconds * 1000);
+            const packet = packetOf(name, type, optOf(size));
+            const fromTable = subject.askTable(packet);
+            const fromChain = await subject.askChain(packet);
+            if (fromTable === undefined) continue;
+            answered += 1;
+            const expected = fromChain && contentOf(fromChain);
+            if (name === 'own.test')
+              expect(withoutTtls(contentOf(fromTable))).toEqual(expected && withoutTtls(expected));
+            else expect(contentOf(fromTable), `${name} ${type}`).toEqual(expected);
+          }
+          subject.stop();
+        },
+      ),
+      { numRuns: 25 },
+    );
+    expect(answered).toBeGreaterThan(50);
+  });
+
+  it.each([
+    ['forwarded names', 'cache', 'many.test', 2],
+    ['negative answers', 'cache', 'missing.test', 2],
+    ['failures', 'cache', 'failing.test', 2],
+    ['rewritten names', 'rewrite name exact old.test many.test\n cache', 'old.test', 3],
+    ['templates', 'cache\n template IN A {\n answer "{{ .Name }} 60 IN A 192.0.2.1"\n }', 'a.test', 2],
+    ['popular names', 'cache {\n prefetch 2\n }', 'many.test', 4],
+  ])('has readers answer %s', async (_, lines, name, first) => {
+    const upstream = await startUpstream();
+    const clock = new ManualClock();
+    const subject = new ReaderSubject(`.:53 {\n ${lines}\n forward . ${upstream.address}\n}\n`, clock);
+    await subject.engine.start();
+    const packet = packetOf(name, 'A');
+    let asked = 1;
+    for (; subject.askTable(packet) === undefined && asked < 9; asked += 1) await subject.askChain(packet);
+    expect(asked).toBe(first);
+    clock.advance(61_000);
+    expect(subject.askTable(packet)).toBeUndefined();
+  });
+
+  it('counts what readers give of it', async () => {
+    const upstream = await startUpstream();
+    const subject = new ReaderSubject(`.:53 {\n prometheus\n cache\n forward . ${upstream.address}\n}\n`);
+    await subject.engine.start();
+    for (const name of ['many.test', 'missing.test']) {
+      await subject.askChain(packetOf(name, 'A'));
+      for (let turn = 0; turn < 3; turn++) expect(subject.askTable(packetOf(name, 'A'))).toBeDefined();
+    }
+    const text = await subject.engine.metrics.render();
+    const labels = `server="${SERVER}",zones=".",view=""`;
+    expect(text).toContain(`coredns_cache_requests_total{${labels}} 8`);
+    expect(text).toContain(`coredns_cache_misses_total{${labels}} 2`);
+    expect(text).toContain(`coredns_cache_hits_total{${labels},type="success"} 3`);
+    expect(text).toContain(`coredns_cache_hits_total{${labels},type="denial"} 3`);
+    expect(text).toContain(
+      `coredns_dns_responses_total{server="${SERVER}",zone=".",view="",rcode="NXDOMAIN"`,
+    );
+  });
+});

@@ -1,0 +1,89 @@
+/**
+ * A Corefile with what readers answer of it and what its chain answers, to hold one against the other.
+ */
+import { onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { compileCorefile } from '../../src/config/corefile/compile-corefile.ts';
+import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
+import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
+import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
+import { Engine } from '../../src/engine/engine.ts';
+import { ServerBlocks } from '../../src/engine/server-blocks/server-blocks.ts';
+import { encodeSocketAddress } from '../../src/socket/addresses.ts';
+import { query } from '../../src/table/testing/table-answers.ts';
+import { VERDICT } from '../../src/table/types.ts';
+import { decodeMessage } from '../../src/wire/message.ts';
+import type { Message } from '../../src/wire/types.ts';
+
+const AT = 8192;
+const CLIENT = { address: '192.0.2.77', port: 5353 };
+export const SERVER = 'dns://:53';
+
+export function planOf(corefile: string): EnginePlan {
+  const reading = readCorefile(corefile, {
+    file: 'Corefile',
+    profile: '1.14',
+    defaultPort: 53,
+    environment: {},
+    files: DISK_FILES,
+    interfaces: new Map(),
+  });
+  if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));
+  return compileCorefile(reading.blocks).engine;
+}
+
+export class ReaderSubject {
+  readonly engine: Engine;
+  readonly #clock: Clock;
+  #isStopped = false;
+
+  constructor(corefile: string, clock: Clock = systemClock) {
+    this.#clock = clock;
+    this.engine = new Engine(planOf(corefile), {
+      makeServerBlocks: (plan, dependencies) => new ServerBlocks(plan, dependencies),
+      readers: 0,
+      version: 'test',
+      clock,
+      log: silentLog,
+    });
+    onTestFinished(() => this.stop());
+  }
+
+  stop(): void {
+    if (!this.#isStopped) this.engine.stop();
+    this.#isStopped = true;
+  }
+
+  /** @returns nothing where the chain is to answer */
+  askTable(packet: Uint8Array, group = this.engine.listenerGroupOf(SERVER)): Message | undefined {
+    const octets = new Uint8Array(AT + 32);
+    octets.set(packet);
+    octets.set(encodeSocketAddress(CLIENT), AT);
+    this.engine.reader.setTime(this.#clock.monotonic());
+    const end = this.engine.reader.answer(octets, 0, packet.length, 4096, 'udp', group, AT);
+    return end === VERDICT.ASK ? undefined : decodeMessage(octets.slice(0, end));
+  }
+
+  async askChain(packet: Uint8Array): Promise<Message | undefined> {
+    const client = { ...CLIENT, transport: 'udp' } as const;
+    const response = await this.engine.serverBlocks?.handleQueryOf(SERVER)?.(packet, client);
+    return response && decodeMessage(response);
+  }
+}
+
+export const packetOf = (name: string, type: string, changes: Parameters<typeof query>[2] = {}) => {
+  const { packet, length } = query(name, type, changes);
+  return packet.slice(0, length);
+};
+
+/** All that must be the same: sets of addresses may begin anywhere. */
+export const contentOf = ({ header, questions, answers, authorities, additionals, edns }: Message) => ({
+  header: { ...header, id: 0 },
+  questions,
+  // A cache keeps the letters of the question that it asked.
+  answers: answers.map((record) => JSON.stringify(record).toLowerCase()).sort(),
+  authorities: authorities.map((record) => JSON.stringify(record).toLowerCase()),
+  additionals: additionals.map((record) => JSON.stringify(record).toLowerCase()).sort(),
+  edns,
+});
