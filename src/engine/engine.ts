@@ -305,8 +305,8 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     const { makeServerBlocks, version, clock, log } = this.#dependencies;
     if (makeServerBlocks === undefined) throw new TypeError('server blocks without the code for them');
     const numberOf = (server: string) => this.listenerGroupOf(server);
-    const own = { table: this.table, metrics: this.metrics, counts: this.#readerCounts };
-    return makeServerBlocks(serverBlocks, { ...own, numberOf, version, clock, log });
+    const own = { table: this.table, metrics: this.metrics, counts: this.#readerCounts, numberOf };
+    return makeServerBlocks(serverBlocks, { ...own, former: this.#serverBlocks, version, clock, log });
   }
 
   #makeCluster(): Cluster | undefined {

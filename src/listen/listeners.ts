@@ -19,6 +19,8 @@ import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
 export interface ListenersOptions {
   /** Threads that answer UDP, from 1. */
   readonly udpReaders: number;
+  /** The table's number of the first of them; the others follow. Default: 0. */
+  readonly firstReader?: number;
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
   /** The size that our OPT records offer, and the limit of UDP responses, in octets. */
@@ -111,7 +113,8 @@ export class Listeners {
 
   #listenByBatches(addresses: readonly ListenAddress[]): Promise<UdpListener> {
     const { takeover, table, packetPath, forwarding, udpReaders, readerEntry, onReaderDead } = this.#options;
-    const threads = { readers: udpReaders, firstReader: 0, threadEntry: readerEntry, onReaderDead };
+    const { firstReader = 0 } = this.#options;
+    const threads = { readers: udpReaders, firstReader, threadEntry: readerEntry, onReaderDead };
     return listenByBatches({
       ...this.#shared,
       ...threads,

@@ -6,45 +6,58 @@ import type { Clock } from '../base/clock.ts';
 import { silentLog } from '../base/log.ts';
 import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { ServerBlocks } from '../engine/server-blocks/server-blocks.ts';
 import { CHAIN_ONLY } from '../listen/chain-only.ts';
 import { Listeners } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
+import { MAX_READERS } from '../table/writer.ts';
 
 export interface ListenerGroupsDependencies {
   /** Answers for all groups. */
   readonly engine: Pick<Engine, 'table' | 'reader' | 'listenerGroupOf' | 'serverBlocks'>;
-  /** Threads that answer UDP: of the first group that they are of use to. All others are served by the main thread. */
-  readonly udpReaders: number;
+  /** Readers that the table has numbers for, beside the main thread. */
+  readonly readers: number;
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
   readonly readerEntry: URL;
   readonly clock: Clock;
 }
 
+/** Groups that a change may add until the main thread serves them: each number costs counters of its own. */
+const SPARE_READERS = 4;
+
+/** How many readers a table needs numbers for: one for each group, and for some that are added later. */
+export function countGroupReaders(groups: readonly ListenerGroupPlan[]): number {
+  return Math.min(MAX_READERS - 1, groups.length + SPARE_READERS);
+}
+
+interface OpenGroup {
+  readonly listeners: Listeners;
+  /** Undefined: there was none left, so the main thread looks everything up. */
+  readonly reader: number | undefined;
+}
+
 export class ListenerGroups {
   readonly #dependencies: ListenerGroupsDependencies;
-  readonly #listeners = new Map<string, Listeners>();
-
-  /** The group that the reader threads serve. */
-  #read: string | undefined;
+  readonly #open = new Map<string, OpenGroup>();
+  /** Numbers of readers that no group has. */
+  readonly #free: number[];
 
   constructor(dependencies: ListenerGroupsDependencies) {
     this.#dependencies = dependencies;
+    this.#free = Array.from({ length: dependencies.readers }, (_, number) => number);
   }
 
   /**
    * Opens the sockets of those groups that have none yet: all, or none.
    *
-   * @param blocks those that will answer
    * @throws PortInUseError, SocketError, AddressError
    */
-  async add(groups: readonly ListenerGroupPlan[], blocks: Pick<ServerBlocks, 'areRead'>): Promise<void> {
-    const missing = groups.filter(({ server }) => !this.#listeners.has(server));
+  async add(groups: readonly ListenerGroupPlan[]): Promise<void> {
+    const missing = groups.filter(({ server }) => !this.#open.has(server));
     const opened: string[] = [];
     try {
       for (const group of missing) {
-        await this.#open(group, blocks);
+        await this.#listen(group);
         opened.push(group.server);
       }
     } catch (error) {
@@ -56,37 +69,45 @@ export class ListenerGroups {
   /** Leaves the sockets of all other groups, without losing what was received. */
   async keepOnly(groups: readonly ListenerGroupPlan[]): Promise<void> {
     const kept = new Set(groups.map(({ server }) => server));
-    await this.#close([...this.#listeners.keys()].filter((server) => !kept.has(server)));
+    await this.#close([...this.#open.keys()].filter((server) => !kept.has(server)));
   }
 
   async stop(): Promise<void> {
-    await this.#close([...this.#listeners.keys()]);
+    await this.#close([...this.#open.keys()]);
   }
 
   async #close(servers: readonly string[]): Promise<void> {
-    const listeners = servers.flatMap((server) => this.#listeners.get(server) ?? []);
-    for (const server of servers) this.#listeners.delete(server);
-    await Promise.all(listeners.map((each) => each.stop()));
-    if (this.#read !== undefined && servers.includes(this.#read)) this.#read = undefined;
+    const closing = servers.flatMap((server) => this.#open.get(server) ?? []);
+    for (const server of servers) this.#open.delete(server);
+    await Promise.all(closing.map(({ listeners }) => listeners.stop()));
+    this.#free.push(...closing.flatMap(({ reader }) => reader ?? []));
   }
 
-  async #open(
-    { server, address, port, tcp }: ListenerGroupPlan,
-    blocks: Pick<ServerBlocks, 'areRead'>,
-  ): Promise<void> {
-    const { engine, udpReaders, takeover, readerEntry, clock } = this.#dependencies;
+  async #listen(plan: ListenerGroupPlan): Promise<void> {
+    const reader = this.#free.shift();
+    const listeners = this.#makeListeners(plan, reader);
+    const { server, address, port } = plan;
+    const group = this.#dependencies.engine.listenerGroupOf(server);
+    const addresses = addressesToBind(isWildcard(address) ? 'all' : [address], networkInterfaces());
+    try {
+      await listeners.open(addresses.map((each) => ({ address: each, port, group })));
+    } catch (error) {
+      if (reader !== undefined) this.#free.push(reader);
+      throw error;
+    }
+    this.#open.set(server, { listeners, reader });
+  }
+
+  #makeListeners({ server, address, port, tcp }: ListenerGroupPlan, reader: number | undefined): Listeners {
+    const { engine, takeover, readerEntry, clock } = this.#dependencies;
     const { queries = -1, idle } = tcp;
-    const group = engine.listenerGroupOf(server);
-    // The table knows readers by their numbers.
-    const isRead = this.#read === undefined && udpReaders > 0 && blocks.areRead(server);
-    if (isRead) this.#read = server;
-    // CoreDNS takes each of the two for all addresses of both families.
-    const isWildcard = address === '' || address === '0.0.0.0' || address === '::';
-    const known = isWildcard ? undefined : address;
-    const listeners = new Listeners({
-      udpReaders: isRead ? udpReaders : 1,
+    const isRead = reader !== undefined;
+    const known = isWildcard(address) ? undefined : address;
+    return new Listeners({
+      udpReaders: 1,
+      ...(isRead && { firstReader: reader }),
       // Sockets of one address stand beside those of all addresses: only the first of a port is made sure to be alone.
-      takeover: takeover || [...this.#listeners.keys()].some((other) => other.endsWith(`:${port}`)),
+      takeover: takeover || [...this.#open.keys()].some((other) => other.endsWith(`:${port}`)),
       udpSize: 4096,
       tcpLimits: {
         queries: queries < 0 ? Number.POSITIVE_INFINITY : queries,
@@ -100,15 +121,17 @@ export class ListenerGroups {
           localAddress: client.localAddress ?? known,
           localPort: port,
         }),
-      onReaderDead: (reader) => {
-        if (isRead) engine.table.readerDied(reader);
+      onReaderDead: (dead) => {
+        if (isRead) engine.table.readerDied(dead);
       },
       log: silentLog,
       readerEntry,
       clock,
     });
-    const addresses = addressesToBind(isWildcard ? 'all' : [address], networkInterfaces());
-    await listeners.open(addresses.map((each) => ({ address: each, port, group })));
-    this.#listeners.set(server, listeners);
   }
+}
+
+/** CoreDNS takes each of these for all addresses of both families. */
+function isWildcard(address: string): boolean {
+  return address === '' || address === '0.0.0.0' || address === '::';
 }

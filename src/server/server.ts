@@ -23,7 +23,7 @@ import { ClusterObjects } from './cluster-objects.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
 import type { FrontEnd } from './front-end.ts';
-import { ListenerGroups } from './listener-groups.ts';
+import { countGroupReaders, ListenerGroups } from './listener-groups.ts';
 import type { Dependencies, Following } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
 import { judgeReadiness } from './readiness.ts';
@@ -75,7 +75,7 @@ export class Server {
     const connect = frontEnd.watching?.connect;
     const { makeServerBlocks } = dependencies;
     this.#engine = new Engine(plan.engine, {
-      readers: plan.udpReaders,
+      readers: countReaders(plan),
       version,
       ...(connect && { connect }),
       ...(makeServerBlocks && { makeServerBlocks }),
@@ -240,7 +240,7 @@ export class Server {
     const { groups } = engine.serverBlocks;
     const blocks = await this.#engine.makeServerBlocks(engine);
     try {
-      await this.#groups?.add(groups, blocks);
+      await this.#groups?.add(groups);
     } catch (error) {
       await blocks.stop();
       throw error;
@@ -283,10 +283,10 @@ export class Server {
     const { listen, udpReaders, takeover, engine } = this.#plan;
     const { table } = this.#engine;
     if (listen.kind === 'groups') {
-      const dependencies = { engine: this.#engine, udpReaders, takeover, readerEntry, clock };
+      const readers = countReaders(this.#plan);
+      const dependencies = { engine: this.#engine, readers, takeover, readerEntry, clock };
       this.#groups = new ListenerGroups(dependencies);
-      const { serverBlocks } = this.#engine;
-      if (serverBlocks !== undefined) await this.#groups.add(engine.serverBlocks.groups, serverBlocks);
+      await this.#groups.add(engine.serverBlocks.groups);
       this.#engine.listening();
       return;
     }
@@ -374,6 +374,11 @@ export class Server {
       metricsPort: this.#health?.metricsPort,
     });
   }
+}
+
+/** Reader threads, as many as there may be. */
+function countReaders({ listen, udpReaders, engine }: ServerPlan): number {
+  return listen.kind === 'groups' ? countGroupReaders(engine.serverBlocks.groups) : udpReaders;
 }
 
 /** What clients may do, and how many connections they may have. */

@@ -56,36 +56,53 @@ export function countAnswered({ byTypeAndRcode }: Pick<QueryCounts, 'byTypeAndRc
   return byTypeAndRcode.reduce((total, { count }) => total + count, 0);
 }
 
+/** Those of an outcome that nothing was counted for. */
+const NO_COUNTS = new Float64Array(COUNTERS.OCTETS);
+
 /** The counts of one outcome, from all readers. */
 class OutcomeSums {
   readonly outcome: number;
   /** One page per reader. */
   readonly #pages: readonly Uint32Array[];
-  readonly #seen: readonly Uint32Array[];
+  /** Undefined: the reader has counted nothing. */
+  readonly #seen: (Uint32Array | undefined)[] = [];
   readonly #fractions: readonly Float64Array[];
-  readonly sums = new Float64Array(COUNTERS.OCTETS);
+  #sums = NO_COUNTS;
 
   /** @param first the octet of the first reader's page */
   constructor(memory: SharedArrayBuffer, outcome: number, first: number, readers: number) {
     this.outcome = outcome;
     const pages = Array.from({ length: readers }, (_, reader) => first + reader * COUNTERS.WORDS * 4);
     this.#pages = pages.map((page) => new Uint32Array(memory, page, COUNTERS.OCTETS));
-    this.#seen = pages.map(() => new Uint32Array(COUNTERS.OCTETS));
     this.#fractions = pages.map((page) => new Float64Array(memory, page + COUNTERS.OCTETS * 4, 4));
   }
 
   /** Word by word from the first, so that no time is seen of an answer that is not. */
   addGrowth(): void {
     for (const [reader, words] of this.#pages.entries()) {
-      const seen = this.#seen[reader] ?? words;
+      const seen = this.#seen[reader] ?? this.#see(reader, words);
+      if (seen === undefined) continue;
       for (let word = 0; word < words.length; word++) {
         const now = words[word] ?? 0;
         const before = seen[word] ?? 0;
         if (now === before) continue;
-        this.sums[word] = (this.sums[word] ?? 0) + ((now - before) >>> 0);
+        this.#sums[word] = (this.#sums[word] ?? 0) + ((now - before) >>> 0);
         seen[word] = now;
       }
     }
+  }
+
+  /** Begins to follow a reader once it has counted something. */
+  #see(reader: number, words: Uint32Array): Uint32Array | undefined {
+    if (!words.some((count) => count > 0)) return undefined;
+    if (this.#sums === NO_COUNTS) this.#sums = new Float64Array(COUNTERS.OCTETS);
+    this.#seen[reader] = new Uint32Array(COUNTERS.OCTETS);
+    return this.#seen[reader];
+  }
+
+  /** By word. */
+  get sums(): Float64Array {
+    return this.#sums;
   }
 
   /** Answers to questions for PTR, or to all others. */

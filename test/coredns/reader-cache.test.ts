@@ -8,7 +8,7 @@ import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { type Message, RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
-import { contentOf, packetOf, ReaderSubject, SERVER } from './reader-subject.ts';
+import { contentOf, packetOf, planOf, ReaderSubject, SERVER } from './reader-subject.ts';
 
 const SOA = {
   kind: 'SOA',
@@ -174,6 +174,28 @@ describe('the cache of a server block', () => {
     expect(asked).toBe(first);
     clock.advance(61_000);
     expect(subject.askTable(packet)).toBeUndefined();
+  });
+
+  it('is kept when another Corefile has the same block', async () => {
+    const upstream = await startUpstream();
+    const corefile = (more: string, cache: string) =>
+      `${more} .:53 {\n ${cache}\n forward . ${upstream.address}\n}\n`;
+    const subject = new ReaderSubject(corefile('', 'cache'));
+    const { engine } = subject;
+    await engine.start();
+    const packet = packetOf('many.test', 'A');
+    const change = async (...parts: Parameters<typeof corefile>) => {
+      const blocks = await engine.makeServerBlocks(planOf(corefile(...parts)));
+      await engine.replaceServerBlocks(blocks)?.stop();
+      return subject.askTable(packet)?.answers.length;
+    };
+    await subject.askChain(packet);
+    for (const more of ['other.test:53 {\n whoami\n}\n', '']) expect(await change(more, 'cache')).toBe(3);
+    // A change that is given up takes nothing with it.
+    await (await engine.makeServerBlocks(planOf(corefile('', 'cache')))).stop();
+    expect(subject.askTable(packet)?.answers).toHaveLength(3);
+    expect(await change('', 'cache 30')).toBeUndefined();
+    expect(upstream.queries).toHaveLength(1);
   });
 
   it('counts what readers give of it', async () => {

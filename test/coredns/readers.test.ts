@@ -145,9 +145,9 @@ describe('the Corefile of kubeadm', () => {
 });
 
 it('is answered by a reader thread, and counted, in a process of its own', async () => {
-  const [port, metrics] = [await findFreePort(), await findFreePort()];
+  const [port, other, metrics] = [await findFreePort(), await findFreePort(), await findFreePort()];
   const corefile = kubeadm(await startApiServer())
-    .replace('.:53 {', `.:${port} {\n  bind 127.0.0.1`)
+    .replace('.:53 {', `.:${port} .:${other} {\n  bind 127.0.0.1`)
     .replace('health\n  ready\n', '')
     .replace(':9153', `127.0.0.1:${metrics}`);
   const folder = await makeTemporaryFolder();
@@ -166,6 +166,12 @@ it('is answered by a reader thread, and counted, in a process of its own', async
   for (const proto of ['udp', 'tcp'])
     expect(text).toContain(`coredns_dns_requests_total{${labels},proto="${proto}",family="1",type="A"} 1`);
   expect(text).toContain(`coredns_dns_requests_total{${labels},proto="udp",family="1",type="PTR"} 1`);
+  // The port of another group has a reader too: sizes of queries are known of those alone that handlers answer.
+  await ask({ address: '127.0.0.1', port: other }, 'web.default.svc.cluster.local.', 'A');
+  const later = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+  const second = `server="dns://127.0.0.1:${other}",zone=".",view=""`;
+  expect(later).toContain(`coredns_dns_requests_total{${second},proto="udp",family="1",type="A"} 1`);
+  expect(later).not.toContain(`coredns_dns_request_size_bytes_count{${second}`);
   program.signal('SIGTERM');
   expect(await program.exit).toEqual({ code: 0, signal: null });
 });

@@ -54,14 +54,6 @@ export class BlockViews {
     this.#dependencies = dependencies;
   }
 
-  /** Whether readers answer anything of a listener group. */
-  static areUseful({ sites }: ListenerGroupPlan, blocks: readonly ViewedBlock[]): boolean {
-    return sites.some(({ block }) => {
-      const viewed = blocks[block];
-      return viewed !== undefined && (hasReadNodes(viewed) || readCacheOf(viewed) !== undefined);
-    });
-  }
-
   /** Shows these groups in place of all before, with one store. @throws TableFullError, and shows what it did */
   show(groups: readonly ListenerGroupPlan[], blocks: readonly ViewedBlock[]): void {
     const { table, numberOf } = this.#dependencies;

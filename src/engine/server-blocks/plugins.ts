@@ -48,7 +48,8 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   any: plainly(createObsoleteAnyHandler),
   bind: setting,
   bufsize: plainly(createBufsizeHandler),
-  cache: (options, context) => new Cache(options, context),
+  cache: (options, { former, ...context }) =>
+    new Cache(options, { ...context, former: former instanceof Cache ? former : undefined }),
   cancel: plainly(createCancelHandler),
   chaos: plainly((options) => createIdentityHandler(options, identify())),
   debug: setting,

@@ -4,6 +4,7 @@
  *
  * Blocks are made whole before any of them answers, so that a plan that cannot be followed changes nothing.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -26,6 +27,8 @@ export interface ServerBlocksDependencies {
   readonly numberOf: (server: string) => number;
   /** What readers answer. */
   readonly counts: ReaderCounts;
+  /** Those that answer now. */
+  readonly former: ServerBlocks | undefined;
   readonly version: string;
   readonly metrics: PluginMetrics;
   readonly clock: Clock;
@@ -55,7 +58,7 @@ interface RunningBlock {
 const MAX_DRAIN = 6_000;
 
 export class ServerBlocks {
-  readonly #dependencies: ServerBlocksDependencies;
+  readonly #dependencies: Omit<ServerBlocksDependencies, 'former'>;
   readonly #blocks: readonly RunningBlock[];
   readonly #counts: BlockCounts;
   readonly #plan: ServerBlocksPlan;
@@ -65,7 +68,7 @@ export class ServerBlocks {
   #onIdle: () => void = () => {};
 
   /** @throws PluginError, and what plugins say that cannot be made */
-  constructor(plan: ServerBlocksPlan, dependencies: ServerBlocksDependencies) {
+  constructor(plan: ServerBlocksPlan, { former, ...dependencies }: ServerBlocksDependencies) {
     this.#dependencies = dependencies;
     this.#plan = plan;
     const { table, numberOf, counts } = dependencies;
@@ -78,7 +81,9 @@ export class ServerBlocks {
     const serverOf = (index: number) =>
       plan.groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
     this.#counts = new BlockCounts(plan, dependencies.metrics);
-    this.#blocks = plan.blocks.map((block, index) => this.#makeBlock(block, serverOf(index)));
+    this.#blocks = plan.blocks.map((block, index) =>
+      this.#makeBlock(block, serverOf(index), former?.findEqual(block)),
+    );
     this.#groups = new Map(plan.groups.map((group) => [group.server, this.#makeGroup(group)]));
     this.#counts.enabled(plan, (block) => namesOf(this.#blocks[block]?.handlers ?? []));
   }
@@ -91,12 +96,6 @@ export class ServerBlocks {
   /** Has readers answer what they can of these blocks, in place of those before. @throws TableFullError */
   show(): void {
     this.#views.show(this.#plan.groups, this.#blocks);
-  }
-
-  /** Whether readers answer anything of a listener group. */
-  areRead(server: string): boolean {
-    const group = this.#plan.groups.find((each) => each.server === server);
-    return group !== undefined && BlockViews.areUseful(group, this.#blocks);
   }
 
   /** To be called once others are shown, or none are listened to. */
@@ -148,14 +147,19 @@ export class ServerBlocks {
     });
   }
 
+  /** The block of a plan that says the same. */
+  findEqual(plan: ServerBlockPlan): RunningBlock | undefined {
+    return this.#blocks.find((block) => isSameBlock(block.plan, plan));
+  }
+
   *#plugins(): Iterable<RunningPlugin> {
     for (const { plugins } of this.#blocks) yield* plugins;
   }
 
-  #makeBlock(plan: ServerBlockPlan, server: string): RunningBlock {
+  #makeBlock(plan: ServerBlockPlan, server: string, former: RunningBlock | undefined): RunningBlock {
     let handlers: readonly Handler[] = [];
     let chain: Chain = () => ({ kind: 'servfail' });
-    const context: PluginContext = {
+    const context: Omit<PluginContext, 'former'> = {
       zones: plan.zones,
       server,
       // The chain is whole only when the last plugin is made.
@@ -167,7 +171,10 @@ export class ServerBlocks {
       isStrict: this.#plan.isStrict,
       ...this.#dependencies,
     };
-    const plugins = plan.plugins.map((each) => ({ name: each.name, plugin: makePlugin(each, context) }));
+    const plugins = plan.plugins.map((each, place) => ({
+      name: each.name,
+      plugin: makePlugin(each, { ...context, former: former?.plugins[place]?.plugin }),
+    }));
     handlers = plugins.flatMap(({ plugin: { handler } }) => handler ?? []);
     const last = handlers.at(-1)?.name;
     // A block without a handler refuses.
@@ -206,6 +213,15 @@ export class ServerBlocks {
       log: this.#dependencies.log,
     });
   }
+}
+
+/** Whether two blocks say the same, wherever in a file. */
+function isSameBlock(one: ServerBlockPlan, other: ServerBlockPlan): boolean {
+  const contentOf = ({ zones, plugins }: ServerBlockPlan) => [
+    zones,
+    plugins.map(({ name, options }) => [name, options]),
+  ];
+  return isDeepStrictEqual(contentOf(one), contentOf(other));
 }
 
 /** The same handler, which leaves its name with each query that it sees. */
