@@ -23,6 +23,8 @@ export interface StreamTransportOptions {
   readonly maxAge?: number;
   /** Connections that are kept; there are never more than 4. Default: 4. */
   readonly maxConnections?: number;
+  /** Connections over which queries that are under way at once are spread, 1 to 4. Default: 1. */
+  readonly minConnections?: number;
   readonly clock: Clock;
 }
 
@@ -103,12 +105,14 @@ export class StreamTransport implements Transport {
 
   #pickConnection(): StreamConnection<Entry> {
     this.#abandonOld();
-    const maxConnections = Math.min(this.#options.maxConnections ?? MAX_CONNECTIONS, MAX_CONNECTIONS);
+    const { minConnections = 1, maxConnections: max = MAX_CONNECTIONS } = this.#options;
+    const maxConnections = Math.min(max, MAX_CONNECTIONS);
     const usable = this.#connections.filter((connection) => connection.takesQueries);
     this.#connections = usable;
     let best = usable[0];
     for (const connection of usable) if (connection.load < (best?.load ?? 0)) best = connection;
-    if (best !== undefined && (best.load < FULL_LOAD || usable.length >= maxConnections)) return best;
+    const fullLoad = usable.length < minConnections ? 1 : FULL_LOAD;
+    if (best !== undefined && (best.load < fullLoad || usable.length >= maxConnections)) return best;
     const opened = this.#open();
     usable.push(opened);
     return opened;

@@ -6,11 +6,13 @@ import { Resolver } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { describeOtherName } from '../../forward/proxy/network-errors.ts';
+import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
+import { describeOtherName, formatSocketAddress } from '../../forward/proxy/network-errors.ts';
 import { type ProxyEvents, type ProxyProtocol, ProxyUpstream } from '../../forward/proxy/proxy-upstream.ts';
 import { parseResolvConf } from '../../forward/resolv-conf.ts';
 import { HttpsTransport } from '../../forward/transport/https-transport.ts';
 import { StreamTransport } from '../../forward/transport/stream-transport.ts';
+import { TcpFirstTransport } from '../../forward/transport/tcp-first-transport.ts';
 import type { Transport } from '../../forward/transport/transport.ts';
 import { UdpTransport } from '../../forward/transport/udp-transport.ts';
 import type { ForwardRule, ForwardScheme, ForwardUpstream } from './options.ts';
@@ -52,6 +54,7 @@ export async function openUpstreams(
   rule: ForwardRule,
   { clock, events, openTransports = openSockets, isOurselves = () => false, log }: OpenUpstreamsOptions,
 ): Promise<readonly ProxyUpstream[]> {
+  const warnings = new RateLimitedWarnings(log, clock);
   const found = await Promise.all(
     rule.upstreams.map(async (upstream) => {
       const places = await findPlaces(upstream, rule);
@@ -63,7 +66,7 @@ export async function openUpstreams(
     (place) =>
       new ProxyUpstream({
         peer: place,
-        transports: openTransports(place, rule, clock),
+        transports: withFallback(openTransports(place, rule, clock), place, { rule, clock, warnings }),
         readTimeout: rule.readTimeout,
         healthCheck: rule.healthCheck,
         healthProtocol: rule.forceTcp ? 'tcp' : 'udp',
@@ -72,6 +75,27 @@ export async function openUpstreams(
         clock,
       }),
   );
+}
+
+interface FallbackDependencies {
+  readonly rule: ForwardRule;
+  readonly clock: Clock;
+  readonly warnings: RateLimitedWarnings;
+}
+
+function withFallback(
+  { udp, tcp }: Readonly<Record<ProxyProtocol, Transport>>,
+  place: UpstreamPlace,
+  { rule, clock, warnings }: FallbackDependencies,
+): Readonly<Record<ProxyProtocol, Transport>> {
+  if (!rule.forceTcp || rule.streams?.fallsBackToUdp !== true || place.scheme !== 'dns') return { udp, tcp };
+  const server = formatSocketAddress(place);
+  const onSwitch = (protocol: ProxyProtocol) => {
+    if (protocol === 'udp')
+      warnings.warn(`plugin/forward: ${server} does not answer over TCP: asking it over UDP`);
+    else warnings.warn(`plugin/forward: ${server} answers over TCP again`);
+  };
+  return { udp, tcp: new TcpFirstTransport({ tcp, udp, clock, onSwitch }) };
 }
 
 async function findPlaces(upstream: ForwardUpstream, rule: ForwardRule): Promise<readonly UpstreamPlace[]> {
@@ -149,7 +173,7 @@ async function lookUp(name: string, resolvers: readonly string[]): Promise<reado
 }
 
 const openSockets: OpenTransports = (place, rule, clock) => {
-  const { sourceAddress, expire: idle, maxAge, maxIdleConnections } = rule;
+  const { sourceAddress, expire: idle, maxAge, maxIdleConnections, streams } = rule;
   const peer = { address: place.address, port: place.port };
   if (place.scheme === 'https') {
     const transport = new HttpsTransport({ peer, tls: tlsOf(place, rule), method: rule.dohMethod });
@@ -160,6 +184,7 @@ const openSockets: OpenTransports = (place, rule, clock) => {
       ...{ peer, sourceAddress, idle, clock },
       ...(maxAge > 0 && { maxAge }),
       ...(maxIdleConnections > 0 && { maxConnections: maxIdleConnections }),
+      minConnections: streams?.minConnections ?? 1,
       tls: scheme === 'tls' ? tlsOf(place, rule) : undefined,
     });
   if (place.scheme === 'tls') {

@@ -19,6 +19,8 @@ export interface ForwardRule {
   readonly forceTcp: boolean;
   /** Queries go over UDP first, and over TCP when the answer is truncated. */
   readonly preferUdp: boolean;
+  /** How TCP is used beyond what a Corefile can say. Nothing: as in CoreDNS. */
+  readonly streams?: ForwardStreams;
   /** How long an idle connection is kept: milliseconds. */
   readonly expire: number;
   /** How old a connection may get: milliseconds; 0: any age. */
@@ -49,6 +51,13 @@ export interface ForwardRule {
   readonly sourceAddress: string | undefined;
   /** Servers that resolve upstreams given by name, as `address` or `address:port`; none: those of the system. */
   readonly resolvers: readonly string[];
+}
+
+export interface ForwardStreams {
+  /** Whether queries that must go over TCP go over UDP while TCP does not get through. */
+  readonly fallsBackToUdp: boolean;
+  /** Connections that queries under way at once are spread over, 1 to 4. */
+  readonly minConnections: number;
 }
 
 export type ForwardScheme = 'dns' | 'tls' | 'https';

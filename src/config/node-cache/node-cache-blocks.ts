@@ -1,0 +1,48 @@
+/**
+ * What a cache on a node does better than its Corefile says, which is written for CoreDNS: it outlives an outage of the servers
+ * that it asks.
+ */
+import type { CacheServeStale } from '../../handlers/cache/options.ts';
+import type { ForwardRule } from '../../handlers/forward/options.ts';
+import type { ServerBlock } from '../corefile/read-corefile.ts';
+import type { PluginUse } from '../corefile/registry.ts';
+
+/** As RFC 8767 section 5 advises: servers are asked first, and an expired answer is told with 30 s of life. */
+const SERVE_STALE: CacheServeStale = {
+  duration: 3_600_000,
+  refresh: 'verify',
+  verifyTimeout: 1_800,
+  ttl: 30,
+  recheck: 30_000,
+  prefersPositive: false,
+};
+/** Milliseconds. Each new connection to the address of a Service may lead to another of its pods. */
+const MAX_AGE = 60_000;
+const MIN_CONNECTIONS = 2;
+
+/** Only what the blocks leave open is changed: `serve_stale`, `max_age`, and what is done while TCP does not get through. */
+export function adaptBlocks(blocks: readonly ServerBlock[]): readonly ServerBlock[] {
+  return blocks.map(({ keys, plugins }) => {
+    const forwards = plugins.some(({ name }) => name === 'forward');
+    return { keys, plugins: forwards ? plugins.map(adaptPlugin) : plugins };
+  });
+}
+
+function adaptPlugin(use: PluginUse): PluginUse {
+  switch (use.name) {
+    case 'cache': {
+      const { serveStale = SERVE_STALE } = use.options;
+      return { ...use, options: { ...use.options, serveStale } };
+    }
+    case 'forward':
+      return { ...use, options: { forwards: use.options.forwards.map(adaptRule) } };
+    default:
+      return use;
+  }
+}
+
+function adaptRule(rule: ForwardRule): ForwardRule {
+  if (!rule.forceTcp) return rule;
+  const maxAge = rule.maxAge === 0 ? Math.max(MAX_AGE, rule.expire) : rule.maxAge;
+  return { ...rule, maxAge, streams: { fallsBackToUdp: true, minConnections: MIN_CONNECTIONS } };
+}

@@ -1,0 +1,96 @@
+/**
+ * Servers that must be asked over TCP: connections that are renewed and spread, and UDP while TCP does not get through.
+ */
+import { expect, it, onTestFinished } from 'vitest';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { RecordingLog } from '../../src/base/testing/recording-log.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import type { Answer } from '../../src/chain/answer.ts';
+import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
+import { makeQuery } from '../../src/chain/testing/queries.ts';
+import { findOptions } from '../../src/config/corefile/compile-corefile.ts';
+import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
+import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
+import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
+import { Forward } from '../../src/handlers/forward/forward.ts';
+import { LoopbackUpstream, type React, reply } from './loopback-upstream.ts';
+
+const answer: React = ({ query, send }) => send(reply(query));
+
+/** Forwards to the server as a cache on a node does. */
+async function forwardTo(upstream: LoopbackUpstream) {
+  const corefile = `. {\n forward . ${upstream.address} {\n force_tcp\n }\n}\n`;
+  const reading = readCorefile(corefile, {
+    ...{ file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {}, interfaces: new Map() },
+    files: DISK_FILES,
+  });
+  if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));
+  const [block] = adaptBlocks(reading.blocks);
+  const options = block && findOptions(block, 'forward');
+  if (options === undefined) throw new Error('no forward');
+  const clock = new ManualClock();
+  const log = new RecordingLog();
+  const forward = new Forward(options, { clock, log, metrics: new PluginMetrics() });
+  await forward.start();
+  onTestFinished(() => forward.stop());
+  const ask = async (name: string): Promise<Answer['kind']> => {
+    const asked = await forward.handler.handle(makeQuery(name), () => ({ kind: 'refused' }));
+    return asked.kind;
+  };
+  return { clock, log, ask };
+}
+
+async function start(react: React): Promise<LoopbackUpstream> {
+  const upstream = await LoopbackUpstream.start(react);
+  onTestFinished(() => upstream.stop());
+  return upstream;
+}
+
+it('spreads queries under way at once over two connections, and keeps them', async () => {
+  const held: (() => void)[] = [];
+  const upstream = await start(({ query, send }) => held.push(() => send(reply(query))));
+  const { ask } = await forwardTo(upstream);
+  for (let round = 0; round < 3; round += 1) {
+    const asked = Promise.all(Array.from({ length: 20 }, (_, index) => ask(`n${index}.example.`)));
+    await waitUntil('all queries', () => held.length === 20);
+    for (const send of held.splice(0)) send();
+    expect(new Set(await asked)).toEqual(new Set(['message']));
+  }
+  expect(upstream.connections).toBe(2);
+  const ports = upstream.queries.map(({ port }) => port);
+  const [first] = ports;
+  expect(ports.filter((port) => port === first)).toHaveLength(30);
+});
+
+it('leaves a connection after a minute, since a new one may lead to another server', async () => {
+  const upstream = await start(answer);
+  const { ask, clock } = await forwardTo(upstream);
+  for (let second = 0; second < 120; second += 5) {
+    expect(await ask('a.example.')).toBe('message');
+    clock.advance(5_000);
+  }
+  expect(upstream.connections).toBe(2);
+});
+
+it('asks over UDP while connections are accepted and nothing is answered on them', async () => {
+  const upstream = await start((received) => {
+    if (received.over === 'udp') answer(received);
+  });
+  const { ask, clock, log } = await forwardTo(upstream);
+  const first = ask('a.example.');
+  await waitUntil('the query over TCP', () => upstream.queries.length === 1);
+  clock.advance(500);
+  expect(await first).toBe('message');
+  clock.advance(1_000);
+  expect(log.records.at(-1)?.message).toContain('does not answer over TCP: asking it over UDP');
+  upstream.queries.length = 0;
+  expect(await ask('b.example.')).toBe('message');
+  expect(upstream.queries.map(({ over }) => over)).toEqual(['udp']);
+  upstream.react = answer;
+  clock.advance(5_000);
+  expect(await ask('c.example.')).toBe('message');
+  await waitUntil('TCP to be back', () => log.records.at(-1)?.message.includes('over TCP again') === true);
+  upstream.queries.length = 0;
+  expect(await ask('d.example.')).toBe('message');
+  expect(upstream.queries.map(({ over }) => over)).toEqual(['stream']);
+});
