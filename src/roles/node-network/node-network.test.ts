@@ -4,7 +4,7 @@ import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { NodeNetwork, type SetupError } from './node-network.ts';
 import { ProgramError } from './run-program.ts';
 
-function start(answers: () => boolean, failure?: string) {
+function start(answers: (hasRules: boolean) => boolean, failure?: string) {
   const clock = new ManualClock();
   const calls: string[] = [];
   const errors: SetupError[] = [];
@@ -19,7 +19,7 @@ function start(answers: () => boolean, failure?: string) {
   const network = new NodeNetwork({
     networkInterface: { set: call('interface'), remove: remove('no interface') },
     filter: { name: 'test', set: call('rules'), remove: remove('no rules'), leave: () => {} },
-    isAnswered: async () => answers(),
+    isAnswered: async (hasRules) => answers(hasRules),
     syncInterval: 60_000,
     onError: (error) => errors.push(error),
     clock,
@@ -52,7 +52,7 @@ describe('the rules of a node', () => {
     let isAnswered = true;
     const { network, calls, pass } = start(() => isAnswered);
     network.start();
-    await pass(2_000);
+    await pass(12_000);
     isAnswered = false;
     await pass(1_000);
     expect(network.hasRules).toBe(true);
@@ -61,6 +61,15 @@ describe('the rules of a node', () => {
     isAnswered = true;
     await pass(2_000);
     expect(calls.filter((call) => call.endsWith('rules'))).toEqual(['rules', 'no rules', 'rules']);
+  });
+
+  it('are not set again at once where they keep DNS from being answered', async () => {
+    const { network, calls, pass } = start((hasRules) => !hasRules);
+    network.start();
+    await pass(50_000);
+    expect(calls.filter((call) => call.endsWith('rules'))).toEqual(['rules', 'no rules']);
+    await pass(20_000);
+    expect(calls.filter((call) => call === 'rules')).toHaveLength(2);
   });
 
   it('are checked again each interval', async () => {

@@ -19,8 +19,12 @@ export interface NodeNetworkDependencies {
   readonly networkInterface: Pick<NodeInterface, 'set' | 'remove'> | undefined;
   /** Undefined: no rules are set. */
   readonly filter: PacketFilter | undefined;
-  /** Whether DNS is answered at every address. Never rejects. */
-  readonly isAnswered: () => Promise<boolean>;
+  /**
+   * Whether DNS is answered here. Never rejects.
+   *
+   * @param hasRules without them a query to the address of a Service is answered by the cluster
+   */
+  readonly isAnswered: (hasRules: boolean) => Promise<boolean>;
   /** Milliseconds between two checks of interface and rules. */
   readonly syncInterval: number;
   readonly onError: (error: SetupError) => void;
@@ -32,12 +36,17 @@ export interface NodeNetworkDependencies {
 const PROBE_INTERVAL = 1_000;
 /** Probes without an answer until the rules are removed. */
 const MAX_MISSES = 2;
+/** Milliseconds. Rules that stood for less had no answer at all their addresses, and would have none a second later. */
+const MIN_STANDING = 10_000;
 
 export class NodeNetwork {
   readonly #dependencies: NodeNetworkDependencies;
   #timer: Timer | undefined;
   #misses = 0;
   #hasRules = false;
+  #rulesSetAt = 0;
+  /** Rules are not set before. */
+  #heldUntil = Number.NEGATIVE_INFINITY;
   #syncedAt = Number.NEGATIVE_INFINITY;
   #isStopped = false;
   /** The step that is under way: another one waits for its end. */
@@ -96,26 +105,30 @@ export class NodeNetwork {
     const { isAnswered, filter, clock, syncInterval } = this.#dependencies;
     const isDue = clock.monotonic() - this.#syncedAt >= syncInterval;
     if (isDue) await this.#setInterface('interface_check');
-    this.#misses = (await isAnswered()) ? 0 : this.#misses + 1;
+    this.#misses = (await isAnswered(this.#hasRules)) ? 0 : this.#misses + 1;
     if (filter === undefined) {
       if (isDue) this.#syncedAt = clock.monotonic();
       return;
     }
     if (this.#misses >= MAX_MISSES && this.#hasRules)
       await this.#attempt('iptables', 'rules not removed', () => this.#takeRulesAway(filter));
-    else if (this.#misses === 0 && (isDue || !this.#hasRules))
+    else if (this.#misses === 0 && (isDue || !this.#hasRules) && clock.monotonic() >= this.#heldUntil)
       await this.#attempt('iptables', 'rules not set', () => this.#setRules(filter));
     if (isDue) this.#syncedAt = clock.monotonic();
   }
 
   async #setRules(filter: PacketFilter): Promise<void> {
     const wasIncomplete = await filter.set();
+    if (!this.#hasRules) this.#rulesSetAt = this.#dependencies.clock.monotonic();
     this.#hasRules = true;
     if (wasIncomplete) this.#dependencies.log.info('packet filter rules set', { filter: filter.name });
   }
 
   async #takeRulesAway(filter: PacketFilter): Promise<void> {
+    const { clock, syncInterval } = this.#dependencies;
     await this.#removeRules(filter);
+    const now = clock.monotonic();
+    if (now - this.#rulesSetAt < MIN_STANDING) this.#heldUntil = now + syncInterval;
     const remedy = 'queries go to the Service until DNS is answered here again';
     this.#dependencies.log.warn('no answer at the local addresses: rules removed', { remedy });
   }

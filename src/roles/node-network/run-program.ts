@@ -47,10 +47,15 @@ export function createRunProgram(clock: Clock): RunProgram {
       child.once('close', (code, signal) => {
         timer.cancel();
         if (code === 0) resolve(outputs.out);
-        else fail(outputs.error.trim().split('\n')[0] || `ended with ${signal ?? `exit status ${code}`}`);
+        else fail(firstLines(outputs.error) || `ended with ${signal ?? `exit status ${code}`}`);
       });
       // A program that ends without reading its input closes the pipe.
       child.stdin.on('error', () => {});
       child.stdin.end(input);
     });
+}
+
+/** A program that cannot get a lock says so in its second line. */
+function firstLines(text: string): string {
+  return text.trim().split('\n').slice(0, 2).join('; ');
 }

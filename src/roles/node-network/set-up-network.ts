@@ -28,8 +28,9 @@ export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOp
     networkInterface:
       interfaceName === undefined ? undefined : new NodeInterface(interfaceName, addresses, run, log),
     filter: await chooseFilter(plan.rules, rules, { run, onError, clock, log }),
-    isAnswered: async () => {
-      const answers = await Promise.all(addresses.map((address) => isAnsweredAt(address, dnsPort, clock)));
+    isAnswered: async (hasRules) => {
+      const probed = hasRules ? addresses : addressesOfOurs(addresses);
+      const answers = await Promise.all(probed.map((address) => isAnsweredAt(address, dnsPort, clock)));
       return answers.every((isAnswered) => isAnswered);
     },
     syncInterval,
@@ -37,6 +38,15 @@ export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOp
     clock,
     log,
   });
+}
+
+/**
+ * Those that are no address of a Service, which kube-proxy translates as long as there are no rules: the probe would be answered by
+ * the cluster, or by nobody while that is away. All, where they cannot be told.
+ */
+function addressesOfOurs(addresses: readonly string[]): readonly string[] {
+  const linkLocal = addresses.filter((address) => /^169\.254\.|^fe[89ab]/i.test(address));
+  return linkLocal.length > 0 ? linkLocal : addresses;
 }
 
 type FilterDependencies = Pick<NetworkOptions, 'onError' | 'clock' | 'log'> & { readonly run: RunProgram };
