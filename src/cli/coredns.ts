@@ -6,7 +6,7 @@ import type { Log } from '../base/log.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
 import { COREDNS_VERSION } from '../config/corefile/coredns-version.ts';
 import { pluginOrder } from '../config/corefile/plugin-order.ts';
-import { type CorefileReading, readCorefile } from '../config/corefile/read-corefile.ts';
+import { type CorefileReading, readCorefile, type ServerBlock } from '../config/corefile/read-corefile.ts';
 import { startLines } from '../config/corefile/start-lines.ts';
 import { DISK_FILES } from '../config/corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../config/corefile/syntax/findings.ts';
@@ -19,6 +19,7 @@ import { formatSocketAddress } from '../socket/addresses.ts';
 import { PortInUseError, SocketError } from '../socket/socket-error.ts';
 import { CorefileLoadError, type CorefileText, loadCorefile } from './load-corefile.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
+import { CarriedAutoscaler } from './make-autoscaler.ts';
 import { serverDependencies } from './server-dependencies.ts';
 import { onQuitSignal, onReportSignal, onStopSignal } from './signals.ts';
 import { VERSION } from './version.ts';
@@ -46,6 +47,8 @@ export async function runCoreDns(words: readonly string[]): Promise<number> {
 
 /** What a program around the server does in step with it. */
 export interface ServingSteps {
+  /** The blocks that are served for those of a Corefile. */
+  adapt(blocks: readonly ServerBlock[]): readonly ServerBlock[];
   /** Whether ports that another process serves are joined. */
   readonly takeover: boolean;
   /** Called once queries are answered. */
@@ -56,6 +59,7 @@ export interface ServingSteps {
 }
 
 const NO_STEPS: ServingSteps = {
+  adapt: (blocks) => blocks,
   takeover: false,
   serving() {},
   async stopping() {},
@@ -66,8 +70,8 @@ const NO_STEPS: ServingSteps = {
 export async function serveCorefile(command: RunPlan, steps: ServingSteps = NO_STEPS): Promise<number> {
   try {
     const corefile = loadCorefile(command.conf);
-    const read = () => readText(reloadCorefile(command.conf), command);
-    const reading = readText(corefile, command);
+    const read = () => adapt(readText(reloadCorefile(command.conf), command), steps);
+    const reading = adapt(readText(corefile, command), steps);
     for (const { message } of reading.warnings) if (message !== undefined) write(`[WARNING] ${message}\n`);
     if (reading.kind === 'bad') {
       for (const problem of reading.problems) process.stderr.write(`${describeCorefileProblem(problem)}\n`);
@@ -100,6 +104,10 @@ function readText({ file, text }: CorefileText, { port, compat = '1.14' }: RunPl
   });
 }
 
+function adapt(reading: CorefileReading, steps: ServingSteps): CorefileReading {
+  return reading.kind === 'bad' ? reading : { ...reading, blocks: steps.adapt(reading.blocks) };
+}
+
 interface Run {
   readonly reading: GoodReading;
   /** Reads the Corefile again. */
@@ -108,7 +116,7 @@ interface Run {
 }
 
 async function runUntilStopped(
-  { isQuiet, pidFile, compat, metricsCompat }: RunPlan,
+  { isQuiet, pidFile, compat, metricsCompat, autoscaler: autoscalerPlan }: RunPlan,
   { reading, read, steps }: Run,
 ): Promise<number> {
   const { blocks } = reading;
@@ -125,13 +133,14 @@ async function runUntilStopped(
       if (!isQuiet) write([...startLines(blocks), corednsBanner()].join('\n'));
     },
     metrics: () => server.engine.metrics,
-    metricsText: () => metrics.render(),
+    metricsText: async () => (await metrics.render()) + (autoscaler?.writeMetrics() ?? ''),
     notReady: () => server.engine.serverBlocks?.notReady ?? [],
     ...dependencies,
   });
   const server = new Server(frontEnd, { ...dependencies, makeServerBlocks });
   const metrics = new CoreDnsMetrics(server, metricsCompat);
   showBuild(server);
+  const autoscaler = autoscalerPlan && new CarriedAutoscaler(autoscalerPlan, ANY_CLUSTER, log);
   const stopped = followSignals(server, log);
   // Timers alone keep no process alive.
   const hold = setInterval(() => {}, 2 ** 30);
@@ -139,15 +148,20 @@ async function runUntilStopped(
     if (pidFile !== undefined) writeFileSync(pidFile, `${process.pid}\n`);
     await server.start();
     steps.serving(server);
+    await autoscaler?.start();
     await stopped;
     await steps.stopping();
   } finally {
     clearInterval(hold);
-    await server.stop();
+    // While the server still answers, another replica takes over what scales.
+    await Promise.all([server.stop(), autoscaler?.stop()]);
     await steps.stopped();
   }
   return 0;
 }
+
+/** The pod's own, or that of the user's kubeconfig. */
+const ANY_CLUSTER = { kubecfgFile: undefined, context: undefined, masterUrl: undefined };
 
 const makeServerBlocks: MakeServerBlocks = (plan, dependencies) => new ServerBlocks(plan, dependencies);
 

@@ -59,6 +59,12 @@ export class CarriedAutoscaler {
     }
   }
 
+  /** Its metrics, in the text format of Prometheus; nothing before it has started. */
+  writeMetrics(): string {
+    const { autoscaler } = this.#running ?? {};
+    return autoscaler?.stats.write(autoscaler.isLeader) ?? '';
+  }
+
   /** Gives the Lease back, so that another replica goes on. */
   async stop(): Promise<void> {
     await this.#running?.autoscaler.stop();

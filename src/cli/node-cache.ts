@@ -5,6 +5,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { formatRows, rowOf } from '../config/flags/flag-text.ts';
 import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
+import { adaptBlocks } from '../config/node-cache/node-cache-blocks.ts';
 import { NODE_CACHE_FLAGS, readNodeCacheFlags } from '../config/node-cache/node-cache-flags.ts';
 import type { NodeCachePlan } from '../config/node-cache/node-cache-plan.ts';
 import { describeProblem } from '../config/values/problem.ts';
@@ -67,8 +68,8 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     await corefile.start();
     await network.prepare();
     const { corefile: conf, port, pidFile, isQuiet } = plan;
-    const noCompat = { compat: undefined, metricsCompat: undefined } as const;
-    const command = { kind: 'run', conf, port: String(port), pidFile, isQuiet, ...noCompat } as const;
+    const unused = { compat: undefined, metricsCompat: undefined, autoscaler: undefined } as const;
+    const command = { kind: 'run', conf, port: String(port), pidFile, isQuiet, ...unused } as const;
     const onServing = (serving: Server) => {
       server = serving;
       errors.countInto(serving.engine.metrics);
@@ -89,6 +90,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
 function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: (server: Server) => void): ServingSteps {
   const [address = ''] = plan.localAddresses;
   return {
+    adapt: adaptBlocks,
     takeover: plan.takeover,
     serving,
     stopping: async () => {

@@ -9,9 +9,11 @@ import { packageFolder } from './package-folder.ts';
 
 /** @throws ExitError if they cannot be read; why is said by then */
 export function printManifests(plan: ManifestsPlan): string {
-  const { layout, dnsServer, domain, image } = plan;
+  const { layout, dnsServer, domain, image, scaled } = plan;
   const folder = packageFolder(LAYOUT_FOLDERS[layout]);
-  const words = `--layout=${layout} --dns-server-ip=${dnsServer} --domain=${domain} --image=${image}`;
+  const place =
+    layout === 'autoscaler' ? `--like=${scaled}` : `--dns-server-ip=${dnsServer} --domain=${domain}`;
+  const words = `--layout=${layout} ${place} --image=${image}`;
   try {
     return fillIn(readKustomization(folder), plan, [`Printed by: portolan manifests ${words}`]);
   } catch (error) {

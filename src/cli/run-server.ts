@@ -49,10 +49,10 @@ export async function runServer(plan: ServePlan, command: 'serve' | 'kube-dns'):
 
 async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void> {
   const { log } = reporting;
-  const server = makeServer(plan, reporting);
+  const autoscaler = makeAutoscaler(plan, log);
+  const server = makeServer(plan, reporting, () => autoscaler?.writeMetrics() ?? '');
   const sidecar = await makeSidecar(plan, log);
   const control = makeControl(plan, server, reporting);
-  const autoscaler = makeAutoscaler(plan, log);
   const stopped = new Promise<void>((resolve, reject) => {
     onStopSignal((signal) => {
       log.info('stopping', { signal, lameduck: formatDuration(plan.lameduck), hint: stopHint(signal) });
@@ -91,9 +91,9 @@ async function stopAll(
   await sidecar?.stop();
 }
 
-function makeServer(plan: ServePlan, reporting: Reporting): Server {
+function makeServer(plan: ServePlan, reporting: Reporting, furtherMetrics: () => string): Server {
   try {
-    const given = serverDependencies(reporting.log);
+    const given = { ...serverDependencies(reporting.log), furtherMetrics };
     return new Server(new ServeFrontEnd(plan, given), given);
   } catch (error) {
     return giveUp(error, reporting);

@@ -40,6 +40,8 @@ export interface ServerDependencies extends Dependencies {
   /** The built code of the thread that writes the query log. */
   readonly queryLogEntry: URL;
   readonly version: string;
+  /** Metrics of what runs beside the server, in the text format of Prometheus; shown behind its own. */
+  readonly furtherMetrics?: () => string;
 }
 
 export class Server {
@@ -265,13 +267,13 @@ export class Server {
 
   #makeHealth({ http, takeover: waitForPort, engine }: ServerPlan): HealthServer | undefined {
     if (http === undefined) return undefined;
-    const { clock, log, version } = this.#dependencies;
+    const { clock, log, version, furtherMetrics = () => '' } = this.#dependencies;
     const { health, skyDnsMetrics } = http;
     const metrics = new Metrics({ version, skyDns: skyDnsMetrics }, () => this.stats());
     const objects = this.#objects;
     const answers = {
       readiness: () => this.readiness(),
-      metrics: () => metrics.render(),
+      metrics: async () => (await metrics.render()) + furtherMetrics(),
       cache: health.cache && engine.cluster && objects ? () => objects.cacheTree() : undefined,
     };
     return new HealthServer({ ...health, waitForPort, metrics: skyDnsMetrics }, answers, clock, log);

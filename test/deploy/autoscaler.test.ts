@@ -6,7 +6,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { wordsAsCalled } from '../../src/cli/called-as.ts';
+import { printManifests } from '../../src/cli/print-manifests.ts';
 import { readAutoscalerFlags } from '../../src/config/autoscaler/autoscaler-flags.ts';
+import { planFromManifestsFlags } from '../../src/config/manifests/manifests-flags.ts';
 import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { findUnused, readRules, userOf } from '../api-server/rbac.ts';
@@ -34,15 +36,18 @@ async function startDouble(rules: ReturnType<typeof readRules>): Promise<ApiServ
   });
 }
 
-/** Runs the program with a token, as in a pod. */
-async function runAs(double: ApiServerDouble, words: readonly string[]) {
-  const kubeconfig = {
+function kubeconfigOf(double: ApiServerDouble): string {
+  return JSON.stringify({
     'current-context': 'a',
     clusters: [{ name: 'a', cluster: { server: double.url, 'insecure-skip-tls-verify': true } }],
     users: [{ name: 'a', user: { token: 'secret' } }],
     contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-  };
-  const path = await (await makeTemporaryFolder()).write('kubeconfig', JSON.stringify(kubeconfig));
+  });
+}
+
+/** Runs the program with a token, as in a pod. */
+async function runAs(double: ApiServerDouble, words: readonly string[]) {
+  const path = await (await makeTemporaryFolder()).write('kubeconfig', kubeconfigOf(double));
   return runPortolan([...words, `--kubecfg-file=${path}`, '--healthz-port=0']);
 }
 
@@ -72,6 +77,31 @@ describe('deploy/autoscaler', () => {
   });
 });
 
+describe('portolan manifests --layout=autoscaler', () => {
+  const print = (like: 'kube-dns' | 'coredns') => {
+    const checked = planFromManifestsFlags({ layout: 'autoscaler', like, image: IMAGE }, '1');
+    if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
+    return printManifests(checked.value);
+  };
+  const scaleRule = (text: string) =>
+    readRules([text], ACCOUNT).find(({ resources }) => resources.includes('deployments/scale'));
+
+  it('is deploy/autoscaler', () => {
+    expect(parseManifests(print('kube-dns'))).toEqual(texts.flatMap(parseManifests));
+  });
+
+  it('scales the Deployment of CoreDNS with --like=coredns, and may scale no other', () => {
+    const text = print('coredns');
+    const printed = parseManifests(text).find(
+      (object): object is DeploymentManifest => object.kind === 'Deployment',
+    );
+    expect(printed?.spec.template.spec.containers[0]?.args).toContain('--target=deployment/coredns');
+    expect(text).not.toContain('deployment/kube-dns');
+    expect(scaleRule(text)?.names).toEqual(['coredns']);
+    expect(scaleRule(print('kube-dns'))?.names).toEqual(['kube-dns']);
+  });
+});
+
 describe('deploy/components/autoscale', () => {
   it('gives the rights that are used by a server that scales itself, and no others', async () => {
     const server = { namespace: 'kube-system', name: 'kube-dns' };
@@ -88,6 +118,10 @@ describe('deploy/components/autoscale', () => {
     const program = await runAs(double, ['serve', ...flags, dns, '--autoscale=deployment/kube-dns']);
     await program.heard('scaled');
     expect(replicas(double)).toBe(2);
+    const { health } = await program.heard('serving');
+    const metrics = async () => await (await fetch(`${health}/metrics`)).text();
+    await expect.poll(metrics, { timeout: 30_000 }).toContain('portolan_autoscaler_wanted_replicas 2\n');
+    expect(await metrics()).toContain('portolan_autoscaler_leader 1\n');
     const unused = () => findUnused(own, double.requests);
     // The Lease is renewed, and given back at the end.
     await expect.poll(unused, { timeout: 30_000 }).toEqual([]);
@@ -96,6 +130,31 @@ describe('deploy/components/autoscale', () => {
     const lease = double.store.get('leases', 'kube-system/kube-dns-autoscaler');
     expect(lease?.object['spec']).toMatchObject({ holderIdentity: '' });
     expect(double.requests.filter(({ status }) => status === 403)).toEqual([]);
+    await double.stop();
+  });
+});
+
+describe('coredns --autoscale', () => {
+  it('scales, and has its metrics among those of the Corefile', async () => {
+    const double = await startDouble([{ groups: ['*'], resources: ['*'], verbs: ['*'] }]);
+    const folder = await makeTemporaryFolder();
+    const kubeconfig = await folder.write('kubeconfig', kubeconfigOf(double));
+    const [dns, metrics] = [await findFreePort(), await findFreePort()];
+    const corefile = await folder.write(
+      'Corefile',
+      `.:${dns} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}\n whoami\n}\n`,
+    );
+    const program = runPortolan(['coredns', '-conf', corefile, '-autoscale', 'deployment/kube-dns'], {
+      environment: { KUBECONFIG: kubeconfig },
+    });
+    await expect.poll(() => replicas(double), { timeout: 30_000 }).toBe(2);
+    const read = async () => await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+    await expect.poll(read, { timeout: 30_000 }).toContain('portolan_autoscaler_wanted_replicas 2\n');
+    expect(await read()).toContain('coredns_build_info{');
+    program.signal('SIGTERM');
+    expect(await program.exit).toEqual({ code: 0, signal: null });
+    const lease = double.store.get('leases', 'kube-system/kube-dns-autoscaler');
+    expect(lease?.object['spec']).toMatchObject({ holderIdentity: '' });
     await double.stop();
   });
 });

@@ -10,6 +10,7 @@ const run = {
   isQuiet: false,
   compat: undefined,
   metricsCompat: undefined,
+  autoscaler: undefined,
 };
 
 describe('readCoreDnsFlags', () => {
@@ -68,7 +69,25 @@ describe('readCoreDnsFlags', () => {
       expect(read(line)).toEqual({ kind: 'end', text: `${fault}\n${help}`, exitCode: 2 });
     });
 
-  it('shows the usage when asked, with exit code 0', () => {
-    expect(read('--help')).toEqual({ kind: 'end', text: help, exitCode: 0 });
+  it('shows the usage when asked, with exit code 0, and what CoreDNS does not have', () => {
+    const end = read('--help');
+    if (end.kind !== 'end') throw new Error(end.kind);
+    expect(end.exitCode).toBe(0);
+    expect(end.text.startsWith(help)).toBe(true);
+    expect(end.text.slice(help.length)).toContain('-autoscale <kind/name>');
+  });
+
+  it('takes the autoscaler along', () => {
+    const command = read('-autoscale=deployment/coredns --autoscale-configmap dns-autoscaler -quiet');
+    expect(command).toMatchObject({
+      isQuiet: true,
+      autoscaler: { namespace: 'kube-system', configMap: 'dns-autoscaler', targets: [{ name: 'coredns' }] },
+    });
+  });
+
+  it('refuses a target that there cannot be, with exit code 1', () => {
+    const end = read('-autoscale=coredns');
+    expect(end).toMatchObject({ kind: 'end', exitCode: 1 });
+    expect(end.kind === 'end' && end.text).toContain('autoscale: ');
   });
 });

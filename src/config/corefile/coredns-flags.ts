@@ -1,9 +1,16 @@
 /**
  * The command line of CoreDNS, as Go's package flag takes it: one dash or two, values behind `=` or as the next word, and no
- * flags behind the first word that is none. Beside its flags there are two of our own, `-compat` and `-metrics-compat`.
+ * flags behind the first word that is none. Beside its flags there are some of our own: `-compat`,
+ * `-metrics-compat`, and those of the autoscaler.
  */
+import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
+import { FlagReader } from '../flags/flag-reader.ts';
+import { formatRows, rowOf } from '../flags/flag-text.ts';
 import { parseGoBoolean } from '../flags/go-flags.ts';
+import { AUTOSCALE_FLAGS } from '../serve/autoscale-flags.ts';
+import { readAutoscale } from '../serve/read-autoscale.ts';
 import { FORMER_NAMES, type FormerNames } from '../server/former-names.ts';
+import { describeProblem } from '../values/problem.ts';
 import { ORDER_PROFILES, type OrderProfile } from './plugin-order.ts';
 
 export type CoreDnsCommand =
@@ -20,6 +27,8 @@ export type CoreDnsCommand =
       readonly compat: OrderProfile | undefined;
       /** The version whose names of metrics are shown beside those of today. */
       readonly metricsCompat: FormerNames | undefined;
+      /** Undefined: nothing is scaled. */
+      readonly autoscaler: AutoscalerPlan | undefined;
     }
   | { readonly kind: 'version' | 'plugins' }
   /** The text goes to standard error, then the program ends. */
@@ -29,7 +38,11 @@ const DEFAULT_PORT = '53';
 
 type TextName = 'conf' | 'port' | 'pidfile' | 'compat' | 'metricsCompat';
 type SwitchName = 'plugins' | 'quiet' | 'version';
-type Values = Record<TextName, string> & Record<SwitchName, boolean>;
+type Values = Record<TextName, string> &
+  Record<SwitchName, boolean> & {
+    /** Of those of the autoscaler, the ones given. */
+    readonly own: Map<string, string>;
+  };
 
 type CoreDnsFlag = { readonly help: string } & (
   | { readonly sets: TextName; readonly isSwitch: false }
@@ -68,6 +81,7 @@ export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
     plugins: false,
     quiet: false,
     version: false,
+    own: new Map(),
   };
   let at = 0;
   for (let word = words[at]; word !== undefined; word = words[at]) {
@@ -85,11 +99,21 @@ export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
     return { kind: 'end', text: `extra command line arguments: [${rest.join(' ')}]\n`, exitCode: 1 };
   if (values.version) return { kind: 'version' };
   if (values.plugins) return { kind: 'plugins' };
+  return readRun(values);
+}
+
+function readRun(values: Values): CoreDnsCommand {
   const { conf, port, pidfile, quiet } = values;
   const compat = choose('compat', values.compat, ORDER_PROFILES);
   if (typeof compat === 'object') return compat;
   const metricsCompat = choose('metrics-compat', values.metricsCompat, FORMER_NAMES);
   if (typeof metricsCompat === 'object') return metricsCompat;
+  const read = new FlagReader(AUTOSCALE_FLAGS, (name) => [values.own.get(name) ?? []].flat(), '-');
+  const autoscaler = readAutoscale(read, true);
+  if (read.problems.length > 0) {
+    const text = read.problems.map((problem) => `${describeProblem(problem)}\n`).join('');
+    return { kind: 'end', text, exitCode: 1 };
+  }
   return {
     kind: 'run',
     conf: conf === '' ? undefined : conf,
@@ -98,6 +122,7 @@ export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
     isQuiet: quiet,
     compat,
     metricsCompat,
+    autoscaler,
   };
 }
 
@@ -117,10 +142,7 @@ function takeFlag(word: string, following: string | undefined, values: Values): 
   const [, name = '', , inline] = /^--?([^=]*)(=(.*))?$/s.exec(word) ?? [];
   if (name === '') return usage(`bad flag syntax: ${word}`);
   const flag = Object.hasOwn(FLAGS, name) ? FLAGS[name] : undefined;
-  if (flag === undefined)
-    return name === 'help' || name === 'h'
-      ? { kind: 'end', text: helpText(), exitCode: 0 }
-      : usage(`flag provided but not defined: -${name}`);
+  if (flag === undefined) return takeOther(name, inline, following, values);
   if (flag.isSwitch) {
     const value = parseGoBoolean(inline ?? 'true');
     if (value === undefined)
@@ -132,6 +154,29 @@ function takeFlag(word: string, following: string | undefined, values: Values): 
   values[flag.sets] = inline ?? following ?? '';
   return inline === undefined ? 2 : 1;
 }
+
+/** One of our own, or a request for help. */
+function takeOther(
+  name: string,
+  inline: string | undefined,
+  following: string | undefined,
+  { own }: Values,
+): 1 | 2 | CoreDnsCommand {
+  if (name === 'help' || name === 'h')
+    return {
+      kind: 'end',
+      text: `${helpText()}\nAutoscaling:\n${OWN_HELP}`,
+      exitCode: 0,
+    };
+  if (!AUTOSCALE_FLAGS.some((flag) => flag.name === name))
+    return usage(`flag provided but not defined: -${name}`);
+  const value = inline ?? following;
+  if (value === undefined) return usage(`flag needs an argument: -${name}`);
+  own.set(name, value);
+  return inline === undefined ? 2 : 1;
+}
+
+const OWN_HELP = formatRows(AUTOSCALE_FLAGS.map((flag) => rowOf(flag, '-')));
 
 function usage(fault: string): CoreDnsCommand {
   return { kind: 'end', text: `${fault}\n${helpText()}`, exitCode: 2 };

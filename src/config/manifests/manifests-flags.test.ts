@@ -7,7 +7,10 @@ describe('the flags of portolan manifests', () => {
   it('have the defaults of kubeadm, and the version of the program as the tag', () => {
     expect(planFromManifestsFlags({}, '1.2.3')).toEqual({
       kind: 'good',
-      value: { dnsServer: '10.96.0.10', domain: 'cluster.local', image: 'portolan:1.2.3', layout: 'one' },
+      value: {
+        ...{ dnsServer: '10.96.0.10', domain: 'cluster.local', image: 'portolan:1.2.3' },
+        ...{ layout: 'one', scaled: 'kube-dns' },
+      },
     });
   });
 

@@ -15,6 +15,7 @@ export const LAYOUT_FOLDERS = {
   'node-local-ipvs': 'deploy/node-local-ipvs',
   'node-local-cilium': 'deploy/node-local-cilium',
   'node-local-service': 'deploy/node-local-service',
+  autoscaler: 'deploy/autoscaler',
 } as const;
 export type Layout = keyof typeof LAYOUT_FOLDERS;
 
@@ -26,6 +27,7 @@ const LAYOUTS = [
   'node-local-ipvs',
   'node-local-cilium',
   'node-local-service',
+  'autoscaler',
 ] as const satisfies readonly Layout[];
 
 /** The program whose manifests are kept to in names, labels, ports and probes. */
@@ -61,14 +63,14 @@ export const MANIFESTS_FLAGS = [
     valueName: 'layout',
     value: { kind: 'choice', choices: LAYOUTS },
     defaultNote: 'one; coredns with --like=coredns',
-    help: 'the DNS of a cluster in one container, or in three as in kube-dns, or as CoreDNS; or a cache on every node',
+    help: 'the DNS of a cluster in one container, or in three as in kube-dns, or as CoreDNS; a cache on every node; or what scales DNS',
   },
   {
     name: 'like',
     valueName: 'program',
     value: { kind: 'choice', choices: MODELS },
     default: 'kube-dns',
-    help: 'program whose names, labels, ports and probes are kept',
+    help: 'program whose names, labels, ports and probes are kept; with --layout=autoscaler the Deployment that is scaled',
   },
 ] as const satisfies readonly Flag[];
 
@@ -89,6 +91,8 @@ export interface ManifestsPlan {
   /** A reference with a tag or a digest. */
   readonly image: string;
   readonly layout: Layout;
+  /** The Deployment that the autoscaler scales. */
+  readonly scaled: (typeof MODELS)[number];
 }
 
 /** Longer domains leave too little of a name's 255 octets for services and namespaces. */
@@ -110,6 +114,7 @@ export function planFromManifestsFlags(flags: ManifestsFlags, version: string): 
     domain: readDomain(read, flags.domain ?? DEFAULT_DOMAIN),
     image: readImage(read, flags.image ?? `portolan:${version}`),
     layout: read.choice('--layout', flags.layout, LAYOUTS, model === 'coredns' ? 'coredns' : 'one'),
+    scaled: model,
   };
   const { problems } = read;
   return problems.length === 0 ? { kind: 'good', value: plan } : { kind: 'bad', problems };

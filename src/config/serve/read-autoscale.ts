@@ -6,15 +6,22 @@ import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
 import { readDefaultParameters } from '../autoscaler/default-parameters.ts';
 import { GoJsonError } from '../autoscaler/go-json.ts';
 import { readScaleTargets } from '../autoscaler/scale-targets.ts';
-import type { ServeFlagReader } from './serve-flags.ts';
+import type { NameIn } from '../flags/flag-reader.ts';
+import type { ValueReader } from '../values/value-reader.ts';
+import type { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
+
+/** The flags of any server that can carry the autoscaler. */
+export interface AutoscaleReader extends ValueReader {
+  text(name: NameIn<typeof AUTOSCALE_FLAGS>): string | undefined;
+}
 
 /** Milliseconds, as the autoscaler has them where nothing else is said. */
 const POLL_PERIOD = 10_000;
 const LEASE_DURATION = 15_000;
 
 /** @returns nothing where nothing is to be scaled */
-export function readAutoscale(read: ServeFlagReader, hasApiServer: boolean): AutoscalerPlan | undefined {
-  const text = read.value('autoscale');
+export function readAutoscale(read: AutoscaleReader, hasApiServer: boolean): AutoscalerPlan | undefined {
+  const text = read.text('autoscale');
   if (text === undefined) return undefined;
   if (!hasApiServer) read.addProblem('--autoscale', 'there is no API server to ask', text, 'Leave it out.');
   const configMap = readName(read, 'autoscale-configmap');
@@ -33,8 +40,8 @@ export function readAutoscale(read: ServeFlagReader, hasApiServer: boolean): Aut
 }
 
 /** A name that becomes a part of a path. */
-function readName(read: ServeFlagReader, flag: 'autoscale-configmap' | 'autoscale-namespace'): string {
-  const name = read.value(flag);
+function readName(read: AutoscaleReader, flag: 'autoscale-configmap' | 'autoscale-namespace'): string {
+  const name = read.text(flag) ?? '';
   if (!isDns1123Subdomain(name))
     read.addProblem(
       `--${flag}`,
@@ -45,8 +52,8 @@ function readName(read: ServeFlagReader, flag: 'autoscale-configmap' | 'autoscal
   return name;
 }
 
-function readDefaults(read: ServeFlagReader): ReadonlyMap<string, string> {
-  const text = read.value('autoscale-default-params');
+function readDefaults(read: AutoscaleReader): ReadonlyMap<string, string> {
+  const text = read.text('autoscale-default-params') ?? '';
   try {
     return readDefaultParameters(text);
   } catch (error) {

@@ -1,5 +1,6 @@
 /**
- * Shipped manifests, filled in for one cluster: the address of the Service, the domain in arguments, the image.
+ * Shipped manifests, filled in for one cluster: the address of the Service, the domain in arguments, the image, and the Deployment
+ * that an autoscaler scales.
  *
  * They are changed as documents, so that comments stay and nothing else moves.
  */
@@ -12,7 +13,12 @@ export interface Choices {
   readonly dnsServer: string;
   readonly domain: string;
   readonly image: string;
+  /** The Deployment that the autoscaler scales. Default: that of the shipped manifests. */
+  readonly scaled?: string;
 }
+
+/** As the shipped autoscaler has it. */
+const DEFAULT_SCALED = 'kube-dns';
 
 /**
  * @param heading lines of a comment that goes before all
@@ -44,6 +50,7 @@ function adapt(document: Document, choices: Choices): void {
   const address = document.getIn(['spec', 'clusterIP']);
   if (kind === 'Service' && typeof address === 'string' && address !== HEADLESS)
     document.setIn(['spec', 'clusterIP'], choices.dnsServer);
+  if (kind === 'Role') nameScaled(document, choices);
   if (kind === 'ConfigMap') replaceInValues(document.get('data'), choices);
   if (kind !== 'Deployment' && kind !== 'DaemonSet') return;
   const path = ['spec', 'template', 'spec', 'containers'];
@@ -58,13 +65,23 @@ function adapt(document: Document, choices: Choices): void {
 /** The address of a Service without one. */
 const HEADLESS = 'None';
 
+/** Lets the scale of the Deployment be changed that is chosen, and of no other. */
+function nameScaled(document: Document, { scaled = DEFAULT_SCALED }: Choices): void {
+  const rules = document.get('rules');
+  if (!isSeq(rules)) return;
+  for (const at of rules.items.keys())
+    if (document.getIn(['rules', at, 'resources', 0]) === 'deployments/scale')
+      document.setIn(['rules', at, 'resourceNames', 0], scaled);
+}
+
 /** Arguments of a container, and texts of a ConfigMap. */
-function replaceInValues(values: unknown, { dnsServer, domain }: Choices): void {
+function replaceInValues(values: unknown, { dnsServer, domain, scaled = DEFAULT_SCALED }: Choices): void {
   const items: readonly unknown[] = isSeq(values) ? values.items : [];
   const texts = isMap(values) ? values.items.map(({ value }) => value) : items;
   for (const text of texts)
     if (isScalar(text) && typeof text.value === 'string')
       text.value = text.value
         .replaceAll(DEFAULT_DOMAIN, () => domain)
-        .replaceAll(DEFAULT_DNS_SERVER, () => dnsServer);
+        .replaceAll(DEFAULT_DNS_SERVER, () => dnsServer)
+        .replace(`--target=deployment/${DEFAULT_SCALED}`, () => `--target=deployment/${scaled}`);
 }
