@@ -19,6 +19,8 @@ export const soakFiles = [
   'test/local-data/changing-files.test.ts',
   'test/local-data/side-by-side.test.ts',
   'test/node-cache/network.test.ts',
+  'test/node-cache/addon.test.ts',
+  'test/node-cache/traffic.test.ts',
   'test/pod/pod-three.test.ts',
   'test/table/torture.test.ts',
 ];

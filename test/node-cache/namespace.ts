@@ -3,9 +3,8 @@
  */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { describeWithTool, hasTool } from '../support/tools.ts';
+import { describeWhere, describeWithTool, hasTool } from '../support/tools.ts';
 
 const TOOLS = ['ip', 'nft', 'iptables', 'nsenter', 'unshare'] as const;
 
@@ -15,8 +14,7 @@ export const mayMakeNodes =
 
 /** `describe`, where nodes can be made. */
 export function describeOnNode(name: string, define: () => void): void {
-  if (TOOLS.every((tool) => hasTool(tool)) && !mayMakeNodes)
-    describe.skip(`${name} (needs unshare -rn, not allowed)`, define);
+  if (TOOLS.every((tool) => hasTool(tool))) describeWhere(mayMakeNodes, 'unshare -rn', name, define);
   else describeWithTool(TOOLS, name, define);
 }
 
@@ -55,7 +53,9 @@ export class Node {
   }
 
   /** The rules of a family in the order of their chains, as `-A` lines by table: `raw: -A ...`. */
-  async iptables(program: 'iptables' | 'ip6tables' = 'iptables'): Promise<readonly string[]> {
+  async iptables(
+    program: 'iptables' | 'ip6tables' | 'iptables-legacy' = 'iptables',
+  ): Promise<readonly string[]> {
     const lines: string[] = [];
     for (const table of ['raw', 'filter']) {
       const text = await this.run(`${program}-save`, '-t', table);

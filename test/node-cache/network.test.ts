@@ -3,43 +3,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
-import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
-import { describeOnNode, mayMakeNodes, Node } from './namespace.ts';
+import { expect, it } from 'vitest';
+import { describeOnNode } from './namespace.ts';
+import { until, useScene } from './scene.ts';
 
-const TEMPLATE = '.:36053 {\n    bind __PILLAR__LOCAL__DNS__\n    whoami\n}\n';
-
-let node: Node;
-let folder: TemporaryFolder;
-
-beforeEach(async () => {
-  if (!mayMakeNodes) return;
-  node = await Node.create();
-  folder = await makeTemporaryFolder();
-  await folder.write('Corefile.base', TEMPLATE);
-});
-
-afterEach(async () => {
-  await endAllPrograms();
-  if (mayMakeNodes) node.end();
-});
-
-function runNodeCache(addresses: string, ...flags: readonly string[]): Program {
-  const fixed = ['-localip', addresses, '-dns.port', '36053', '-health-port', '36080'];
-  const files = ['-conf', join(folder.path, 'Corefile'), '-basecorefile', join(folder.path, 'Corefile.base')];
-  const metrics = ['-metrics-listen-address', '127.0.0.1:36353'];
-  return runPortolan(['node-cache', ...fixed, ...files, ...metrics, ...flags], { through: node.through });
-}
-
-/** Waits for a state of the node. It is looked at again and again: programs are run for it. */
-async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`waited in vain for: ${what}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
+const scene = useScene();
 
 /** The rules that node-cache sets for these addresses, as recorded. */
 function recordedRules(title: string): readonly string[] {
@@ -54,111 +22,103 @@ describeOnNode("the rules of a node's cache", () => {
     ['One IPv4 address: -localip 169.254.20.10', '169.254.20.10', 'iptables', 12],
     ['Two IPv4 addresses: -localip 169.254.20.10,10.96.0.10', '169.254.20.10,10.96.0.10', 'iptables', 24],
     ['One IPv6 address: -localip fd00::10', 'fd00::10', 'ip6tables', 12],
+    ['Two IPv6 addresses: -localip fd00::10,fd00:10:96::a', 'fd00::10,fd00:10:96::a', 'ip6tables', 24],
   ] as const)('in iptables are those of the original. %s', async (title, addresses, program, count) => {
-    const running = runNodeCache(addresses, '--rules=iptables');
-    await until('all rules', async () => (await node.iptables(program)).length === count);
-    expect(await node.iptables(program)).toEqual(recordedRules(title));
+    const running = scene().run(addresses, ['--rules=iptables']);
+    await until('all rules', async () => (await scene().node.iptables(program)).length === count);
+    expect(await scene().node.iptables(program)).toEqual(recordedRules(title));
     running.signal('SIGTERM');
     expect(await running.exit).toEqual({ code: 0, signal: null });
-    expect(await node.iptables(program)).toEqual([]);
+    expect(await scene().node.iptables(program)).toEqual([]);
   });
 
   it('in iptables are repaired, in front of those of others, and all copies go', async () => {
     const foreign = ['-p', 'icmp', '-j', 'NOTRACK'];
-    await node.run('iptables', '-t', 'raw', '-A', 'OUTPUT', ...foreign);
-    const running = runNodeCache('169.254.20.10', '--rules=iptables', '-syncinterval', '1');
-    await until('all rules', async () => (await node.iptables()).length === 13);
-    await node.run('iptables', '-t', 'raw', '-F', 'PREROUTING');
-    await until('all rules again', async () => (await node.iptables()).length === 13);
+    await scene().node.run('iptables', '-t', 'raw', '-A', 'OUTPUT', ...foreign);
+    const running = scene().run('169.254.20.10', ['--rules=iptables', '-syncinterval', '1']);
+    await until('all rules', async () => (await scene().node.iptables()).length === 13);
+    await scene().node.run('iptables', '-t', 'raw', '-F', 'PREROUTING');
+    await until('all rules again', async () => (await scene().node.iptables()).length === 13);
     const copy = ['-d', '169.254.20.10', '-p', 'udp', '--dport', '36053', '-j', 'NOTRACK'];
     const comment = ['-m', 'comment', '--comment', 'NodeLocal DNS Cache: skip conntrack'];
-    await node.run('iptables', '-t', 'raw', '-A', 'PREROUTING', ...copy, ...comment);
+    await scene().node.run('iptables', '-t', 'raw', '-A', 'PREROUTING', ...copy, ...comment);
     running.signal('SIGTERM');
     await running.exit;
-    expect(await node.iptables()).toEqual(['raw: -A OUTPUT -p icmp -j NOTRACK']);
+    expect(await scene().node.iptables()).toEqual(['raw: -A OUTPUT -p icmp -j NOTRACK']);
   });
 
   it('in iptables are removed when the program is killed', async () => {
-    const running = runNodeCache('169.254.20.10', '--rules=iptables');
-    await until('all rules', async () => (await node.iptables()).length === 12);
+    const running = scene().run('169.254.20.10', ['--rules=iptables']);
+    await until('all rules', async () => (await scene().node.iptables()).length === 12);
     running.signal('SIGKILL');
-    await until('no rules', async () => (await node.iptables()).length === 0);
+    await until('no rules', async () => (await scene().node.iptables()).length === 0);
   });
 
   it('in nftables are one table, which ends with the program, however it ends', async () => {
-    const running = runNodeCache('169.254.20.10', '--rules=nft');
-    await until('the table', async () => (await node.nftables()).length === 1);
+    const running = scene().run('169.254.20.10', ['--rules=nft']);
+    await until('the table', async () => (await scene().node.nftables()).length === 1);
     running.signal('SIGTERM');
     expect(await running.exit).toEqual({ code: 0, signal: null });
-    expect(await node.nftables()).toEqual([]);
-    const killed = runNodeCache('169.254.20.10', '--rules=nft');
-    await until('the table', async () => (await node.nftables()).length === 1);
+    expect(await scene().node.nftables()).toEqual([]);
+    const killed = scene().run('169.254.20.10', ['--rules=nft']);
+    await until('the table', async () => (await scene().node.nftables()).length === 1);
     killed.signal('SIGKILL');
-    await until('no table', async () => (await node.nftables()).length === 0);
+    await until('no table', async () => (await scene().node.nftables()).length === 0);
   });
 
   it('are not set for a Corefile that is not served', async () => {
-    await folder.write('Corefile.base', '.:36053 {\n    nonsense\n}\n');
-    const running = runNodeCache('169.254.20.10', '--rules=iptables');
+    await scene().folder.write('Corefile.base', '.:36053 {\n    nonsense\n}\n');
+    const running = scene().run('169.254.20.10', ['--rules=iptables']);
     expect((await running.exit).code).toBe(1);
-    expect(await node.iptables()).toEqual([]);
-    expect(await node.run('ip', '-o', 'addr', 'show')).not.toContain('169.254.20.10');
+    expect(await scene().node.iptables()).toEqual([]);
+    expect(await scene().node.run('ip', '-o', 'addr', 'show')).not.toContain('169.254.20.10');
   });
 
   it('stay, with the addresses, where -skipteardown is given', async () => {
-    const running = runNodeCache('169.254.20.10', '--rules=iptables', '-skipteardown');
-    await until('all rules', async () => (await node.iptables()).length === 12);
+    const running = scene().run('169.254.20.10', ['--rules=iptables', '-skipteardown']);
+    await until('all rules', async () => (await scene().node.iptables()).length === 12);
     running.signal('SIGTERM');
     await running.exit;
-    expect(await node.iptables()).toHaveLength(12);
-    expect(await node.run('ip', '-o', 'addr', 'show')).toContain('169.254.20.10');
+    expect(await scene().node.iptables()).toHaveLength(12);
+    expect(await scene().node.run('ip', '-o', 'addr', 'show')).toContain('169.254.20.10');
   });
 });
 
 describeOnNode("queries to a node's cache", () => {
   it('are answered at its addresses and not tracked; others are tracked', async () => {
-    runNodeCache('169.254.20.10', '--rules=nft');
-    await until('the table', async () => (await node.nftables()).length === 1);
+    scene().run('169.254.20.10', ['--rules=nft']);
+    await until('the table', async () => (await scene().node.nftables()).length === 1);
     // Counts the connections that the kernel tracks, as kube-proxy's rules would have it do.
     const count =
       'table inet count { chain output { type filter hook output priority 0; ct state new counter; }; }';
-    await node.run('nft', count);
+    await scene().node.run('nft', count);
     const counted = async () =>
-      Number(/packets (\d+)/.exec(await node.run('nft', 'list', 'table', 'inet', 'count'))?.[1]);
+      Number(/packets (\d+)/.exec(await scene().node.run('nft', 'list', 'table', 'inet', 'count'))?.[1]);
     const before = await counted();
-    const send = (address: string) => node.run(process.execPath, '-e', SEND_AND_RECEIVE, address, '36053');
-    expect(await send('169.254.20.10')).toBe('answered');
+    expect(await scene().ask('169.254.20.10')).toBe('answered');
     expect(await counted()).toBe(before);
-    expect(await send('127.0.0.1')).toBe('refused');
+    expect(await scene().ask('127.0.0.1')).toBe('refused');
     expect(await counted()).toBeGreaterThan(before);
   });
 });
 
-/** Sends a query, and says what comes of it. */
-const SEND_AND_RECEIVE = `
-const [address, port] = process.argv.slice(1);
-const socket = require('node:dgram').createSocket('udp4');
-const end = (word) => { process.stdout.write(word); socket.close(); };
-socket.on('message', () => end('answered'));
-socket.on('error', () => end('refused'));
-socket.connect(Number(port), address, () => {
-  socket.send(Buffer.from('000101000001000000000000016100000100' + '01', 'hex'));
-});
-`;
-
 describeOnNode('a change of the ConfigMap', () => {
   it('is served within the same process, and an invalid one changes nothing', async () => {
-    await folder.write('cm/upstreamNameservers', '[]');
-    const running = runNodeCache('169.254.20.10', '--rules=none', '-kubednscm', join(folder.path, 'cm'));
+    await scene().folder.write('cm/upstreamNameservers', '[]');
+    const running = scene().run('169.254.20.10', [
+      '--rules=none',
+      '-kubednscm',
+      join(scene().folder.path, 'cm'),
+    ]);
     await until('the start', async () => running.output.includes('CoreDNS-'));
     const ask = (name: string) =>
-      node.run('dig', '+short', '+tries=1', '@169.254.20.10', '-p', '36053', name, 'TXT');
-    const metrics = () => node.run(process.execPath, '-e', FETCH, 'http://127.0.0.1:36353/metrics');
-    await folder.write('cm/stubDomains', '{"acme.local": ["127.0.0.1"');
+      scene().node.run('dig', '+short', '+tries=1', '@169.254.20.10', '-p', '36053', name, 'TXT');
+    const metrics = () => scene().fetch('http://127.0.0.1:36353/metrics');
+    await scene().folder.write('cm/stubDomains', '{"acme.local": ["127.0.0.1"');
     await until('the error', async () =>
       (await metrics()).includes('setup_errors_total{errortype="configmap"} 1'),
     );
-    await folder.write('cm/stubDomains', '{"acme.local": ["127.0.0.1:36054"]}');
+    await scene().folder.write('cm/stubDomains', '{"acme.local": ["127.0.0.1:36054"]}');
     await until('the reload', async () => running.output.includes('Reloading complete'));
     expect(await ask('host.acme.local').catch(() => 'no reply')).not.toContain('whoami');
     expect(running.ended).toBeUndefined();
@@ -168,16 +128,23 @@ describeOnNode('a change of the ConfigMap', () => {
 describeOnNode('an upgrade with -takeover', () => {
   it('loses no query, and there are rules and addresses all the time', async () => {
     const flags = ['--rules=nft', '-takeover'];
-    const before = runNodeCache('169.254.20.10', ...flags);
-    await until('the table', async () => (await node.nftables()).length === 1);
-    const load = node.run(process.execPath, '-e', LOAD, '169.254.20.10', '36053', join(folder.path, 'end'));
-    const next = runNodeCache('169.254.20.10', ...flags);
-    await until('both tables', async () => (await node.nftables()).length === 2);
+    const before = scene().run('169.254.20.10', flags);
+    await until('the table', async () => (await scene().node.nftables()).length === 1);
+    const load = scene().node.run(
+      process.execPath,
+      '-e',
+      LOAD,
+      '169.254.20.10',
+      '36053',
+      join(scene().folder.path, 'end'),
+    );
+    const next = scene().run('169.254.20.10', flags);
+    await until('both tables', async () => (await scene().node.nftables()).length === 2);
     before.signal('SIGTERM');
     expect(await before.exit).toEqual({ code: 0, signal: null });
-    expect(await node.nftables()).toHaveLength(1);
-    expect(await node.run('ip', '-o', 'addr', 'show')).toContain('169.254.20.10');
-    await folder.write('end', '');
+    expect(await scene().node.nftables()).toHaveLength(1);
+    expect(await scene().node.run('ip', '-o', 'addr', 'show')).toContain('169.254.20.10');
+    await scene().folder.write('end', '');
     expect(await load).toMatch(/^0 of \d{2,} lost$/);
     expect(next.ended).toBeUndefined();
   });
@@ -202,5 +169,3 @@ const send = () => {
 };
 send();
 `;
-
-const FETCH = `fetch(process.argv[1]).then(async (reply) => process.stdout.write(await reply.text()));`;

@@ -8,7 +8,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { readQuestions } from '../golden/recorded-answer.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
-import { itWithTool } from '../support/tools.ts';
+import { itWhere, itWithTool } from '../support/tools.ts';
 import { buildClient } from './c-library.ts';
 import { underLoad } from './change-load.ts';
 import { digAll } from './dig-batch.ts';
@@ -139,15 +139,20 @@ function testChanges(pod: GetPod): void {
 }
 
 function testNamedServer(pod: GetPod): void {
-  it.skipIf(!mayServeDnsPort)('the server of a stub domain may be a Service, by its name', async () => {
-    await startNamedServer('192.0.2.3', onTestFinished);
-    const name = { name: 'dns', namespace: 'acme' };
-    pod().apiServer.put({ kind: 'Service', metadata: name, spec: { clusterIP: NAMED_SERVER.address } });
-    await pod().configure({ stubDomains: '{"acme.test": ["dns.acme.svc.cluster.local"]}' });
-    await expect.poll(() => askShort(pod().layout.front, 'www.acme.test', 'A'), SOON).toBe('192.0.2.3');
-    await pod().configure({});
-    pod().apiServer.delete('Service', name.name, name.namespace);
-  });
+  itWhere(
+    mayServeDnsPort,
+    'port 53',
+    'the server of a stub domain may be a Service, by its name',
+    async () => {
+      await startNamedServer('192.0.2.3', onTestFinished);
+      const name = { name: 'dns', namespace: 'acme' };
+      pod().apiServer.put({ kind: 'Service', metadata: name, spec: { clusterIP: NAMED_SERVER.address } });
+      await pod().configure({ stubDomains: '{"acme.test": ["dns.acme.svc.cluster.local"]}' });
+      await expect.poll(() => askShort(pod().layout.front, 'www.acme.test', 'A'), SOON).toBe('192.0.2.3');
+      await pod().configure({});
+      pod().apiServer.delete('Service', name.name, name.namespace);
+    },
+  );
 }
 
 /** Whether all parts that read the ConfigMap have said that it is bad now. */

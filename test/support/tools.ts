@@ -42,6 +42,25 @@ export function describeWithTool(tools: string | readonly string[], name: string
   else describe.skip(`${name} (needs ${missing.join(', ')}, not installed)`, define);
 }
 
+/** `describe`, where the system allows what it needs. @param need what that is, for people: `unshare -rn` */
+export function describeWhere(isAllowed: boolean, need: string, name: string, define: () => void): void {
+  if (isAllowed) describe(name, define);
+  else if (mustHaveAll()) describe(name, () => void it('may do what it needs', () => failForbidden(need)));
+  else describe.skip(`${name} (needs ${need}, not allowed)`, define);
+}
+
+/** `it`, where the system allows what it needs. @param need what that is, for people: `port 53` */
+export function itWhere(
+  isAllowed: boolean,
+  need: string,
+  name: string,
+  run: () => void | Promise<void>,
+): void {
+  if (isAllowed) it(name, run);
+  else if (mustHaveAll()) it(name, () => failForbidden(need));
+  else it.skip(`${name} (needs ${need}, not allowed)`, run);
+}
+
 function missingOf(tools: string | readonly string[]): readonly string[] {
   return (typeof tools === 'string' ? [tools] : tools).filter((tool) => !hasTool(tool));
 }
@@ -53,6 +72,10 @@ function mustHaveAll(): boolean {
 
 function failFor(missing: readonly string[]): never {
   throw new Error(`programs missing, and all must be here since CI is set: ${missing.join(', ')}`);
+}
+
+function failForbidden(need: string): never {
+  throw new Error(`not allowed, and all must be here since CI is set: ${need}`);
 }
 
 function isExecutable(path: string): boolean {

@@ -1,0 +1,75 @@
+/**
+ * The addon nodelocaldns of Kubernetes with our image and nothing else changed, on a node in iptables mode: what its DaemonSet says,
+ * filled in as its installer does.
+ */
+
+import { readFileSync } from 'node:fs';
+import { cp, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { wordsAsCalled } from '../../src/cli/called-as.ts';
+import { runPortolan } from '../support/portolan.ts';
+import { CLUSTER_DNS, startClusterDns } from './cluster-dns.ts';
+import { describeOnNode } from './namespace.ts';
+import { LINK_LOCAL, SERVICE, until, useScene } from './scene.ts';
+
+const scene = useScene();
+
+/** Facts of cluster/addons/dns/nodelocaldns: what the container is started with, and where its ports and folders are. */
+const ADDON = {
+  args: [
+    ...['-localip', `${LINK_LOCAL},${SERVICE}`, '-conf', '/etc/Corefile'],
+    ...['-upstreamsvc', 'kube-dns-upstream', '-pidfile', '/tmp/node-cache.pid'],
+  ],
+  environment: { KUBE_DNS_UPSTREAM_SERVICE_HOST: CLUSTER_DNS },
+  health: `http://${LINK_LOCAL}:8080/health`,
+  metrics: 'http://127.0.0.1:9253/metrics',
+  setupMetrics: 'http://127.0.0.1:9353/metrics',
+} as const;
+
+/** Its template, with the variables that are left for the program. */
+function readTemplate(): string {
+  interface RecordedCase {
+    readonly name: string;
+    readonly template: string;
+  }
+  const text = readFileSync(join(import.meta.dirname, 'recordings/rendering.json'), 'utf8');
+  const { cases } = JSON.parse(text) as { readonly cases: readonly RecordedCase[] };
+  return cases.find(({ name }) => name === 'official-iptables-installed')?.template ?? '';
+}
+
+describeOnNode('the addon nodelocaldns with our image', () => {
+  it('answers at both addresses, has health and metrics, and leaves nothing behind', async () => {
+    const { node, folder, fetch, dig } = scene();
+    const etc = join(folder.path, 'etc');
+    await folder.write('etc/coredns/Corefile.base', readTemplate());
+    await folder.write('etc/resolv.conf', `nameserver ${CLUSTER_DNS}\n`);
+    await mkdir(join(etc, 'kube-dns'));
+    // Where iptables leads to.
+    await cp('/etc/alternatives', join(etc, 'alternatives'), { recursive: true, verbatimSymlinks: true });
+    await startClusterDns(scene(), 53);
+    const args = ADDON.args.map((word) => word.replace(/^\/tmp\//, `${folder.path}/`));
+    const script = 'mount --bind "$0" /etc && exec "$@"';
+    const running = runPortolan(wordsAsCalled('/node-cache', args), {
+      environment: ADDON.environment,
+      through: [...node.through, 'unshare', '-m', 'sh', '-c', script, etc],
+    });
+    await until('the pidfile', async () => running.output.includes('CoreDNS-'));
+    for (const address of [LINK_LOCAL, SERVICE]) {
+      expect(await dig(address, 'kubernetes.default.svc.cluster.local')).toBe('192.0.2.53');
+      expect(await dig(address, 'www.example')).toBe('192.0.2.53');
+    }
+    expect(await fetch(ADDON.health)).toBe('OK');
+    for (const url of [ADDON.metrics, ADDON.setupMetrics]) {
+      const metrics = await fetch(url);
+      expect(metrics).toContain('coredns_nodecache_setup_errors_total{errortype="iptables"} 0');
+      expect(metrics).toMatch(/coredns_cache_misses_total\{.*zones="cluster\.local\."/);
+    }
+    expect(readFileSync(join(folder.path, 'node-cache.pid'), 'utf8').trim()).toMatch(/^\d+$/);
+    await until('the table', async () => (await node.nftables()).length === 1);
+    running.signal('SIGTERM');
+    expect(await running.exit).toEqual({ code: 0, signal: null });
+    expect(await node.nftables()).toEqual([]);
+    expect(await node.run('ip', '-o', 'addr', 'show')).not.toContain(LINK_LOCAL);
+  });
+});
