@@ -4,7 +4,7 @@
 
 import { ApiServer } from './api-server.ts';
 import { type Cluster, describeCluster, nameOf } from './cluster.ts';
-import { type Contestant, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
+import { type Contestant, type CostTurns, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
 import { putLoad } from './dnsperf.ts';
 import { isInstalled } from './programs.ts';
 import { NXDOMAIN_PERCENT } from './questions.ts';
@@ -17,7 +17,7 @@ import { startPortolan } from './servers/portolan.ts';
 import { saveQuestions, type Workplace } from './workplace.ts';
 
 const SHAPE = { services: 2_000, endpoints: 4_000 };
-const RATE = 10_000;
+const RATES = [10_000, 30_000] as const;
 /** Few enough that nothing is lost while a cache fills. */
 const OUTSTANDING_AT_FIRST = 50;
 /** All queries make events; as good as none makes a line, so that the cost is that of events. */
@@ -25,6 +25,12 @@ const QUERY_LOG = {
   name: 'Portolan, query log',
   flags: ['--query-log=/dev/null', '--query-log-sample=1000000'],
 };
+/** Readers that share a port: what comes at these rates should cost no more than with one. */
+const FOUR_READERS = { name: 'Portolan, 4 readers', flags: [], readers: 4 };
+const PACED_GOALS: ReadonlyMap<string, number> = new Map([
+  ['Portolan', 1.1],
+  ['dnsmasq (cached)', 1],
+]);
 const TOLERATED_PERCENT = 1;
 
 export async function measureServe(workplace: Workplace): Promise<Report> {
@@ -43,19 +49,38 @@ export async function measureServe(workplace: Workplace): Promise<Report> {
         workplace.say,
       );
     const fastest = await turnsAt(undefined);
-    const paced = await turnsAt(RATE);
+    const paced = [];
+    for (const rate of RATES) paced.push({ rate, turns: await turnsAt(rate) });
     return {
       measurement: 'serve',
       tables: [
         printCosts('As fast as the server answers', fastest),
-        printCosts(`At ${RATE} queries a second`, paced),
+        ...paced.map(({ rate, turns }) => printCosts(`At ${rate} queries a second`, turns)),
       ],
-      goals: judgeCosts(fastest),
-      data: { fastest: listCosts(fastest), paced: listCosts(paced) },
+      goals: [
+        ...judgeCosts(fastest),
+        ...paced.flatMap(({ rate, turns }) =>
+          judgeCosts(ofFourReaders(turns), `, 4 readers at ${rate} a second`),
+        ),
+      ],
+      data: {
+        fastest: listCosts(fastest),
+        paced: paced.map(({ rate, turns }) => ({ rate, servers: listCosts(turns) })),
+      },
     };
   } finally {
     await Promise.all([...contestants.map((server) => server.process.stop()), apiServer.stop()]);
   }
+}
+
+/** The turns with those of four readers first, and with their goals against the others. */
+function ofFourReaders(turns: CostTurns): CostTurns {
+  const ours = turns.filter(({ subject }) => subject.name === FOUR_READERS.name);
+  const others = turns.flatMap(({ subject: { goal: _, ...subject }, results }) => {
+    const goal = PACED_GOALS.get(subject.name);
+    return goal === undefined ? [] : { subject: { ...subject, goal }, results };
+  });
+  return [...ours, ...others];
 }
 
 /** Adds each to the list as it starts, so that what has started is stopped whatever happens. */
@@ -68,6 +93,7 @@ async function startContestants(
   const portolan = await startPortolan(workplace, apiServer.url);
   contestants.push(portolan);
   contestants.push(await startPortolan(workplace, apiServer.url, undefined, QUERY_LOG));
+  contestants.push(await startPortolan(workplace, apiServer.url, undefined, FOUR_READERS));
   if (isInstalled('gcc')) contestants.push({ ...(await startEcho(workplace)), goal: 1.35 });
   else workplace.say('gcc not found: no floor to compare with');
   if (isInstalled('knotd')) contestants.push({ ...(await startKnot(workplace, cluster)), goal: 1 });

@@ -1,5 +1,5 @@
 /**
- * Our own server as it is built in `dist/`, one UDP reader, its objects from an API server.
+ * Our own server as it is built in `dist/`, its objects from an API server.
  */
 import { join } from 'node:path';
 import { ServerProcess } from '../child-process.ts';
@@ -25,6 +25,8 @@ const POLL_MILLISECONDS = 10;
 export interface Variant {
   readonly name: string;
   readonly flags: readonly string[];
+  /** Threads that answer UDP; 1 unless given. */
+  readonly readers?: number;
 }
 
 const PLAIN: Variant = { name: 'Portolan', flags: [] };
@@ -43,7 +45,7 @@ export async function startPortolan(
     ...[join(root, 'dist', 'portolan.js'), 'serve'],
     `--kube-master-url=${apiServer}`,
     ...['--dns-bind-address=127.0.0.1', `--dns-port=${port}`, `--healthz-port=127.0.0.1:${healthPort}`],
-    ...['--udp-readers=1', '--lameduck=0s', '--log-level=warn'],
+    ...[`--udp-readers=${variant.readers ?? 1}`, '--lameduck=0s', '--log-level=warn'],
     ...variant.flags,
   ];
   const process_ = await ServerProcess.start(variant.name, process.execPath, args, place);

@@ -25,17 +25,9 @@
  * One producer and one consumer at a time. A producer that dies leaves no trace of what it had not published.
  */
 import { randomInt } from 'node:crypto';
+import { waitAsync } from '../base/wait-async.ts';
 import type { TakenOver } from '../forward/reader-path/owner.ts';
 import { ENVELOPE, hashClient } from '../socket/envelope.ts';
-
-/** The library version that TypeScript compiles against lacks this function; Node has it since version 16. */
-const { waitAsync } = Atomics as unknown as {
-  waitAsync(
-    array: Int32Array,
-    index: number,
-    value: number,
-  ): { readonly async: boolean; readonly value: unknown };
-};
 
 const TAIL = 0;
 const HEAD = 1;
@@ -253,8 +245,7 @@ export class QuestionConsumer {
    * A notified promise costs the two threads together about 15 us less than a message from one to the other.
    */
   awake(): Promise<unknown> | undefined {
-    const { async: mustWait, value } = waitAsync(this.#atoms, SLEEPING, 1);
-    return mustWait ? Promise.resolve(value) : undefined;
+    return waitAsync(this.#atoms, SLEEPING, 1);
   }
 
   /** Questions that found the ring full, or their client's part of it, modulo 2^32. */

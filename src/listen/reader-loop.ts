@@ -26,6 +26,7 @@ import { OverloadGuard } from './overload-guard.ts';
 import { QueryEventWriter } from './query-events/event-writer.ts';
 import { QuestionProducer } from './question-ring.ts';
 import { COUNTER } from './reader-counters.ts';
+import { ReaderSteering } from './reader-steering.ts';
 import type { InstantAnswers } from './types.ts';
 
 /** How long a reader waits for packets before it looks for orders. Its sockets have it as their receive timeout. */
@@ -57,6 +58,8 @@ export interface ReaderData {
   readonly clientRules?: SharedClientRules | undefined;
   /** What it forwards plain questions with; undefined: the main thread forwards all. */
   readonly forwarding?: ReaderPathData | undefined;
+  /** Where it says that one reader is not enough; undefined: packets are not steered. */
+  readonly steering?: SharedArrayBuffer | undefined;
 }
 
 /** What a reader says to the main thread, on rare occasions. */
@@ -90,6 +93,7 @@ export class ReaderLoop {
   readonly #udpSize: number;
   readonly #rules: ClientRuleChecker | undefined;
   readonly #forwarding: ForwardingReader | undefined;
+  readonly #steering: ReaderSteering | undefined;
   #faultsReported = 0;
   /** When packets came last, or a wait ended. */
   #now = 0;
@@ -119,6 +123,7 @@ export class ReaderLoop {
     this.#udpSize = data.udpSize;
     this.#rules = data.clientRules && new ClientRuleChecker(data.clientRules);
     this.#forwarding = this.#makeForwarding(data, answers);
+    this.#steering = data.steering && new ReaderSteering(data.steering, data.sockets);
   }
 
   #makeForwarding(
@@ -207,6 +212,7 @@ export class ReaderLoop {
     const events = this.#events?.begin() === true ? this.#events : undefined;
     this.#rules?.setTime();
     this.#forwarding?.begin(came, events !== undefined);
+    this.#steering?.note(received, came);
     this.#guards[socket]?.beginBatch(received);
     for (let index = 0; index < received; index++) this.#answerPacket(socket, index, events);
     this.#batch.send(fd);

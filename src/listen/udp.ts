@@ -18,9 +18,11 @@ import {
   rejoinPortGroup,
 } from '../socket/udp-socket.ts';
 import { reasonOf } from './faults.ts';
+import { PacketSteering } from './packet-steering.ts';
 import { makeQuestionRing, QuestionProducer } from './question-ring.ts';
 import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
 import { type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
+import { makeSteeringWords } from './reader-steering.ts';
 import { SlowPathQueue } from './slow-path-queue.ts';
 import type { PacketPath, ReaderForwarding } from './types.ts';
 import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
@@ -94,6 +96,7 @@ class BatchListener implements UdpListener {
   readonly endpoints: readonly SocketAddress[];
   readonly #readers: readonly UdpReader[];
   readonly #slow: SlowPathQueue;
+  readonly #steering: PacketSteering;
   readonly #clock: Clock;
   readonly #log: UdpOptions['log'];
   #stopped: Promise<void> | undefined;
@@ -117,12 +120,20 @@ class BatchListener implements UdpListener {
         options.forwarding?.readerDied(reader);
         options.onReaderDead(reader);
       },
-      onChange: () => this.#leavePorts(),
+      onChange: () => {
+        // First of all, as a program of the kernel would choose sockets that leave.
+        this.#steer();
+        this.#leavePorts();
+      },
       onRestart: (reader: UdpReader) => this.#rejoinPorts(reader),
     };
+    const steering = makeSteeringWords();
     this.#readers = sockets.map(
-      (own, index) => new UdpReader(readerData(options, own, index), own, start, events, options),
+      (own, index) => new UdpReader(readerData(options, own, index, steering), own, start, events, options),
     );
+    const { clock, log } = options;
+    const countPackets = () => this.count().readers.reduce((sum, { packets }) => sum + packets, 0);
+    this.#steering = new PacketSteering({ memory: steering, sockets, countPackets, clock, log });
     this.#slow = new SlowPathQueue(
       this.#readers.map(({ data, sockets: own }) => ({
         ...data,
@@ -167,6 +178,11 @@ class BatchListener implements UdpListener {
     };
   }
 
+  /** Steers packets as long as each reader has a thread that receives. */
+  #steer(): void {
+    if (this.#stopped === undefined) this.#steering.update(this.#readers.every(({ isAlive }) => isAlive));
+  }
+
   /**
    * Takes the sockets of readers whose threads are not there out of their ports, as long as another reader is alive. One
    * whose successor starts at once keeps them, and what is queued waits for it.
@@ -203,6 +219,7 @@ class BatchListener implements UdpListener {
   }
 
   async #leave(graceMilliseconds: number): Promise<void> {
+    this.#steering.stop();
     for (const socket of this.#sockets()) leavePortGroup(socket);
     for (const reader of this.#readers) reader.drain();
     await within(this.#clock, DRAIN_MILLISECONDS, Promise.all(this.#readers.map((reader) => reader.ended)));
@@ -211,6 +228,7 @@ class BatchListener implements UdpListener {
   }
 
   async #end(): Promise<void> {
+    this.#steering.stop();
     await Promise.all(this.#readers.map((reader) => reader.terminate()));
     this.#slow.close();
     this.#lastDrops = this.#countDrops();
@@ -239,7 +257,12 @@ function handOverQueries({ data, sockets }: UdpReader): void {
   }
 }
 
-function readerData(options: UdpOptions, sockets: readonly BoundSocket[], index: number): ReaderData {
+function readerData(
+  options: UdpOptions,
+  sockets: readonly BoundSocket[],
+  index: number,
+  steering: SharedArrayBuffer,
+): ReaderData {
   return {
     table: options.table,
     reader: options.firstReader + index,
@@ -252,6 +275,8 @@ function readerData(options: UdpOptions, sockets: readonly BoundSocket[], index:
     packetSize: Math.max(MIN_PACKET_OCTETS, options.udpSize),
     udpSize: options.udpSize,
     clientRules: options.clientRules,
+    // A reader that is alone has nothing to say.
+    steering: options.readers > 1 ? steering : undefined,
   };
 }
 

@@ -15,6 +15,7 @@ export const SO_SNDBUF = 7;
 export const SO_RCVBUF = 8;
 export const SO_REUSEPORT = 15;
 export const SO_RCVTIMEO = 20;
+export const SO_ATTACH_REUSEPORT_CBPF = 51;
 export const SO_MEMINFO = 55;
 
 export const IPPROTO_IP = 0;

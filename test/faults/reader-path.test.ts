@@ -4,7 +4,6 @@
  */
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { batchesAvailable } from '../../src/socket/libc.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
 import type { Message } from '../../src/wire/types.ts';
 import {
@@ -67,7 +66,7 @@ const firstOf = (react: React, others: React): React => {
   };
 };
 
-describe.skipIf(batchesAvailable() !== true)('an upstream server that readers ask', () => {
+describe('an upstream server that readers ask', () => {
   it('is asked from many ports, once for equal questions, and the main thread has nothing to do with it', async () => {
     const { upstream, ask, metric } = await start(answer);
     const before = await metric(SLOW);

@@ -4,7 +4,6 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { batchesAvailable } from '../../src/socket/libc.ts';
 import {
   caching,
   change,
@@ -27,7 +26,7 @@ const plain = sections.map((parts): typeof parts => ({
 }));
 const ADDRESS = { kind: 'A', address: '192.0.2.1' } as const;
 
-it.skipIf(batchesAvailable() !== true)('is the same to all as forwarding on the main thread', async () => {
+it('is the same to all as forwarding on the main thread', async () => {
   let answered = 0;
   let left = 0;
   const replies = fc.array(fc.tuple(fc.oneof(sections, plain), change), { maxLength: 3 });
