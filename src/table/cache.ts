@@ -10,7 +10,7 @@ import { CacheLog } from './cache-log.ts';
 import { decodeCached } from './cached-entry.ts';
 import { isCurrent } from './derived.ts';
 import { finishQuestion, hashName } from './hash.ts';
-import { CACHED, CACHED_FLAG, KIND, shapeOf } from './layout.ts';
+import { CACHED, CACHED_FLAG, KIND, padded, shapeOf } from './layout.ts';
 import type { TableViews, WriterMemory } from './memory.ts';
 import { CACHED_KEY_FLAGS } from './question.ts';
 import type { Slots } from './slots.ts';
@@ -86,7 +86,16 @@ export class AnswerCache {
   put(answer: CachedAnswer, now: number, view: ViewId): boolean {
     const key = this.#keyOf(answer, view);
     encodeCached(this.#buffer, answer, { hash: key.hash, cache: key.cache, now: Math.floor(now / 1000) });
-    return this.#store(answer, key);
+    return this.#store();
+  }
+
+  /** Puts an entry that was made by an `EntryEncoder`, unless the cache of the view is another one since. */
+  putEncoded(memory: Uint8Array, start: number, length: number, view: ViewId): boolean {
+    this.#buffer.begin(length);
+    const { octets, words } = this.#buffer;
+    for (let octet = 0; octet < length; octet++) octets[octet] = memory[start + octet] ?? 0;
+    const { number } = this.#parts.views.cacheOf(view);
+    return (words[CACHED.SHAPE >> 2] ?? 0) >>> 16 === number && this.#store();
   }
 
   /** @param now milliseconds since the epoch */
@@ -94,7 +103,7 @@ export class AnswerCache {
     const key = this.#keyOf(redirect, view);
     const place = { hash: key.hash, cache: key.cache, now: Math.floor(now / 1000) };
     encodeRedirect(this.#buffer, redirect, place, hashName(redirect.target, this.#parts.keys));
-    return this.#store(redirect, key);
+    return this.#store();
   }
 
   dropWithin(name: Uint8Array): number {
@@ -180,28 +189,46 @@ export class AnswerCache {
     );
   }
 
+  /** The slot of the entry for the same question as that of the one in the buffer, or -1. */
+  #findSame(hash: number): number {
+    const { words } = this.#views;
+    const wanted = this.#buffer.words;
+    const nameEnd = (CACHED.NAME >> 2) + (padded((wanted[CACHED.SHAPE >> 2] ?? 0) & 0xff) >> 2);
+    return this.#slots.find(hash, (candidate) => {
+      const from = candidate >> 2;
+      const same = (field: number): boolean => words[from + (field >> 2)] === wanted[field >> 2];
+      if (!same(CACHED.SHAPE) || !same(CACHED.QUESTION)) return false;
+      const flags = (words[from + (CACHED.FLAGS >> 2)] ?? 0) ^ (wanted[CACHED.FLAGS >> 2] ?? 0);
+      if ((flags & CACHED_KEY_FLAGS) !== 0) return false;
+      for (let word = CACHED.NAME >> 2; word < nameEnd; word++)
+        if (words[from + word] !== wanted[word]) return false;
+      return true;
+    });
+  }
+
   /** Stores what is in the buffer. */
-  #store(question: CachedQuestion, key: CacheKey): boolean {
-    const stored = this.#publish(question, key);
+  #store(): boolean {
+    const stored = this.#publish();
     if (stored) this.#insertions++;
     else this.#refusals++;
     return stored;
   }
 
-  #publish(question: CachedQuestion, key: CacheKey): boolean {
-    const { length } = this.#buffer;
+  #publish(): boolean {
+    const { length, words } = this.#buffer;
+    const hash = (words[CACHED.HASH >> 2] ?? 0) | 0;
     for (let turn = 0; this.#log.isFullFor(length) && turn < MAX_EVICTIONS; turn++) this.#passOldest(turn);
-    if (this.#cached >= this.#limits.entries && this.#findSlot(question, key) < 0) this.#evictOne();
+    if (this.#cached >= this.#limits.entries && this.#findSame(hash) < 0) this.#evictOne();
     this.#log.release();
     const block = this.#log.append(this.#buffer.octets.subarray(0, length));
     if (block === 0) return false;
-    const slot = this.#findSlot(question, key);
+    const slot = this.#findSame(hash);
     if (slot >= 0) {
       this.#cachedOctets -= this.#sizeOf(this.#slots.blockAt(slot));
       this.#slots.replace(slot, block);
       // Whether the new one is used is another question.
       this.#slots.takeRecency(slot);
-    } else if (this.#slots.insert(key.hash, block)) this.#cached++;
+    } else if (this.#slots.insert(hash, block)) this.#cached++;
     else return false;
     this.#cachedOctets += length;
     return true;

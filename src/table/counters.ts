@@ -30,6 +30,9 @@ export class Counters {
   readonly #batch = new Int32Array(BATCH);
   readonly #pointers = new Uint8Array(BATCH);
   #answered = 0;
+  /** The outcome counted last, and its page, which stays where it is. */
+  #outcome = -1;
+  #page = 0;
 
   constructor(memory: ArrayBufferLike, reader: number) {
     this.#words = new Uint32Array(memory);
@@ -47,8 +50,8 @@ export class Counters {
    */
   count(type: number, flags: number, outcome: number, octets: number): void {
     const words = this.#words;
-    const directory = (words[HEADER.COUNTERS] ?? 0) << (UNIT_SHIFT - 2);
-    const page = ((words[directory + outcome] ?? 0) << (UNIT_SHIFT - 2)) + this.#shift;
+    if (outcome !== this.#outcome) this.#findPage(outcome);
+    const page = this.#page;
     const bucket = type < 256 ? (BUCKET_OF_TYPE[type] ?? OTHER_TYPES) : OTHER_TYPES;
     const answer = page + COUNTERS.ANSWERS + (((flags & TRUNCATED) >> 1) | (bucket << 4) | (flags & 15));
     words[answer] = (words[answer] ?? 0) + 1;
@@ -59,6 +62,14 @@ export class Counters {
     this.#batch[place] = page;
     this.#pointers[place] = pointer;
     if (octets > USUAL_OCTETS) this.#countSize(page, pointer, octets);
+  }
+
+  #findPage(outcome: number): void {
+    const directory = (this.#words[HEADER.COUNTERS] ?? 0) << (UNIT_SHIFT - 2);
+    const place = this.#words[directory + outcome] ?? 0;
+    this.#page = (place << (UNIT_SHIFT - 2)) + this.#shift;
+    // Without one yet it is looked for again.
+    this.#outcome = place === 0 ? -1 : outcome;
   }
 
   #countSize(page: number, pointer: number, octets: number): void {

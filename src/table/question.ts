@@ -151,7 +151,7 @@ export class QuestionReader {
     const behindName = this.#measureName(packet, start + HEADER_OCTETS, end - 4);
     if (behindName === 0) return PARSED.BROKEN;
     this.#copyName(view, start + HEADER_OCTETS);
-    this.packet = packet;
+    if (this.packet !== packet) this.packet = packet;
     this.isBeforeCache = false;
     this.type = view.getUint16(behindName);
     this.dnsClass = view.getUint16(behindName + 2);

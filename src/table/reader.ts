@@ -143,7 +143,7 @@ export class TableReader {
   ): number {
     if (packet !== this.#packet) this.#bind(packet);
     this.isExternal = false;
-    this.expired = 'none';
+    if (this.expired !== 'none') this.expired = 'none';
     if (!this.#viewFinder.admits(group, packet, client)) return VERDICT.DROP;
     if (!isPlainQuery(this.#view, start, length))
       return this.#viewFinder.asksOdd ? VERDICT.ASK : this.#reject(packet, start, length);
@@ -215,8 +215,9 @@ export class TableReader {
       if (answered !== NEXT) return answered;
       isConcerned ||= node !== 0;
     }
-    this.isExternal = !isConcerned && sharesDefaultCache(atoms, record);
-    return this.#answerCachedOrAsk(start, max);
+    const answered = this.#answerCachedOrAsk(start, max);
+    if (answered === VERDICT.ASK) this.isExternal = !isConcerned && sharesDefaultCache(atoms, record);
+    return answered;
   }
 
   #bind(packet: Uint8Array): void {
@@ -333,11 +334,8 @@ export class TableReader {
   }
 
   #answerCachedOrAsk(start: number, max: number): number {
-    const cached = this.#findCached();
-    return cached === 0 ? VERDICT.ASK : this.#answerFromCache(start, max, cached);
-  }
-
-  #answerFromCache(start: number, max: number, entry: number): number {
+    const entry = this.#findCached();
+    if (entry === 0) return VERDICT.ASK;
     const words = this.#words;
     const { octets } = this.#views;
     const flags = words[(entry + CACHED.FLAGS) >> 2] ?? 0;

@@ -245,6 +245,16 @@ export class TableWriter {
     return this.#cache.put(answer, now, view);
   }
 
+  /**
+   * Caches an answer that a reader has made an entry of, see `EntryEncoder`, in place of an older one for the same question.
+   *
+   * @param memory that the entry lies in, from `start` on
+   * @returns false when it was not cached: as `cache`, or the default view has another cache since
+   */
+  cacheEncoded(memory: Uint8Array, start: number, length: number): boolean {
+    return this.#cache.putEncoded(memory, start, length, DEFAULT_VIEW);
+  }
+
   /** The cached answer to a question, expired or not: for stale answers (RFC 8767). */
   readCached(question: CachedQuestion, view: ViewId = DEFAULT_VIEW): CachedEntry | undefined {
     return this.#cache.read(question, view);
@@ -334,6 +344,7 @@ export class TableWriter {
       awaitingReaders: this.#memory.reclaimer.pending,
     };
   }
+
   #claimOutcomes({ outcomes = 0 }: ViewSettings): void {
     if (outcomes > 0) for (let more = 0; more < VIEW_OUTCOMES; more++) this.#counters.claim(outcomes + more);
   }

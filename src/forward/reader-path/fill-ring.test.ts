@@ -2,13 +2,17 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { FillConsumer, FillProducer, makeFillRing } from './fill-ring.ts';
 
+const ENTRY = Uint8Array.from({ length: 100 }, (_, octet) => octet + 1);
+
 const fill = fc.record({
   clients: fc.integer({ min: 1, max: 0xffff }),
   server: fc.nat(0xffff_ffff),
   generation: fc.integer(),
   microseconds: fc.nat(0xffff_ffff),
   questionEnd: fc.nat(400),
-  flags: fc.nat(3),
+  flags: fc.nat(7),
+  entryLength: fc.nat(100),
+  policy: fc.nat(0xffff_ffff),
 });
 
 it('gives out what was put in, in order, and refuses what does not fit', () => {
@@ -16,7 +20,7 @@ it('gives out what was put in, in order, and refuses what does not fit', () => {
   const step = fc.oneof(fc.record({ fill, packet }), fc.constant('take' as const));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const memory = makeFillRing(1024);
+      const memory = makeFillRing(2048);
       const [producer, consumer] = [new FillProducer(memory), new FillConsumer(memory)];
       const expected: { fill: object; packet: Uint8Array; end: number }[] = [];
       const take = () => {
@@ -26,13 +30,16 @@ it('gives out what was put in, in order, and refuses what does not fit', () => {
         const { octets, start, length } = consumer;
         expect(consumer).toMatchObject(wanted.fill);
         expect(octets.slice(start, start + length)).toEqual(wanted.packet);
+        expect(octets.slice(consumer.entryStart, consumer.entryStart + consumer.entryLength)).toEqual(
+          ENTRY.slice(0, consumer.entryLength),
+        );
         expect(producer.isTaken(wanted.end)).toBe(false);
         consumer.release();
         expect(producer.isTaken(wanted.end)).toBe(true);
       };
       for (const each of steps) {
         if (each === 'take') take();
-        else if (producer.push(each.fill, Uint8Array.of(9, ...each.packet), 1, each.packet.length)) {
+        else if (producer.push(each.fill, Uint8Array.of(9, ...each.packet), 1, each.packet.length, ENTRY)) {
           const { packetAt: at, end } = producer;
           // Equal questions are answered from here.
           expect(producer.octets.slice(at, at + each.packet.length)).toEqual(each.packet);
@@ -48,9 +55,12 @@ it('gives out what was put in, in order, and refuses what does not fit', () => {
 it('wakes a sleeper once, and one who looks at times when it is half full', () => {
   const memory = makeFillRing(1024);
   const [producer, consumer] = [new FillProducer(memory), new FillConsumer(memory)];
-  const one = { clients: 1, server: 1, generation: 0, microseconds: 0, questionEnd: 20, flags: 0 };
+  const one = {
+    ...{ clients: 1, server: 1, generation: 0, microseconds: 0, questionEnd: 20, flags: 0 },
+    ...{ entryLength: 0, policy: 1 },
+  };
   const push = () => {
-    producer.push(one, new Uint8Array(104), 0, 104);
+    producer.push(one, new Uint8Array(96), 0, 96, ENTRY);
     return producer.needsWaking();
   };
   // Nobody has looked yet.

@@ -12,7 +12,9 @@
  *                8   server                  12  generation, see `SharedWords`
  *                16  microseconds that the reply took
  *                20  octets of header and question | flags << 16
- *                24  the packet, padded to 8 octets
+ *                24  octets of the entry for the cache; 0: the main thread makes it, if there is to be one
+ *                28  the number of the policy that the entry was made by
+ *                32  the packet, padded to 8 octets; the entry, likewise
  *
  * A record stays readable for the reader until it is taken: equal questions meanwhile are answered from it.
  */
@@ -21,10 +23,10 @@ const HEAD = 1;
 const SLEEPING = 2;
 const CONTROL_WORDS = 4;
 const CONTROL_OCTETS = CONTROL_WORDS * 4;
-const PACKET = 24;
+const PACKET = 32;
 
-/** What keeps answers to the same question apart. */
-export const FILL_FLAG = { DNSSEC_OK: 1, CHECKING_DISABLED: 2 } as const;
+/** What keeps answers to the same question apart; and whether the reply has an OPT record. */
+export const FILL_FLAG = { DNSSEC_OK: 1, CHECKING_DISABLED: 2, HAS_OPT: 4 } as const;
 
 /** @param octets of records to hold, a power of two */
 export function makeFillRing(octets: number): SharedArrayBuffer {
@@ -41,7 +43,12 @@ export interface Fill {
   microseconds: number;
   questionEnd: number;
   flags: number;
+  entryLength: number;
+  policy: number;
 }
+
+/** Where the entry begins in a record, behind a packet of so many octets. */
+const entryBehind = (length: number): number => (PACKET + length + 7) & ~7;
 
 /** The reader's end. */
 export class FillProducer {
@@ -62,9 +69,14 @@ export class FillProducer {
     this.#capacity = this.octets.length;
   }
 
-  /** @returns whether there was room */
-  push(fill: Readonly<Fill>, packet: Uint8Array, start: number, length: number): boolean {
-    const size = (PACKET + length + 7) & ~7;
+  /**
+   * @param entry memory that begins with the entry, of `fill.entryLength` octets
+   * @returns whether there was room
+   */
+  push(fill: Readonly<Fill>, packet: Uint8Array, start: number, length: number, entry: Uint8Array): boolean {
+    const { entryLength } = fill;
+    const entryAt = entryBehind(length);
+    const size = (entryAt + entryLength + 7) & ~7;
     const at = this.#reserve(size);
     if (at < 0) return false;
     const word = at >> 2;
@@ -74,8 +86,11 @@ export class FillProducer {
     this.#words[word + 3] = fill.generation;
     this.#words[word + 4] = fill.microseconds;
     this.#words[word + 5] = fill.questionEnd | (fill.flags << 16);
+    this.#words[word + 6] = entryLength;
+    this.#words[word + 7] = fill.policy;
     for (let octet = 0; octet < length; octet++)
       this.octets[at + PACKET + octet] = packet[start + octet] ?? 0;
+    for (let octet = 0; octet < entryLength; octet++) this.octets[at + entryAt + octet] = entry[octet] ?? 0;
     this.packetAt = at + PACKET;
     this.end = (Atomics.add(this.#atoms, TAIL, size) + size) | 0;
     return true;
@@ -115,10 +130,13 @@ export class FillConsumer implements Fill {
   microseconds = 0;
   questionEnd = 0;
   flags = 0;
-  /** The memory of the records, and where the packet lies there. */
+  entryLength = 0;
+  policy = 0;
+  /** The memory of the records, and where the packet and the entry lie there. */
   readonly octets: Uint8Array;
   start = 0;
   length = 0;
+  entryStart = 0;
   readonly #atoms: Int32Array;
   readonly #words: Uint32Array;
   readonly #mask: number;
@@ -152,7 +170,10 @@ export class FillConsumer implements Fill {
       const question = this.#words[word + 5] ?? 0;
       this.questionEnd = question & 0xffff;
       this.flags = question >>> 16;
+      this.entryLength = this.#words[word + 6] ?? 0;
+      this.policy = this.#words[word + 7] ?? 0;
       this.start = at + PACKET;
+      this.entryStart = at + entryBehind(this.length);
       return true;
     }
   }

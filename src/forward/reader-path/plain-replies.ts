@@ -36,6 +36,11 @@ export class PlainReplies {
     return this.#answer.flags;
   }
 
+  /** The seconds that it may be kept; 0: it must not be. */
+  get lifetime(): number {
+    return this.#answer.lifetime;
+  }
+
   /** Whether a packet repeats the question of a slot, letters compared without case (RFC 5452 section 9.1). */
   repeatsQuestion(slot: number, packet: Uint8Array, start: number, length: number): boolean {
     const { octets, questionEnd, first } = this.#pending;

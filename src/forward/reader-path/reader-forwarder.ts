@@ -12,7 +12,6 @@ import { Counters } from '../../table/counters.ts';
 import type { QuestionReader } from '../../table/question.ts';
 import { RCODE } from '../../wire/types.ts';
 import { idOfReply, isBareError } from '../transport/query-message.ts';
-import { type Fill, FillProducer } from './fill-ring.ts';
 import { NameExceptions } from './name-exceptions.ts';
 import type { ClientPackets, OpenQuestion, ReaderPathData, ReaderPathOwner, TakenOver } from './owner.ts';
 import { PendingQueries, STATE } from './pending-queries.ts';
@@ -21,6 +20,7 @@ import { PlainReplies } from './plain-replies.ts';
 import { QueryRow } from './query-row.ts';
 import type { OpenRoute, ReaderPolicy } from './reader-policy.ts';
 import { RefusedQueries } from './refused-queries.ts';
+import { ReplyHandover } from './reply-handover.ts';
 import { COUNT, SharedWords } from './shared-words.ts';
 import { type SocketKeeper, UpstreamSockets } from './upstream-sockets.ts';
 
@@ -33,13 +33,12 @@ export class ReaderForwarder implements SocketKeeper {
   readonly #open: OpenQuestion;
   readonly #words: SharedWords;
   readonly #counts: Float64Array;
-  readonly #fills: FillProducer;
+  readonly #handover: ReplyHandover;
   readonly #pending = new PendingQueries();
   readonly #sockets: UpstreamSockets;
   readonly #row = new QueryRow((socket, errno, id) => this.#refused(socket, errno, id));
   readonly #counters: Counters;
   readonly #plain: PlainReplies;
-  readonly #fill: Fill = { clients: 0, server: 0, generation: 0, microseconds: 0, questionEnd: 0, flags: 0 };
   readonly #about: TakenOver = { ticket: 0, server: 0, elapsed: 0 };
   readonly #refusals = new RefusedQueries();
   #replies = new PacketBatch(0);
@@ -49,7 +48,6 @@ export class ReaderForwarder implements SocketKeeper {
   #exceptions: NameExceptions;
   #tickets = 0;
   #now = 0;
-  #hasFills = false;
 
   /**
    * @param table its memory, and the number that the reader counts answers by there
@@ -68,7 +66,7 @@ export class ReaderForwarder implements SocketKeeper {
     this.#plain = new PlainReplies(this.#pending, udpSize);
     this.#words = new SharedWords(data.words, data.readers);
     this.#counts = this.#words.counts.subarray(this.#words.countsOf(table.reader));
-    this.#fills = new FillProducer(data.fills);
+    this.#handover = new ReplyHandover(data.fills, table.memory, this.#pending, this.#plain);
     this.#sockets = new UpstreamSockets(this, data.maxSockets);
     this.#counters = new Counters(table.memory, table.reader);
     this.#exceptions = new NameExceptions([], (name) => open.hashOf(name));
@@ -148,7 +146,7 @@ export class ReaderForwarder implements SocketKeeper {
     const slot = pending.find(question, hash, this.#generation);
     if (slot < 0 || pending.state[slot] !== STATE.ANSWERED) return slot;
     // Once its record was taken, another may lie there.
-    if (!this.#fills.isTaken(pending.fillEnd[slot] ?? 0)) return slot;
+    if (!this.#handover.isTaken(slot)) return slot;
     pending.free(slot);
     return -1;
   }
@@ -192,8 +190,7 @@ export class ReaderForwarder implements SocketKeeper {
         return;
       }
     }
-    if (this.#hasFills && this.#fills.needsWaking()) this.#owner.wake();
-    this.#hasFills = false;
+    if (this.#handover.needsWaking()) this.#owner.wake();
   }
 
   #judge(socket: number, start: number, length: number, isCut: boolean): void {
@@ -251,29 +248,23 @@ export class ReaderForwarder implements SocketKeeper {
     this.#count(COUNT.told, clients);
     this.#count(COUNT.coalesced, clients - 1);
     this.#settle(slot);
-    const isKept = this.#pushFill(slot, clients, start, length);
+    const isKept = this.#handOver(route, slot, start, length);
     if (isKept) pending.releaseOthers(slot);
     else pending.free(slot);
   }
 
-  #pushFill(slot: number, clients: number, start: number, length: number): boolean {
-    const pending = this.#pending;
-    const fill = this.#fill;
-    fill.clients = clients;
-    fill.server = this.#serverOf(slot);
-    fill.generation = pending.generation[slot] ?? 0;
-    fill.microseconds = Math.round((this.#now - (pending.askedAt[slot] ?? 0)) * 1000);
-    fill.questionEnd = pending.questionEnd[slot] ?? 0;
-    fill.flags = pending.flags[slot] ?? 0;
-    if (!this.#fills.push(fill, this.#replies.octets, start, length)) {
+  #handOver(route: OpenRoute, slot: number, start: number, length: number): boolean {
+    const server = this.#serverOf(slot);
+    const { keptOutcome } = route;
+    const packet = this.#replies.octets;
+    const about = { packet, start, length, server, policy: this.#policy, keptOutcome, now: this.#now };
+    // Limits may have shortened what was written for the last client.
+    this.#plain.write(slot, this.#pending.first[slot] ?? 0, route.caching);
+    if (!this.#handover.push(slot, about)) {
       this.#count(COUNT.lostFills);
       return false;
     }
-    this.#hasFills = true;
-    pending.fillAt[slot] = this.#fills.packetAt;
-    pending.fillLength[slot] = length;
-    pending.fillEnd[slot] = this.#fills.end;
-    pending.move(slot, STATE.ANSWERED);
+    this.#pending.move(slot, STATE.ANSWERED);
     return true;
   }
 
@@ -282,7 +273,7 @@ export class ReaderForwarder implements SocketKeeper {
     const pending = this.#pending;
     const plain = this.#plain;
     const [at, length] = [pending.fillAt[slot] ?? 0, pending.fillLength[slot] ?? 0];
-    if (plain.read(slot, this.#fills.octets, at, length, route.trustsAd) && plain.fits(slot, client)) {
+    if (plain.read(slot, this.#handover.octets, at, length, route.trustsAd) && plain.fits(slot, client)) {
       this.#respond(route, slot, client);
       this.#count(COUNT.told);
       this.#count(COUNT.coalesced);
@@ -349,7 +340,7 @@ export class ReaderForwarder implements SocketKeeper {
       this.#free(slot);
     }
     for (let slot = lists.first(STATE.ANSWERED); slot >= 0; slot = lists.first(STATE.ANSWERED)) {
-      if (!this.#fills.isTaken(pending.fillEnd[slot] ?? 0)) break;
+      if (!this.#handover.isTaken(slot)) break;
       pending.free(slot);
     }
     this.#sockets.sweep(now);

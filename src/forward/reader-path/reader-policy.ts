@@ -27,6 +27,8 @@ export interface OpenRoute {
   readonly caching: CachingRules;
   /** What answers are counted as, see `table/counters.ts`. */
   readonly outcome: number;
+  /** What they are counted as when they come from the cache. */
+  readonly keptOutcome: number;
 }
 
 export interface ReaderPolicy {

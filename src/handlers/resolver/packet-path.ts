@@ -35,7 +35,7 @@ export interface ResolverParts {
   readonly forwarder: Forwarder;
   readonly forwarding: Forwarding;
   readonly cachingResolver: CachingResolver;
-  readonly table: Pick<TableWriter, 'cache' | 'dropCached' | 'hasCached'>;
+  readonly table: Pick<TableWriter, 'cache' | 'cacheEncoded' | 'dropCached' | 'hasCached'>;
   readonly clock: Clock;
   /** Whether the settings leave raw replies as they are. May change. */
   readonly isUsable: () => boolean;

@@ -26,6 +26,7 @@ import { PARSED, QuestionReader } from '../../table/question.ts';
 import { encodeName } from '../../wire/name.ts';
 import { plainKey } from '../../wire/name-wire.ts';
 import type { NameKey, WireName } from '../../wire/types.ts';
+import { RESOLVER_OUTCOME } from './outcomes.ts';
 import type { ResolverParts } from './packet-path.ts';
 import { RawResponses, type WaitingQuery } from './raw-replies.ts';
 
@@ -155,6 +156,7 @@ export class ReaderPath implements OtherThreads {
       servesStaleAtOnce: this.#options.servesStaleAtOnce(),
       caching: this.#parts.forwarding.settings.caching,
       outcome: this.#options.outcome,
+      keptOutcome: RESOLVER_OUTCOME.answered,
     };
   }
 
@@ -214,24 +216,30 @@ export class ReaderPath implements OtherThreads {
   }
 
   #takeIn(fill: FillConsumer): void {
-    const { forwarding, cachingResolver, isUsable } = this.#parts;
+    const { forwarding, cachingResolver, isUsable, table } = this.#parts;
     const upstream = this.#upstreams.get(fill.server);
     const milliseconds = fill.microseconds / 1000;
     upstream?.heard(milliseconds);
     for (let client = 0; client < fill.clients; client += 1) forwarding.observe(milliseconds);
-    const { octets, start, length, questionEnd } = fill;
+    if ((fill.flags & FILL_FLAG.HAS_OPT) !== 0) upstream?.edns.noteOpt();
+    if (!isUsable() || (cachingResolver.generation | 0) !== fill.generation) return;
+    const isOfPolicy = fill.entryLength > 0 && fill.policy === this.#policy.number;
+    if (!isOfPolicy || !table.cacheEncoded(fill.octets, fill.entryStart, fill.entryLength)) this.#cache(fill);
+  }
+
+  /** Makes the entry here, or drops an older one where there is to be none. */
+  #cache({ octets, start, length, questionEnd, flags }: FillConsumer): void {
+    const { forwarding } = this.#parts;
     const typeAt = start + questionEnd - 4;
     const type = ((octets[typeAt] ?? 0) << 8) | (octets[typeAt + 1] ?? 0);
     const dnsClass = ((octets[typeAt + 2] ?? 0) << 8) | (octets[typeAt + 3] ?? 0);
     if (!this.#raw.read(octets, start, length, questionEnd, type, dnsClass)) return;
-    if (this.#raw.hasOpt) upstream?.edns.noteOpt();
-    if (!isUsable() || (cachingResolver.generation | 0) !== fill.generation) return;
     this.#raw.authenticData &&= this.#policy.route?.trustsAd === true;
     const question = {
       type,
       class: dnsClass,
-      dnssecOk: (fill.flags & FILL_FLAG.DNSSEC_OK) !== 0,
-      checkingDisabled: (fill.flags & FILL_FLAG.CHECKING_DISABLED) !== 0,
+      dnssecOk: (flags & FILL_FLAG.DNSSEC_OK) !== 0,
+      checkingDisabled: (flags & FILL_FLAG.CHECKING_DISABLED) !== 0,
       recursionDesired: true,
     };
     const query: WaitingQuery = {
