@@ -1,22 +1,36 @@
 /**
  * Reads files again and again, and only those that may have changed since the last time.
  */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
 
 /** What a file held when it was read. Equal digests are equal readings. */
 export type FileReading =
-  | { readonly kind: 'content'; readonly digest: string; readonly octets: Buffer }
+  /** `octets` is empty where only digests are wanted. */
+  | { readonly kind: 'content'; readonly digest: string; readonly size: number; readonly octets: Buffer }
   | { readonly kind: 'unreadable'; readonly digest: string; readonly reason: string };
 
 /** No list that anybody keeps in one file comes near this. */
 const MAX_OCTETS = 64 * 2 ** 20;
 /** How long a file may change without its times showing it: the coarsest clock of a file system in use. */
 const RACY_MILLISECONDS = 2_000;
+/** What is read of a file at a time. */
+export const PIECE_OCTETS = 64 * 1024;
+const NO_OCTETS = Buffer.alloc(0);
+
+/** The digest of the contents of a file, to be updated with them. */
+export const createDigest = (): Hash => createHash('sha256');
+export const digestOf = (hash: Hash): string => hash.digest('base64');
 
 export class FileReader {
+  readonly #digestsOnly: boolean;
   readonly #known = new Map<string, { readonly signature: string; readonly reading: FileReading }>();
+
+  /** @param digestsOnly whether contents are not wanted: large files are not held in memory then */
+  constructor(digestsOnly = false) {
+    this.#digestsOnly = digestsOnly;
+  }
 
   /**
    * @param now milliseconds since the epoch
@@ -35,7 +49,7 @@ export class FileReader {
     const signature = [dev, ino, size, mtimeNs, ctimeNs].join();
     const known = this.#known.get(path);
     if (known?.signature === signature) return known.reading;
-    const reading = await readContent(path);
+    const reading = await (this.#digestsOnly ? readDigest(path) : readContent(path));
     const isSettled = reading.kind === 'content' && Number(status.ctimeMs) + RACY_MILLISECONDS < now;
     if (isSettled) this.#known.set(path, { signature, reading });
     else this.#known.delete(path);
@@ -52,10 +66,30 @@ export class FileReader {
 async function readContent(path: string): Promise<FileReading> {
   try {
     const octets = await readFile(path);
-    const digest = createHash('sha256').update(octets).digest('base64');
-    return { kind: 'content', digest, octets };
+    const digest = digestOf(createDigest().update(octets));
+    return { kind: 'content', digest, size: octets.length, octets };
   } catch (error) {
     return unreadable(error);
+  }
+}
+
+async function readDigest(path: string): Promise<FileReading> {
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path);
+    const hash = createDigest();
+    const piece = Buffer.allocUnsafe(PIECE_OCTETS);
+    let size = 0;
+    for (;;) {
+      const { bytesRead } = await file.read(piece);
+      if (bytesRead === 0) return { kind: 'content', digest: digestOf(hash), size, octets: NO_OCTETS };
+      hash.update(piece.subarray(0, bytesRead));
+      size += bytesRead;
+    }
+  } catch (error) {
+    return unreadable(error);
+  } finally {
+    await file?.close();
   }
 }
 

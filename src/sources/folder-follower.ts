@@ -14,7 +14,14 @@ import { FileReader, type FileReading } from './file-reader.ts';
 
 /** What became of a file since the last report. */
 export type FileChange =
-  | { readonly kind: 'content'; readonly file: string; readonly octets: Buffer }
+  /** `octets` is empty where only digests are wanted. */
+  | {
+      readonly kind: 'content';
+      readonly file: string;
+      readonly digest: string;
+      readonly size: number;
+      readonly octets: Buffer;
+    }
   | { readonly kind: 'unreadable'; readonly file: string; readonly reason: string }
   | { readonly kind: 'gone'; readonly file: string };
 
@@ -30,6 +37,8 @@ export interface FollowOptions {
   readonly period?: number;
   /** Whether a folder that cannot be read at the start counts as empty until it can be. */
   readonly mayBeMissing?: boolean;
+  /** Whether contents are not wanted: large files are not held in memory then. */
+  readonly digestsOnly?: boolean;
 }
 
 export class FolderError extends Error {
@@ -53,7 +62,7 @@ type Observation = ReadonlyMap<string, FileReading>;
 
 export class FolderFollower {
   readonly #options: FollowOptions;
-  readonly #reader = new FileReader();
+  readonly #reader: FileReader;
   readonly #period: number;
   #reported: Observation = new Map();
   #last: Observation = new Map();
@@ -69,6 +78,7 @@ export class FolderFollower {
   constructor(options: FollowOptions) {
     this.#options = options;
     this.#period = options.period ?? PERIOD_MILLISECONDS;
+    this.#reader = new FileReader(options.digestsOnly);
   }
 
   /**
@@ -215,7 +225,7 @@ function listChanges(folder: string, before: Observation, now: Observation): rea
     const file = join(folder, name);
     if (before.get(name)?.digest === reading.digest) continue;
     if (reading.kind === 'unreadable') changes.push({ kind: 'unreadable', file, reason: reading.reason });
-    else changes.push({ kind: 'content', file, octets: reading.octets });
+    else changes.push({ ...reading, file });
   }
   for (const name of before.keys())
     if (!now.has(name)) changes.push({ kind: 'gone', file: join(folder, name) });

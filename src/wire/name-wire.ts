@@ -92,6 +92,11 @@ export function plainKey(wire: Uint8Array): NameKey | undefined {
   return position === 0 ? undefined : (nameText.toString('latin1', 0, position) as NameKey); // By the table, and lower case.
 }
 
+/** The text of a whole name in wire form and lower case. */
+export function keyOfWire(wire: WireName): NameKey {
+  return plainKey(wire) ?? (decodeName(wire) as NameKey); // Lower case by its caller.
+}
+
 /** Which octets are written as they are. */
 const STANDS_FOR_ITSELF = Uint8Array.from({ length: 256 }, (_, octet) =>
   textOfOctet(octet).length === 1 ? 1 : 0,

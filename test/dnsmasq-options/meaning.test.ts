@@ -9,6 +9,7 @@ import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import { goodOf, planOf } from '../../src/config/dnsmasq/testing/plan-of.ts';
 import { typeName } from '../../src/wire/mnemonics.ts';
+import { keyOfWire } from '../../src/wire/name-wire.ts';
 import { presentRecord } from '../../src/wire/present.ts';
 import { typeOfData } from '../../src/wire/record-data.ts';
 import { itWithTool } from '../support/tools.ts';
@@ -100,7 +101,7 @@ describe('hosts files', () => {
     const names: string[] = [];
     const warnings: string[] = [];
     readHostsFile(odd, {
-      host: (line) => names.push(...line.names.map(({ name }) => name)),
+      host: (_address, name) => names.push(keyOfWire(name)),
       warning({ kind, line, value }) {
         if (kind === 'unaskable') names.push(value);
         else warnings.push(`bad ${kind} at ${path('hosts')} line ${line}`);

@@ -1,126 +1,166 @@
 /**
  * Hosts files: an address and its names on each line, `#` before a comment.
  *
- * Files of a million names are read in pieces, line by line, and nothing is kept but an unfinished line. A line that is wrong
- * is reported and left out; the rest counts.
+ * Files of a million names are read in pieces, octet by octet, and nothing is kept but an unfinished line. A line that is
+ * wrong is reported and left out; the rest counts.
  */
-import type { NameKey } from '../../wire/types.ts';
-import { readAddress } from './addresses.ts';
+import type { HostsReader, HostsVisitor, HostsWarning } from '../../sources/hosts/hosts-format.ts';
+import { parseAddress } from '../../wire/address.ts';
+import { MAX_LABEL_OCTETS } from '../../wire/label.ts';
+import { encodeName } from '../../wire/name.ts';
+import type { WireName } from '../../wire/types.ts';
 import { readName } from './names.ts';
 import { octetsOf, textOfOctets } from './octets.ts';
 
-export interface HostsVisitor {
-  /** Called once for each line with an address and a name, in the order of the file. */
-  host(line: HostsLine): void;
-  warning(warning: HostsWarning): void;
-}
-
-export interface HostsLine {
-  /** From 1. */
-  readonly line: number;
-  /** Canonical. */
-  readonly address: string;
-  /** At least one. */
-  readonly names: readonly HostName[];
-}
-
-export interface HostName {
-  readonly name: NameKey;
-  /** Without any dot: a name that `--expand-hosts` adds the domain to. */
-  readonly isPlain: boolean;
-}
-
-export interface HostsWarning {
-  readonly line: number;
-  /** An `unaskable` name is one that dnsmasq accepts and that no query can contain. */
-  readonly kind: 'address' | 'name' | 'unaskable' | 'overlong';
-  readonly value: string;
-}
-
 /** Octets of one line; beyond, the line is left out, so that a file without lines does not fill the memory. */
 const MAX_IN_LINE = 1 << 20;
-const SPACES = /[ \t\v\f\r]+/;
+/** Octets of a name up to which it is read without making text of it. */
+const MAX_PLAIN = 250;
+
+const NEWLINE = 0x0a;
+const HASH = 0x23;
+const DOT = 0x2e;
+const SPACE = 0x20;
+
+/** Which octets stand for themselves in a name: small letters, digits, hyphen and underscore. */
+const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, octet) =>
+  /[a-z0-9_-]/.test(String.fromCharCode(octet)) ? 1 : 0,
+);
+
+/** Blanks: tab, vertical tab, form feed, carriage return and space. */
+const isBlank = (octet: number | undefined): boolean =>
+  octet === SPACE || (octet !== undefined && octet >= 0x09 && octet <= 0x0d && octet !== NEWLINE);
 
 /** Reads a file whose pieces come one after the other: `push` each, then `end`. */
-export class HostsFileReader {
+export class HostsFileReader implements HostsReader {
   readonly #visitor: HostsVisitor;
-  #unfinished = '';
+  #unfinished: Uint8Array = new Uint8Array();
   #isSkipping = false;
   #line = 1;
   /** Lists of blocked names repeat one address. */
-  #lastText = '';
-  #lastAddress: string | undefined;
+  #lastText: Uint8Array = new Uint8Array();
+  #lastAddress: Uint8Array | undefined;
+  /** Written over by each plain name. */
+  readonly #name = new Uint8Array(MAX_PLAIN + 2);
 
   constructor(visitor: HostsVisitor) {
     this.#visitor = visitor;
   }
 
-  push(bytes: Uint8Array): void {
-    const text = this.#unfinished + octetsOf(bytes);
+  push(piece: Uint8Array): void {
+    const octets = this.#unfinished.length === 0 ? piece : join(this.#unfinished, piece);
     let start = 0;
-    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      this.#finishLine(text.slice(start, end));
+    for (let end = octets.indexOf(NEWLINE); end >= 0; end = octets.indexOf(NEWLINE, start)) {
+      this.#finishLine(octets, start, end);
       start = end + 1;
     }
-    this.#unfinished = this.#isSkipping ? '' : text.slice(start);
+    // A copy: the memory of the piece is not ours.
+    this.#unfinished = this.#isSkipping ? new Uint8Array() : octets.slice(start);
     if (this.#unfinished.length <= MAX_IN_LINE) return;
     this.#reportOverlong(this.#unfinished);
-    this.#unfinished = '';
+    this.#unfinished = new Uint8Array();
     this.#isSkipping = true;
   }
 
   end(): void {
-    this.#finishLine(this.#unfinished);
-    this.#unfinished = '';
+    this.#finishLine(this.#unfinished, 0, this.#unfinished.length);
+    this.#unfinished = new Uint8Array();
   }
 
-  #finishLine(text: string): void {
-    if (text.length > MAX_IN_LINE && !this.#isSkipping) this.#reportOverlong(text);
-    else if (!this.#isSkipping) this.#readLine(text);
+  #finishLine(octets: Uint8Array, start: number, end: number): void {
+    if (end - start > MAX_IN_LINE && !this.#isSkipping) this.#reportOverlong(octets.subarray(start, end));
+    else if (!this.#isSkipping) this.#readLine(octets, start, end);
     this.#isSkipping = false;
     this.#line += 1;
   }
 
-  #readLine(text: string): void {
-    const comment = text.indexOf('#');
-    const words = (comment < 0 ? text : text.slice(0, comment)).split(SPACES);
-    const first = words[0] === '' ? 1 : 0;
-    const addressText = words[first];
-    if (addressText === undefined || addressText === '') return;
-    const address = this.#addressOf(addressText);
-    if (address === undefined) {
-      this.#report('address', addressText);
-      return;
+  #readLine(octets: Uint8Array, start: number, end: number): void {
+    let address: Uint8Array | undefined;
+    for (let at = start; at < end; ) {
+      const octet = octets[at];
+      if (octet === HASH) return;
+      if (isBlank(octet)) {
+        at += 1;
+        continue;
+      }
+      const first = at;
+      while (at < end && octets[at] !== HASH && !isBlank(octets[at])) at += 1;
+      if (address === undefined) {
+        address = this.#addressOf(octets, first, at);
+        if (address === undefined) return;
+      } else this.#readName(address, octets, first, at);
     }
-    const names: HostName[] = [];
-    for (let index = first + 1; index < words.length; index += 1) {
-      const word = words[index] ?? '';
-      if (word !== '') this.#addName(names, word);
-    }
-    if (names.length > 0) this.#visitor.host({ line: this.#line, address, names });
   }
 
-  #addressOf(text: string): string | undefined {
-    if (text !== this.#lastText) {
-      this.#lastText = text;
-      this.#lastAddress = readAddress(text);
+  /** @returns nothing if it is none, which is reported */
+  #addressOf(octets: Uint8Array, start: number, end: number): Uint8Array | undefined {
+    if (!isEqual(octets, start, end, this.#lastText)) {
+      this.#lastText = octets.slice(start, end);
+      this.#lastAddress = parseAddress(octetsOf(this.#lastText));
     }
+    if (this.#lastAddress === undefined) this.#report('address', octetsOf(octets.subarray(start, end)));
     return this.#lastAddress;
   }
 
-  #addName(names: HostName[], word: string): void {
+  #readName(address: Uint8Array, octets: Uint8Array, start: number, end: number): void {
+    const plain = end - start > MAX_PLAIN ? undefined : this.#plainName(octets, start, end);
+    if (plain !== undefined) {
+      const [firstLabel = 0] = plain;
+      this.#visitor.host(address, plain, firstLabel === end - start);
+      return;
+    }
+    const word = octetsOf(octets.subarray(start, end));
     const reading = readName(word);
-    if (reading.kind === 'name') names.push({ name: reading.name, isPlain: !word.includes('.') });
+    if (reading.kind === 'name') this.#visitor.host(address, encodeName(reading.name), !word.includes('.'));
     else this.#report(reading.kind === 'bad' ? 'name' : 'unaskable', word);
   }
 
-  #reportOverlong(text: string): void {
-    this.#report('overlong', `${text.slice(0, 100)}...`);
+  /** The name in wire form if all its octets stand for themselves, as those of nearly all names do. */
+  #plainName(octets: Uint8Array, start: number, end: number): WireName | undefined {
+    const name = this.#name;
+    // A final dot is not needed.
+    const last = octets[end - 1] === DOT ? end - 1 : end;
+    let length = 0;
+    for (let at = start; at <= last; at += 1) {
+      const octet = at === last ? DOT : (octets[at] ?? 0);
+      const place = at - start + 1;
+      if (octet !== DOT) {
+        if (IS_PLAIN[octet] !== 1 || length === MAX_LABEL_OCTETS) return undefined;
+        name[place] = octet;
+        length += 1;
+      } else {
+        if (length === 0) return undefined;
+        name[place - length - 1] = length;
+        length = 0;
+      }
+    }
+    name[last - start + 1] = 0;
+    return name.subarray(0, last - start + 2) as WireName; // Labels with their lengths, up to the root.
   }
 
-  #report(kind: HostsWarning['kind'], value: string): void {
-    this.#visitor.warning({ line: this.#line, kind, value: textOfOctets(value) });
+  #reportOverlong(octets: Uint8Array): void {
+    this.#report('overlong', `${octetsOf(octets.subarray(0, 100))}...`);
   }
+
+  #report(kind: 'address' | 'name' | 'unaskable' | 'overlong', value: string): void {
+    const warning: HostsWarning = { line: this.#line, kind, value: textOfOctets(value) };
+    this.#visitor.warning(warning);
+  }
+}
+
+/** Not a `Buffer`, whose parts take longer to make. */
+function join(one: Uint8Array, other: Uint8Array): Uint8Array {
+  const octets = new Uint8Array(one.length + other.length);
+  octets.set(one);
+  octets.set(other, one.length);
+  return octets;
+}
+
+function isEqual(octets: Uint8Array, start: number, end: number, other: Uint8Array): boolean {
+  if (end - start !== other.length) return false;
+  for (let index = 0; index < other.length; index += 1)
+    if (octets[start + index] !== other[index]) return false;
+  return true;
 }
 
 /** Reads a whole file at once. */

@@ -5,8 +5,11 @@
 import { isWithinAny } from '../../chain/match.ts';
 import type { PublishedNames } from '../../sources/local/local-publication.ts';
 import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';
-import type { Below } from '../../table/types.ts';
-import { type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
+import type { Below, NameNode, ZoneId } from '../../table/types.ts';
+import { encodeName } from '../../wire/name.ts';
+import { keyOfWire } from '../../wire/name-wire.ts';
+import { type NameKey, type RecordData, TYPE, type WireName } from '../../wire/types.ts';
+import { compileNode } from '../../zone/compile.ts';
 import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
 import { type RecordSet, recordSet } from '../../zone/record-set.ts';
 import type { HostsNames } from './hosts-names.ts';
@@ -35,15 +38,24 @@ export class PublishedHosts implements PublishedNames {
     this.#names = new Set([...hosts.names(), ...this.#wildcardParents, ...refusing]);
   }
 
-  names(): Iterable<NameKey> {
-    return this.#names;
+  *names(): Generator<WireName, void> {
+    for (const name of this.#names) yield encodeName(name);
   }
 
-  has(name: NameKey): boolean {
-    return this.#names.has(name);
+  has(name: WireName): boolean {
+    return this.#names.has(keyOfWire(name));
   }
 
-  digest(name: NameKey): string {
+  hasSameNode(name: WireName, other: PublishedHosts): boolean {
+    const key = keyOfWire(name);
+    return this.#digest(key) === other.#digest(key);
+  }
+
+  compile(name: WireName, zone: ZoneId): NameNode {
+    return compileNode(this.#node(keyOfWire(name)), zone);
+  }
+
+  #digest(name: NameKey): string {
     const lists = [
       this.#hosts.addressesOf(name, 'ipv4'),
       this.#hosts.addressesOf(name, 'ipv6'),
@@ -52,7 +64,7 @@ export class PublishedHosts implements PublishedNames {
     return `${lists.map((list) => list.join()).join(' ')} ${this.#wildcardParents.has(name)}`;
   }
 
-  node(name: NameKey): ZoneNode {
+  #node(name: NameKey): ZoneNode {
     return {
       name,
       sets: [...this.#addressSets(name), ...this.#pointerSets(name)],

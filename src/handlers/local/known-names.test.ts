@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { makeQuery, told } from '../../chain/testing/queries.ts';
-import { HostNames } from '../../sources/local/host-names.ts';
 import { LocalNames } from '../../sources/local/local-names.ts';
 import { hostsOnly } from '../../sources/local/local-plan.ts';
+import { makeHostNames } from '../../sources/local/testing/make-host-names.ts';
 import { DEFAULT_PUBLICATION } from '../../table/types.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
-import { parseName, toKey } from '../../wire/name.ts';
 import { createKnownNamesHandler } from './known-names.ts';
 
 const NETWORKS: readonly AddressRange[] = [
@@ -15,9 +14,10 @@ const NETWORKS: readonly AddressRange[] = [
 ];
 
 function handlerOf(localisesQueries: boolean, hosts: Readonly<Record<string, readonly string[]>>) {
-  const names = new HostNames();
-  for (const [name, addresses] of Object.entries(hosts))
-    for (const address of addresses) names.add(toKey(parseName(name)), address, 5);
+  const lines = Object.entries(hosts).flatMap(([name, all]) =>
+    all.map((address) => [name, address] as const),
+  );
+  const names = makeHostNames(lines);
   const known = new LocalNames({ ...hostsOnly(5), localisesQueries }, names, 0);
   const handler = createKnownNamesHandler({
     publication: DEFAULT_PUBLICATION,

@@ -11,6 +11,7 @@ import type { LocalNames } from '../../sources/local/local-names.ts';
 import type { PublicationId } from '../../table/types.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { type AddressRange, matchRange } from '../../wire/address-range.ts';
+import { encodeName } from '../../wire/name.ts';
 import { type ResourceRecord, TYPE } from '../../wire/types.ts';
 
 export interface KnownNamesOptions {
@@ -38,7 +39,7 @@ export function createKnownNamesHandler({ publication, names, networks }: KnownN
     publication,
     answers: 'unchanged',
     questions: {
-      includes: (name) => names().has(name),
+      includes: (name) => names().has(encodeName(name)),
       matches: () => [{ name: { kind: 'any' }, types: 'all' }],
     },
     handle,

@@ -1,20 +1,7 @@
 /**
  * What lines of hosts files say. How they are written is for the front end to know: the rules of dnsmasq differ from others'.
  */
-import type { NameKey } from '../../wire/types.ts';
-
-export interface HostLine {
-  /** Canonical. */
-  readonly address: string;
-  /** At least one. */
-  readonly names: readonly HostLineName[];
-}
-
-export interface HostLineName {
-  readonly name: NameKey;
-  /** Without any dot: the default domain may be added to it. */
-  readonly isPlain: boolean;
-}
+import type { WireName } from '../../wire/types.ts';
 
 /** Something in a line that is no address or no name, and is left out. */
 export interface HostsWarning {
@@ -25,8 +12,14 @@ export interface HostsWarning {
 }
 
 export interface HostsVisitor {
-  /** Called for each line with an address and a name, in the order of the file. */
-  host(line: HostLine): void;
+  /**
+   * Called for each name of each line, in the order of the file.
+   *
+   * @param address 4 or 16 octets; it and the name may be written over after the call
+   * @param name lower case
+   * @param isPlain without any dot: the default domain may be added to it
+   */
+  host(address: Uint8Array, name: WireName, isPlain: boolean): void;
   warning(warning: HostsWarning): void;
 }
 

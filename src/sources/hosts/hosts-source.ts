@@ -1,19 +1,29 @@
 /**
  * Hosts files, followed as they change: single ones, and all those of a folder.
  *
- * Only what the files hold is kept, in the order in which they are to be read; names are made from it anew whenever one of
- * them has changed.
+ * Whenever one of them has changed, names are made of all of them anew, in the order in which they are to be read. Their
+ * contents are not held in memory: they are read again then.
  */
+import { closeSync, openSync, readSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { createDigest, digestOf, PIECE_OCTETS } from '../file-reader.ts';
 import { type FileChange, FolderFollower } from '../folder-follower.ts';
 
 export interface HostsFile {
   readonly path: string;
   /** Another one whenever the file has changed. */
-  readonly octets: Uint8Array;
+  readonly digest: string;
+  /** Octets. */
+  readonly size: number;
+  /**
+   * Reads the file in pieces, each of which is good until the next.
+   *
+   * @returns whether it is still what the digest says
+   */
+  read(): Generator<Uint8Array, boolean>;
 }
 
 export interface HostsSourceOptions {
@@ -81,6 +91,7 @@ export class HostsSource {
       accepts: isFolder ? isHostsFile : (name) => name === basename(path),
       period: PERIOD_MILLISECONDS,
       mayBeMissing: true,
+      digestsOnly: true,
       clock,
       log,
       onChange: (changes) => this.#take(files, changes),
@@ -90,11 +101,35 @@ export class HostsSource {
 
   #take(files: Map<string, HostsFile>, changes: readonly FileChange[]): void {
     for (const change of changes) {
-      if (change.kind === 'content') files.set(change.file, { path: change.file, octets: change.octets });
+      if (change.kind === 'content')
+        files.set(change.file, hostsFile(change.file, change.digest, change.size));
       else if (change.kind === 'gone') files.delete(change.file);
       else this.#options.log.error('hosts file cannot be read', { file: change.file, reason: change.reason });
     }
     if (this.#started && changes.length > 0) this.#options.onChange();
+  }
+}
+
+function hostsFile(path: string, digest: string, size: number): HostsFile {
+  return { path, digest, size, read: () => readPieces(path, digest) };
+}
+
+function* readPieces(path: string, digest: string): Generator<Uint8Array, boolean> {
+  const hash = createDigest();
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    const piece = new Uint8Array(PIECE_OCTETS);
+    for (let length = readSync(file, piece); length > 0; length = readSync(file, piece)) {
+      hash.update(piece.subarray(0, length));
+      yield piece.subarray(0, length);
+    }
+    return digestOf(hash) === digest;
+  } catch {
+    // It is gone, or may not be read any more: that is reported as a change.
+    return false;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 

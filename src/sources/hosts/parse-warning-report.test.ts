@@ -1,8 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
+import type { HostsFile } from './hosts-source.ts';
 import { ParseWarningReport } from './parse-warning-report.ts';
 
-const file = (path: string) => ({ path, octets: new Uint8Array() });
+let files = 0;
+
+function file(path: string): HostsFile {
+  files += 1;
+  return {
+    path,
+    digest: `${files}`,
+    size: 0,
+    read: () => {
+      throw new Error('nobody reads it');
+    },
+  };
+}
 const warning = (line: number) => ({ line, kind: 'address', value: 'x' });
 
 describe('bad lines of hosts files', () => {

@@ -10,7 +10,7 @@ const MAX_LINES = 20;
 
 export class ParseWarningReport {
   readonly #log: Log;
-  #known: ReadonlySet<Uint8Array> = new Set();
+  #known: ReadonlySet<string> = new Set();
   #files: readonly HostsFile[] = [];
   #counts = new Map<HostsFile, number>();
 
@@ -25,7 +25,7 @@ export class ParseWarningReport {
   }
 
   add(file: HostsFile, { line, kind, value }: HostsWarning): void {
-    if (this.#known.has(file.octets)) return;
+    if (this.#known.has(keyOf(file))) return;
     const count = (this.#counts.get(file) ?? 0) + 1;
     this.#counts.set(file, count);
     if (count > MAX_LINES) return;
@@ -36,6 +36,8 @@ export class ParseWarningReport {
     for (const [{ path }, count] of this.#counts)
       if (count > MAX_LINES)
         this.#log.warn('more bad lines in hosts file', { file: path, more: count - MAX_LINES });
-    this.#known = new Set(this.#files.map(({ octets }) => octets));
+    this.#known = new Set(this.#files.map(keyOf));
   }
 }
+
+const keyOf = ({ path, digest }: HostsFile): string => `${digest} ${path}`;

@@ -2,102 +2,265 @@
  * Names and their addresses, as hosts files have them: many names for an address, several addresses for a name, and for each
  * address the first of its names.
  *
- * Lists of blocked names are long and have one address: names with the same addresses share them, so that a hundred
- * thousand names cost little more than their letters.
+ * Lists of blocked names have a million lines, so nothing is kept as an object for each: names and addresses are words in
+ * a few large arrays. Names of one address alone share its record.
  */
-import { reverseName } from '../../wire/address.ts';
-import { type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
-import { type RecordSet, recordSet } from '../../zone/record-set.ts';
+import { decodeReverseName, encodeReverseName } from '../../wire/reverse-wire.ts';
+import type { WireName } from '../../wire/types.ts';
+import { EntryIndex, hashOctets } from './entry-index.ts';
+import { type NameEntry, NameSet } from './name-set.ts';
+import { WordStore } from './word-store.ts';
 
-export interface HostAddress {
-  readonly address: string;
+/** Where an address comes from. */
+export interface HostOrigin {
   /** Seconds. */
   readonly ttl: number;
   /** The hosts file that says so; undefined: an option does. */
   readonly file: string | undefined;
 }
 
-/** The addresses of a name. Equal ones are the same object within one `HostNames`. */
-export interface HostAddresses {
-  /** Equal for equal addresses, in any `HostNames`. */
-  readonly key: string;
-  readonly addresses: readonly HostAddress[];
-  /** A and AAAA, those that there are. */
-  readonly sets: readonly RecordSet[];
+export interface HostAddress extends HostOrigin {
+  /** 4 or 16, a view. */
+  readonly octets: Uint8Array;
 }
 
-export interface HostPointer {
-  readonly target: NameKey;
-  /** Seconds. */
-  readonly ttl: number;
-  readonly file: string | undefined;
+export interface HostPointer extends HostOrigin {
+  /** A view. */
+  readonly target: WireName;
 }
+
+/**
+ * The record of an address: what it is (flags, and the number of its origin), the next address of the same name, the entry
+ * of the first name of this address (0 if another record has it), and the octets.
+ */
+const RECORD = { META: 0, NEXT: 1, FIRST_NAME: 2, OCTETS: 3 } as const;
+const IPV6 = 1;
+/** The first address of a name: other names of it alone may share the record. */
+const IS_FIRST = 2;
+const IS_SHARED = 4;
+/** Of every record, so that what is zero is none. */
+const IS_RECORD = 8;
+const ORIGIN_SHIFT = 4;
+
+const NO_ORIGIN: HostOrigin = { ttl: 0, file: undefined };
+
+const wordsOf = (meta: number): number => RECORD.OCTETS + (meta & IPV6 ? 4 : 1);
 
 export class HostNames {
-  readonly #names = new Map<NameKey, HostAddresses>();
-  readonly #shared = new Map<string, HostAddresses>();
-  readonly #addresses = new Set<string>();
-  /** By the name in the reverse tree. */
-  readonly #pointers = new Map<NameKey, HostPointer>();
-  #last: HostAddresses | undefined;
+  /** With the first record of each. */
+  readonly #names: NameSet;
+  readonly #records = new WordStore();
+  /** The records with a first name. */
+  readonly #byAddress = new EntryIndex((record) => hashOctets(this.#octets(record)));
+  readonly #origins: HostOrigin[] = [];
+  /** Whether a name may be the reverse name of an address too. */
+  #hasArpaNames = false;
+  /** The name that was listed last, with its entry or its record: what is asked for next. */
+  #listed: WireName | undefined;
+  #listedEntry = 0;
+  #listedRecord = 0;
 
-  /** @param ttl seconds; where those of a set differ, the least counts (RFC 2181 section 5.2) */
-  add(name: NameKey, address: string, ttl: number, file?: string): void {
-    const before = this.#names.get(name);
-    if (before === undefined) this.#names.set(name, this.#shareOne({ address, ttl, file }));
-    else if (!before.addresses.some((known) => known.address === address))
-      this.#names.set(name, this.#share([...before.addresses, { address, ttl, file }]));
-    if (this.#addresses.has(address)) return;
-    this.#addresses.add(address);
-    this.#pointers.set(reverseName(address), { target: name, ttl, file });
+  /** @param expected names that there will be, about */
+  constructor(expected = 0) {
+    this.#names = new NameSet(expected);
   }
 
-  get(name: NameKey): HostAddresses | undefined {
-    return this.#names.get(name);
+  /** Numbers an origin, for `add`. */
+  addOrigin(origin: HostOrigin): number {
+    const last = this.#origins.at(-1);
+    const isSame = last?.ttl === origin.ttl && last.file === origin.file;
+    return isSame ? this.#origins.length - 1 : this.#origins.push(origin) - 1;
   }
 
-  /** The name that an address of the reverse tree belongs to. */
-  pointer(name: NameKey): HostPointer | undefined {
-    return this.#pointers.get(name);
-  }
-
-  names(): IterableIterator<NameKey> {
-    return this.#names.keys();
-  }
-
-  reverseNames(): IterableIterator<NameKey> {
-    return this.#pointers.keys();
+  /** @param address 4 or 16 octets */
+  add(name: WireName, address: Uint8Array, origin: number): void {
+    const entry = this.#names.add(name);
+    const first = this.#names.numberOf(entry);
+    if (first === 0) {
+      this.#names.setNumber(entry, this.#firstRecord(entry, address, origin));
+      this.#hasArpaNames ||= decodeReverseName(name) !== undefined;
+    }
+    if (first !== 0 && !this.#has(first, address)) this.#append(entry, first, address, origin);
   }
 
   get size(): number {
     return this.#names.size;
   }
 
-  /** Of many names in a row with one address. */
-  #shareOne(only: HostAddress): HostAddresses {
-    const [last] = this.#last?.addresses ?? [];
-    const isSame = last?.address === only.address && last.ttl === only.ttl && last.file === only.file;
-    if (this.#last === undefined || !isSame) this.#last = this.#share([only]);
-    return this.#last;
+  /** Names that are known with an address. Views, as all names here. */
+  *names(): Generator<WireName, void> {
+    for (const entry of this.#names.entries()) yield this.#list(this.#names.name(entry), entry, 0);
   }
 
-  #share(addresses: readonly HostAddress[]): HostAddresses {
-    const key = addresses.map(({ address, ttl, file = '' }) => `${address} ${ttl} ${file}`).join();
-    const known = this.#shared.get(key);
-    if (known !== undefined) return known;
-    const ipv4 = addresses.filter(({ address }) => !isIpv6(address));
-    const ipv6 = addresses.filter(({ address }) => isIpv6(address));
-    const sets = [...this.#setOf('A', ipv4), ...this.#setOf('AAAA', ipv6)];
-    const made = { key, addresses, sets };
-    this.#shared.set(key, made);
-    return made;
+  /** The names of all addresses in the reverse tree that are not among `names`. Each is good until the next one. */
+  *reverseNames(): Generator<WireName, void> {
+    const records = this.#records;
+    for (let record = 1; record < records.end; ) {
+      const words = wordsOf(records.get(record));
+      if (records.roomAt(record) < words || records.get(record) === 0)
+        record = records.firstInNextChunk(record);
+      else {
+        if (records.get(record + RECORD.FIRST_NAME) !== 0) {
+          const name = encodeReverseName(this.#octets(record));
+          if (!this.#hasArpaNames || this.#names.find(name) === 0) yield this.#list(name, 0, record);
+        }
+        record += words;
+      }
+    }
   }
 
-  #setOf(kind: 'A' | 'AAAA', addresses: readonly HostAddress[]): readonly RecordSet[] {
-    if (addresses.length === 0) return [];
-    const data = addresses.map(({ address }): RecordData => ({ kind, address }));
-    return [recordSet(TYPE[kind], Math.min(...addresses.map(({ ttl }) => ttl)), data)];
+  /** The addresses of a name in the order of their lines; none for a name that is not known. */
+  addressesOf(name: WireName): readonly HostAddress[] {
+    const addresses: HostAddress[] = [];
+    for (let record = this.#recordOf(name); record !== 0; record = this.#next(record))
+      addresses.push({ octets: this.#octets(record), ...this.#originOf(record) });
+    return addresses;
+  }
+
+  has(name: WireName): boolean {
+    return this.#entryOf(name) !== 0;
+  }
+
+  /** The number of the IPv4 addresses of a name. */
+  countIpv4(name: WireName): number {
+    let count = 0;
+    for (let record = this.#recordOf(name); record !== 0; record = this.#next(record))
+      if ((this.#records.get(record) & IPV6) === 0) count += 1;
+    return count;
+  }
+
+  /** The same number for names that share one address; 0 for all others. */
+  sharedAddress(name: WireName): number {
+    const record = this.#recordOf(name);
+    return this.#records.get(record) & IS_SHARED ? record : 0;
+  }
+
+  /** The first name of the address that a name of the reverse tree stands for. */
+  pointer(name: WireName): HostPointer | undefined {
+    const record = this.#pointerRecord(name);
+    if (record === 0) return undefined;
+    const target = this.#names.name(this.#records.get(record + RECORD.FIRST_NAME));
+    return { target, ...this.#originOf(record) };
+  }
+
+  /** Whether a name has the same addresses in the same order here and in another one, each with the same TTL. */
+  hasSameAddresses(name: WireName, other: HostNames): boolean {
+    let here = this.#recordOf(name);
+    let there = other.#recordOf(name);
+    while (here !== 0 && there !== 0 && this.#isSame(here, other, there)) {
+      here = this.#next(here);
+      there = other.#next(there);
+    }
+    return here === 0 && there === 0;
+  }
+
+  /** Whether a name of the reverse tree belongs to the same name here and in another one, with the same TTL. */
+  hasSamePointer(name: WireName, other: HostNames): boolean {
+    const [here, there] = [this.pointer(name), other.pointer(name)];
+    if (here === undefined || there === undefined) return here === there;
+    return here.ttl === there.ttl && Buffer.compare(here.target, there.target) === 0;
+  }
+
+  #isSame(record: number, other: HostNames, otherRecord: number): boolean {
+    const octets = this.#octets(record);
+    return (
+      octets.length === other.#length(otherRecord) &&
+      other.#records.holds(otherRecord, RECORD.OCTETS * 4, octets) &&
+      this.#originOf(record).ttl === other.#originOf(otherRecord).ttl
+    );
+  }
+
+  #list(name: WireName, entry: NameEntry, record: number): WireName {
+    this.#listed = name;
+    this.#listedEntry = entry;
+    this.#listedRecord = record;
+    return name;
+  }
+
+  #entryOf(name: WireName): NameEntry {
+    return name === this.#listed ? this.#listedEntry : this.#names.find(name);
+  }
+
+  #pointerRecord(name: WireName): number {
+    if (name === this.#listed && this.#listedRecord !== 0) return this.#listedRecord;
+    const address = decodeReverseName(name);
+    return address === undefined ? 0 : this.#find(address);
+  }
+
+  #recordOf(name: WireName): number {
+    const entry = this.#entryOf(name);
+    return entry === 0 ? 0 : this.#names.numberOf(entry);
+  }
+
+  /** The record that a name without any begins with. */
+  #firstRecord(entry: NameEntry, address: Uint8Array, origin: number): number {
+    const known = this.#find(address);
+    if (known === 0) return this.#make(address, origin, IS_FIRST, entry);
+    const meta = this.#records.get(known);
+    const isSharable = (meta & IS_FIRST) !== 0 && meta >>> ORIGIN_SHIFT === origin && this.#next(known) === 0;
+    if (!isSharable) return this.#make(address, origin, 0, 0);
+    this.#records.set(known, meta | IS_SHARED);
+    return known;
+  }
+
+  #append(entry: NameEntry, first: number, address: Uint8Array, origin: number): void {
+    let last = first;
+    if (this.#records.get(first) & IS_SHARED) {
+      last = this.#copy(first);
+      this.#names.setNumber(entry, last);
+    } else while (this.#next(last) !== 0) last = this.#next(last);
+    const firstName = this.#find(address) === 0 ? entry : 0;
+    this.#records.set(last + RECORD.NEXT, this.#make(address, origin, 0, firstName));
+  }
+
+  #copy(record: number): number {
+    return this.#make(this.#octets(record), this.#records.get(record) >>> ORIGIN_SHIFT, 0, 0);
+  }
+
+  /** @param firstName 0 where another record has it */
+  #make(address: Uint8Array, origin: number, flags: number, firstName: NameEntry): number {
+    const family = address.length === 4 ? 0 : IPV6;
+    const meta = family | flags | IS_RECORD | (origin << ORIGIN_SHIFT);
+    const record = this.#records.take(wordsOf(meta));
+    this.#records.set(record, meta);
+    this.#records.set(record + RECORD.FIRST_NAME, firstName);
+    this.#records.setOctets(record, RECORD.OCTETS * 4, address);
+    if (firstName !== 0) this.#byAddress.add(hashOctets(address), record);
+    return record;
+  }
+
+  #has(first: number, address: Uint8Array): boolean {
+    for (let record = first; record !== 0; record = this.#next(record))
+      if (this.#holds(record, address)) return true;
+    return false;
+  }
+
+  #holds(record: number, address: Uint8Array): boolean {
+    return this.#length(record) === address.length && this.#records.holds(record, RECORD.OCTETS * 4, address);
+  }
+
+  /** The record of an address that has its first name; 0 for none. */
+  #find(address: Uint8Array): number {
+    const index = this.#byAddress;
+    for (let slot = index.first(hashOctets(address)); ; slot = index.next(slot)) {
+      const record = index.at(slot);
+      if (record === 0 || this.#holds(record, address)) return record;
+    }
+  }
+
+  #next(record: number): number {
+    return this.#records.get(record + RECORD.NEXT);
+  }
+
+  #length(record: number): number {
+    return this.#records.get(record) & IPV6 ? 16 : 4;
+  }
+
+  #octets(record: number): Uint8Array {
+    return this.#records.octets(record, RECORD.OCTETS * 4, this.#length(record));
+  }
+
+  #originOf(record: number): HostOrigin {
+    return this.#origins[this.#records.get(record) >>> ORIGIN_SHIFT] ?? NO_ORIGIN;
   }
 }
-
-const isIpv6 = (address: string): boolean => address.includes(':');

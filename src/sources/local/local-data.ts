@@ -8,7 +8,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { ChangeQueue } from '../../base/change-queue.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -43,6 +43,9 @@ export interface LocalDataOptions {
   readonly log: Log;
 }
 
+/** Until a file that has changed while it was read is read again. */
+const RETRY_MILLISECONDS = 200;
+
 export class LocalData {
   readonly #options: LocalDataOptions;
   readonly #source: HostsSource;
@@ -56,6 +59,7 @@ export class LocalData {
   #isStale = true;
   #hasOtherNetworks = false;
   #isStarted = false;
+  #retry: Timer | undefined;
 
   constructor(options: LocalDataOptions) {
     const { hostsPaths, format, table, clock, log } = options;
@@ -74,10 +78,7 @@ export class LocalData {
       clock,
       log,
       isHostsFile: (name) => format.isHostsFile(name),
-      onChange: () => {
-        this.#isStale = true;
-        this.#queue.schedule();
-      },
+      onChange: () => this.#renewSoon(),
     });
   }
 
@@ -123,7 +124,18 @@ export class LocalData {
 
   stop(): void {
     this.#source.stop();
+    this.#retry?.cancel();
     this.#queue.stop();
+  }
+
+  /** Files that change while they are read are read again. */
+  #renewLater(): void {
+    this.#retry = this.#options.clock.after(RETRY_MILLISECONDS, () => this.#renewSoon());
+  }
+
+  #renewSoon(): void {
+    this.#isStale = true;
+    this.#queue.schedule();
   }
 
   /** Does a little of the work. @returns false when there is none left */
@@ -149,6 +161,10 @@ export class LocalData {
     this.#warnings.begin(files);
     const onWarning = (file: HostsFile, warning: HostsWarning) => this.#warnings.add(file, warning);
     const hosts = yield* readHosts({ plan, files, format, onWarning });
+    if (hosts === undefined) {
+      this.#renewLater();
+      return;
+    }
     this.#warnings.end();
     const before = this.#names;
     const after = new LocalNames(plan, hosts, LOCAL_OUTCOME);

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { parseName, toKey } from '../../wire/name.ts';
+import type { NameNode, ZoneId } from '../../table/types.ts';
+import { encodeName, parseName, toKey } from '../../wire/name.ts';
+import { keyOfWire } from '../../wire/name-wire.ts';
 import { presentRecord } from '../../wire/present.ts';
 import { CLASS, type RecordData, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { compileNode } from '../../zone/compile.ts';
 import { recordsOf } from '../../zone/record-set.ts';
-import { HostNames } from './host-names.ts';
 import { LocalNames } from './local-names.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
+import { makeHostNames } from './testing/make-host-names.ts';
 
 const key = (text: string) => toKey(parseName(text));
+const wire = (text: string) => encodeName(key(text));
 const record = (name: string, data: RecordData): ResourceRecord => ({
   name: key(name),
   class: CLASS.IN,
@@ -25,9 +29,7 @@ const HOSTS: readonly (readonly [string, string])[] = [
 ];
 
 function namesOf(changes: Partial<LocalNamesPlan> = {}): LocalNames {
-  const hosts = new HostNames();
-  for (const [name, address] of HOSTS) hosts.add(key(name), address, 5);
-  return new LocalNames({ ...hostsOnly(5), ...changes }, hosts, 9);
+  return new LocalNames({ ...hostsOnly(5), ...changes }, makeHostNames(HOSTS), 9);
 }
 
 function told(names: LocalNames, name: string, type: number): readonly string[] {
@@ -110,11 +112,11 @@ describe('local names', () => {
       record('text', { kind: 'TXT', strings: [] }),
     ];
     const names = namesOf({ records, cnames: [cname('alias', 'web')] });
-    const listed = [...names.names()];
+    const listed = Array.from(names.names(), keyOfWire);
     expect(new Set(listed).size).toBe(listed.length);
     expect(listed).toHaveLength(3 + 3 + 2);
-    expect(listed.every((name) => names.has(name))).toBe(true);
-    expect(names.has(key('nothing'))).toBe(false);
+    expect(listed.every((name) => names.has(wire(name)))).toBe(true);
+    expect(names.has(wire('nothing'))).toBe(false);
   });
 
   it('are open nodes for the table, whole answers of aliases among them', () => {
@@ -131,10 +133,37 @@ describe('local names', () => {
     ]);
   });
 
-  it('have digests that tell equal from different', () => {
+  it('tell equal nodes from different ones', () => {
     const [one, same] = [namesOf(), namesOf()];
-    expect(one.digest(key('web'))).toBe(same.digest(key('web')));
-    expect(one.digest(key('web'))).not.toBe(one.digest(key('deep.branch.lan')));
-    expect(namesOf({ cnames: [cname('web', 'x')] }).digest(key('web'))).toBe('');
+    const of = (changes: Partial<LocalNamesPlan>) => one.hasSameNode(wire('web'), namesOf(changes));
+    const reverse = wire('1.0.0.10.in-addr.arpa');
+    expect([one.hasSameNode(wire('web'), same), one.hasSameNode(reverse, same)]).toEqual([true, true]);
+    expect([of({ cnames: [cname('web', 'x')] }), of({ mxOfHosts: { kind: 'self' } })]).toEqual([
+      false,
+      false,
+    ]);
+    const hosts = makeHostNames([
+      ['web', '10.0.0.9'],
+      ['other', '10.0.0.1'],
+    ]);
+    const others = new LocalNames(hostsOnly(5), hosts, 9);
+    expect([one.hasSameNode(wire('web'), others), one.hasSameNode(reverse, others)]).toEqual([false, false]);
+  });
+
+  it('are compiled from octets as from records', () => {
+    const names = namesOf({ cnames: [cname('one', 'web')] });
+    const zone = 1 as ZoneId;
+    const plain = ({ answers, ...node }: NameNode) => ({
+      ...node,
+      name: [...node.name],
+      answers: [...answers].map(([type, body]) => [type, { ...body, bytes: [...body.bytes] }]),
+    });
+    let count = 0;
+    for (const name of names.names()) {
+      const direct = plain(names.compile(name, zone));
+      expect(direct).toEqual(plain(compileNode(names.node(keyOfWire(name)), zone)));
+      count += 1;
+    }
+    expect(count).toBe(7);
   });
 });

@@ -4,15 +4,27 @@
  * Immutable: a change makes another one. What a name does not have others may know, so nothing here ever says no, except
  * that an alias hides whatever else stands at its name (RFC 1034 section 3.6.2).
  */
+import type { NameNode, ZoneId } from '../../table/types.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 import type { AddressMatch } from '../../wire/address-range.ts';
-import { parentOf, ROOT, toKey } from '../../wire/name.ts';
+import { encodeName, toKey } from '../../wire/name.ts';
+import { keyOfWire } from '../../wire/name-wire.ts';
 import { typeOfData } from '../../wire/record-data.ts';
-import { CLASS, type NameKey, type RecordData, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import {
+  CLASS,
+  type NameKey,
+  type RecordData,
+  type ResourceRecord,
+  TYPE,
+  type WireName,
+} from '../../wire/types.ts';
+import { compileNode } from '../../zone/compile.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import { type NamedSet, type RecordSet, recordSet, recordsOf } from '../../zone/record-set.ts';
-import type { HostNames } from './host-names.ts';
+import { HostAnswers } from './host-answers.ts';
+import type { HostAddress, HostNames } from './host-names.ts';
 import type { Cname, LocalNamesPlan } from './local-plan.ts';
+import { NameSet } from './name-set.ts';
 
 export interface LocalAnswer {
   /** The aliases on the way, in their order, then what was asked for. At least one. */
@@ -29,6 +41,8 @@ interface End {
 /** Aliases of aliases that are followed for one question, as in dnsmasq. */
 const MAX_ALIASES = 9;
 const MX_PREFERENCE = 1;
+/** Names below may be known to others. */
+const BELOW = { kind: 'ask', labels: 0 } as const;
 
 export class LocalNames {
   readonly #plan: LocalNamesPlan;
@@ -37,7 +51,11 @@ export class LocalNames {
   /** Those of options. */
   readonly #sets: ReadonlyMap<NameKey, readonly RecordSet[]>;
   readonly #cnames: ReadonlyMap<NameKey, Cname>;
-  #parents: ReadonlySet<NameKey> | undefined;
+  /** The names of `#sets` and `#cnames`. */
+  readonly #ofOptions = new NameSet();
+  readonly #answers: HostAnswers;
+  /** The names above all others. */
+  #parents: NameSet | undefined;
 
   /** @param outcome the counter of hits, 0 to 255 */
   constructor(plan: LocalNamesPlan, hosts: HostNames, outcome: number) {
@@ -47,6 +65,9 @@ export class LocalNames {
     this.#sets = groupRecords(plan.records);
     // Of two with one alias the first counts.
     this.#cnames = new Map(plan.cnames.toReversed().map((cname) => [cname.alias, cname]));
+    this.#answers = new HostAnswers(hosts);
+    for (const names of [this.#sets.keys(), this.#cnames.keys()])
+      for (const name of names) this.#ofOptions.add(encodeName(name));
   }
 
   /** What is known; nothing if that is for others to say. ANY asks for all that is known. */
@@ -63,61 +84,69 @@ export class LocalNames {
 
   /** Whether anything is known of a name. */
   knows(name: NameKey): boolean {
-    return this.#hosts.get(name) !== undefined || this.#sets.has(name) || this.#cnames.has(name);
+    return this.#isKnown(encodeName(name));
   }
 
   /** Whether a name is known, or one below it: then it cannot be said that there is no such name (RFC 8020). */
   exists(name: NameKey): boolean {
-    if (this.knows(name)) return true;
+    const wire = encodeName(name);
+    if (this.#isKnown(wire)) return true;
     // Most servers never need to know.
-    this.#parents ??= parentsOf([this.#hosts.names(), this.#sets.keys(), this.#cnames.keys()]);
-    return this.#parents.has(name);
+    this.#parents ??= this.#listParents();
+    return this.#parents.find(wire) !== 0;
   }
 
   /** Whether the addresses in an answer depend on the client. */
   isLocalised(name: NameKey): boolean {
     if (!this.#plan.localisesQueries) return false;
-    const addresses = this.#hosts.get(this.#followAliases(name).name)?.addresses ?? [];
-    return addresses.filter(({ address }) => !address.includes(':')).length > 1;
+    return this.#hosts.countIpv4(encodeName(this.#followAliases(name).name)) > 1;
   }
 
   /** The hosts file that a record of ours is from; nothing for one of an option. */
   fileOf({ name, data }: ResourceRecord): string | undefined {
-    const key = toKey(name);
-    if (data.kind === 'PTR') return this.#hosts.pointer(key)?.file;
+    const wire = encodeName(toKey(name));
+    if (data.kind === 'PTR') return this.#hosts.pointer(wire)?.file;
     if (data.kind !== 'A' && data.kind !== 'AAAA') return undefined;
-    return this.#hosts.get(key)?.addresses.find(({ address }) => address === data.address)?.file;
+    const addresses = this.#hosts.addressesOf(wire);
+    return addresses.find(({ octets }) => formatAddress(octets) === data.address)?.file;
   }
 
-  /** All names with records of their own, each once. */
-  *names(): Iterable<NameKey> {
+  /** All names with records of their own, each once. Each is good until the next one. */
+  *names(): Generator<WireName, void> {
     yield* this.#hosts.names();
-    for (const name of this.#hosts.reverseNames()) if (this.#hosts.get(name) === undefined) yield name;
-    const isOfHosts = (name: NameKey) =>
-      this.#hosts.get(name) !== undefined || this.#hosts.pointer(name) !== undefined;
-    for (const name of this.#sets.keys()) if (!isOfHosts(name)) yield name;
-    for (const name of this.#cnames.keys()) if (!isOfHosts(name) && !this.#sets.has(name)) yield name;
+    yield* this.#hosts.reverseNames();
+    for (const entry of this.#ofOptions.entries()) {
+      const name = this.#ofOptions.name(entry);
+      if (!this.#hosts.has(name) && this.#hosts.pointer(name) === undefined) yield name;
+    }
   }
 
   /** Whether a name has records of its own: it is known, or the reverse name of an address. */
-  has(name: NameKey): boolean {
-    return this.knows(name) || this.#hosts.pointer(name) !== undefined;
+  has(name: WireName): boolean {
+    return this.#isKnown(name) || this.#hosts.pointer(name) !== undefined;
   }
 
-  /** Equal for names whose nodes are equal; empty where that takes the nodes themselves to know. */
-  digest(name: NameKey): string {
-    const isMore = this.#sets.has(name) || this.#cnames.has(name) || this.#plan.mxOfHosts.kind !== 'none';
-    const { pointer, addresses } = this.#hostOf(name);
-    if (isMore) return '';
-    return `${addresses?.key ?? ''} ${pointer === undefined ? '' : `${pointer.ttl} ${pointer.target}`}`;
+  /** Whether the node of a name is the same here as in other names. False where that takes the nodes themselves to know. */
+  hasSameNode(name: WireName, other: LocalNames): boolean {
+    if (!this.#isOfHosts(name) || !other.#isOfHosts(name)) return false;
+    return this.#hosts.hasSameAddresses(name, other.#hosts) && this.#hosts.hasSamePointer(name, other.#hosts);
   }
 
   /** Whether clients of a network get other addresses than all others. @param isNear whether an address is in the network */
-  isLocalisedFor(isNear: AddressMatch, name: NameKey): boolean {
-    if (!this.isLocalised(name)) return false;
-    const addresses = this.#setsAt(this.#followAliases(name).name).find(({ type }) => type === TYPE.A)?.data;
+  isLocalisedFor(isNear: AddressMatch, name: WireName): boolean {
+    if (this.#isOfHosts(name) && this.#hosts.countIpv4(name) < 2) return false;
+    const key = keyOfWire(name);
+    if (!this.isLocalised(key)) return false;
+    const addresses = this.#setsAt(this.#followAliases(key).name).find(({ type }) => type === TYPE.A)?.data;
     const near = addresses?.filter(isAddressIn(isNear)).length ?? 0;
     return near > 0 && near < (addresses?.length ?? 0);
+  }
+
+  /** What the table is to hold at a name, compiled; good until the next call. */
+  compile(name: WireName, zone: ZoneId): NameNode {
+    if (!this.#isOfHosts(name)) return compileNode(this.node(keyOfWire(name)), zone);
+    const answers = this.#answers.of(name);
+    return { name, zone, below: BELOW, otherTypes: 'ask', outcome: this.#outcome, answers };
   }
 
   /**
@@ -135,14 +164,26 @@ export class LocalNames {
       name,
       sets: first === undefined ? sets : [aliasSet(first), ...sets.map((set) => ({ ...set, aliases }))],
       alias: undefined,
-      below: { kind: 'ask', labels: 0 },
+      below: BELOW,
       outcome: this.#outcome,
       isOpen: true,
     };
   }
 
-  #hostOf(name: NameKey) {
-    return { addresses: this.#hosts.get(name), pointer: this.#hosts.pointer(name) };
+  #isKnown(name: WireName): boolean {
+    return this.#hosts.has(name) || this.#ofOptions.find(name) !== 0;
+  }
+
+  /** Whether all records of a name are those of hosts files. */
+  #isOfHosts(name: WireName): boolean {
+    return this.#plan.mxOfHosts.kind === 'none' && this.#ofOptions.find(name) === 0;
+  }
+
+  #listParents(): NameSet {
+    const parents = new NameSet();
+    for (const name of this.#hosts.names()) addParents(parents, name);
+    for (const entry of this.#ofOptions.entries()) addParents(parents, this.#ofOptions.name(entry));
+    return parents;
   }
 
   #followAliases(name: NameKey): End {
@@ -160,16 +201,15 @@ export class LocalNames {
 
   /** All sets at a name that is no alias. Those of options come before those of hosts files. */
   #setsAt(name: NameKey): readonly RecordSet[] {
-    const { addresses, pointer } = this.#hostOf(name);
-    const own = this.#sets.get(name);
-    const hosts = addresses?.sets ?? [];
-    if (own === undefined && pointer === undefined && this.#plan.mxOfHosts.kind === 'none') return hosts;
-    const sets = (own ?? []).map((set) => this.#withAddresses(set));
+    const wire = encodeName(name);
+    const sets = (this.#sets.get(name) ?? []).map((set) => this.#withAddresses(set));
     const hasType = (type: number) => sets.some((set) => set.type === type);
+    const hosts = setsOf(this.#hosts.addressesOf(wire));
     sets.push(...hosts.filter((set) => !hasType(set.type)));
+    const pointer = this.#hosts.pointer(wire);
     if (pointer !== undefined && !hasType(TYPE.PTR))
-      sets.push(recordSet(TYPE.PTR, pointer.ttl, [{ kind: 'PTR', target: pointer.target }]));
-    const exchange = addresses === undefined ? undefined : this.#exchangeOf(name);
+      sets.push(recordSet(TYPE.PTR, pointer.ttl, [{ kind: 'PTR', target: keyOfWire(pointer.target) }]));
+    const exchange = hosts.length === 0 ? undefined : this.#exchangeOf(name);
     if (exchange !== undefined && !hasType(TYPE.MX)) sets.push(this.#mailSet(exchange));
     return sets;
   }
@@ -188,7 +228,7 @@ export class LocalNames {
   #withAddresses(set: RecordSet): RecordSet {
     const targets = new Set(set.data.flatMap(targetsOf));
     const additional = [...targets].flatMap((name): NamedSet[] =>
-      (this.#hosts.get(name)?.sets ?? []).map((each) => ({ name, set: each })),
+      setsOf(this.#hosts.addressesOf(encodeName(name))).map((each) => ({ name, set: each })),
     );
     return additional.length === 0 ? set : { ...set, additional };
   }
@@ -241,11 +281,22 @@ function readable(data: RecordData): RecordData {
   return data;
 }
 
-function parentsOf(lists: readonly Iterable<NameKey>[]): ReadonlySet<NameKey> {
-  const parents = new Set<NameKey>();
-  for (const names of lists)
-    for (const name of names)
-      for (let at = parentOf(name); at !== undefined && at !== ROOT && !parents.has(at); at = parentOf(at))
-        parents.add(at);
-  return parents;
+/** A and AAAA, those that there are. Where TTLs differ, the least counts (RFC 2181 section 5.2). */
+function setsOf(addresses: readonly HostAddress[]): readonly RecordSet[] {
+  return (['A', 'AAAA'] as const).flatMap((kind) => {
+    const ofFamily = addresses.filter(({ octets }) => (octets.length === 4) === (kind === 'A'));
+    if (ofFamily.length === 0) return [];
+    const data = ofFamily.map(({ octets }): RecordData => ({ kind, address: formatAddress(octets) }));
+    const ttl = ofFamily.reduce((min, each) => Math.min(min, each.ttl), Number.POSITIVE_INFINITY);
+    return [recordSet(TYPE[kind], ttl, data)];
+  });
+}
+
+/** Adds all names above a name but the root. */
+function addParents(parents: NameSet, name: WireName): void {
+  for (let at = 1 + (name[0] ?? 0); at < name.length - 1; at += 1 + (name[at] ?? 0)) {
+    const parent = name.subarray(at) as WireName; // Whole labels were left out.
+    if (parents.find(parent) !== 0) return;
+    parents.add(parent);
+  }
 }

@@ -4,18 +4,13 @@ import { TableReader } from '../../table/reader.ts';
 import { query } from '../../table/testing/table-answers.ts';
 import { DEFAULT_VIEW, VERDICT } from '../../table/types.ts';
 import { TableWriter } from '../../table/writer.ts';
-import { parseName, toKey } from '../../wire/name.ts';
-import { HostNames } from './host-names.ts';
 import { LocalNames } from './local-names.ts';
 import { hostsOnly } from './local-plan.ts';
 import { LocalPublication } from './local-publication.ts';
-
-const key = (text: string) => toKey(parseName(text));
+import { makeHostNames } from './testing/make-host-names.ts';
 
 function namesOf(hosts: Readonly<Record<string, string>>): LocalNames {
-  const names = new HostNames();
-  for (const [name, address] of Object.entries(hosts)) names.add(key(name), address, 5);
-  return new LocalNames(hostsOnly(5), names, 0);
+  return new LocalNames(hostsOnly(5), makeHostNames(Object.entries(hosts)), 0);
 }
 
 const NOTHING = namesOf({});

@@ -5,14 +5,12 @@
 
 import type { Log } from '../../base/log.ts';
 import { TableFullError } from '../../table/arena.ts';
-import type { PublicationId, ZoneId } from '../../table/types.ts';
+import type { NameNode, PublicationId, ZoneId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { encodeName, parseName, ROOT } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
-import { compileNode } from '../../zone/compile.ts';
-import type { ZoneNode } from '../../zone/node.ts';
+import { parseName, ROOT } from '../../wire/name.ts';
+import { keyOfWire } from '../../wire/name-wire.ts';
+import type { NameKey, WireName } from '../../wire/types.ts';
 import { settingsOf, type Zone } from '../../zone/zone.ts';
-import type { LocalNames } from './local-names.ts';
 
 /** Names that are published at a stretch: less than a millisecond. */
 const STRETCH = 100;
@@ -42,9 +40,9 @@ export class ChangedNames {
   count = 0;
   readonly first: NameKey[] = [];
 
-  add(name: NameKey): void {
+  add(name: WireName): void {
     this.count += 1;
-    if (this.count <= MAX_LISTED) this.first.push(name);
+    if (this.count <= MAX_LISTED) this.first.push(keyOfWire(name));
   }
 
   /** Whether `first` is all of them. */
@@ -54,9 +52,15 @@ export class ChangedNames {
 }
 
 /** Names as they are published: all local names, or some of them as the clients of a network see them. */
-export type PublishedNames = Pick<LocalNames, 'names' | 'has' | 'digest'> & {
-  node(name: NameKey): ZoneNode;
-};
+export interface PublishedNames {
+  /** Each once, and good until the next one. */
+  names(): Iterable<WireName>;
+  has(name: WireName): boolean;
+  /** False where it takes the nodes themselves to know. */
+  hasSameNode(name: WireName, other: this): boolean;
+  /** Good until the next call. */
+  compile(name: WireName, zone: ZoneId): NameNode;
+}
 
 export class LocalPublication {
   /** A view that lists it shows the names. */
@@ -81,7 +85,7 @@ export class LocalPublication {
    *
    * @returns the names that are
    */
-  *replace(before: PublishedNames, after: PublishedNames): Generator<void, ChangedNames> {
+  *replace<Names extends PublishedNames>(before: Names, after: Names): Generator<void, ChangedNames> {
     const changed = new ChangedNames();
     let count = 0;
     let isWhole = true;
@@ -94,28 +98,32 @@ export class LocalPublication {
       if (count % STRETCH === 0) yield;
     }
     for (const name of before.names()) {
+      if (!after.has(name)) {
+        this.#table.remove(name, this.#zone);
+        changed.add(name);
+      }
       count += 1;
       if (count % STRETCH === 0) yield;
-      if (after.has(name)) continue;
-      this.#table.remove(encodeName(name), this.#zone);
-      changed.add(name);
     }
     this.#table.collect();
     this.isWhole = isWhole;
     return changed;
   }
 
-  #put(name: NameKey, before: PublishedNames, after: PublishedNames): 'same' | 'changed' | 'full' {
+  #put<Names extends PublishedNames>(
+    name: WireName,
+    before: Names,
+    after: Names,
+  ): 'same' | 'changed' | 'full' {
     const wasThere = before.has(name);
-    const digest = wasThere ? after.digest(name) : '';
-    if (digest !== '' && before.digest(name) === digest) return 'same';
-    const standing = wasThere ? this.#table.find(encodeName(name), this.#zone) : undefined;
+    if (wasThere && after.hasSameNode(name, before)) return 'same';
+    const standing = wasThere ? this.#table.find(name, this.#zone) : undefined;
     try {
-      const now = this.#table.put(compileNode(after.node(name), this.#zone));
+      const now = this.#table.put(after.compile(name, this.#zone));
       return now === standing ? 'same' : 'changed';
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;
-      this.#log.error('local names not published, the answer table is full', { first: name });
+      this.#log.error('local names not published, the answer table is full', { first: keyOfWire(name) });
       return 'full';
     }
   }

@@ -6,7 +6,9 @@ import type { Log } from '../../base/log.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { type AddressRange, matchRange } from '../../wire/address-range.ts';
-import type { NameKey } from '../../wire/types.ts';
+import { keyOfWire } from '../../wire/name-wire.ts';
+import type { WireName } from '../../wire/types.ts';
+import { compileNode } from '../../zone/compile.ts';
 import type { LocalNames } from './local-names.ts';
 import { LocalPublication, type PublishedNames } from './local-publication.ts';
 
@@ -25,9 +27,9 @@ interface Standing {
 const NO_NAMES: PublishedNames = {
   names: () => [],
   has: () => false,
-  digest: () => '',
-  node: (name) => {
-    throw new RangeError(`no such name: ${name}`);
+  hasSameNode: () => false,
+  compile: () => {
+    throw new RangeError('no such name');
   },
 };
 
@@ -86,14 +88,14 @@ export class LocalisedPublications {
 /** The names that clients of a network see differently. */
 function namesSeenFrom(names: LocalNames, network: AddressRange): PublishedNames {
   const isNear = matchRange(network);
-  const has = (name: NameKey) => names.isLocalisedFor(isNear, name);
+  const has = (name: WireName) => names.isLocalisedFor(isNear, name);
   return {
     *names() {
       for (const name of names.names()) if (has(name)) yield name;
     },
     has,
     // Few: the nodes themselves are compared.
-    digest: () => '',
-    node: (name) => names.node(name, isNear),
+    hasSameNode: () => false,
+    compile: (name, zone) => compileNode(names.node(keyOfWire(name), isNear), zone),
   };
 }

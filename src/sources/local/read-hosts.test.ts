@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { parseName, toKey } from '../../wire/name.ts';
+import { formatAddress, parseAddress } from '../../wire/address.ts';
+import { encodeName, parseName, toKey } from '../../wire/name.ts';
+import { keyOfWire } from '../../wire/name-wire.ts';
 import type { HostsFormat } from '../hosts/hosts-format.ts';
 import { hostsOnly, type LocalNamesPlan } from './local-plan.ts';
 import { readHosts } from './read-hosts.ts';
 
 const key = (text: string) => toKey(parseName(text));
+const wire = (text: string) => encodeName(key(text));
 
 /** One address and one name on a line, all of them right; a line of one word is an oddity. */
 const FORMAT: HostsFormat = {
@@ -18,7 +21,7 @@ const FORMAT: HostsFormat = {
         for (const [index, line] of text.trim().split('\n').entries()) {
           const [address = '', name] = line.split(' ');
           if (name === undefined) visitor.warning({ line: index + 1, kind: 'word', value: address });
-          else visitor.host({ address, names: [{ name: key(name), isPlain: !name.includes('.') }] });
+          else visitor.host(parseAddress(address) ?? new Uint8Array(), wire(name), !name.includes('.'));
         }
       },
     };
@@ -26,8 +29,20 @@ const FORMAT: HostsFormat = {
   isHostsFile: () => true,
 };
 
-function read(texts: readonly string[], changes: Partial<LocalNamesPlan> = {}) {
-  const files = texts.map((text, index) => ({ path: `/${index}`, octets: Buffer.from(text) }));
+/** Pieces of 1,000 octets. @param isCurrent whether it is at its end what it was when it was reported */
+function* pieces(text: string, isCurrent: boolean): Generator<Uint8Array, boolean> {
+  const octets = Buffer.from(text);
+  for (let start = 0; start < octets.length; start += 1000) yield octets.subarray(start, start + 1000);
+  return isCurrent;
+}
+
+function run(texts: readonly string[], changes: Partial<LocalNamesPlan> = {}, isCurrent = true) {
+  const files = texts.map((text, index) => ({
+    path: `/${index}`,
+    digest: text,
+    size: text.length,
+    read: () => pieces(text, isCurrent),
+  }));
   const warnings: string[] = [];
   const plan = { ...hostsOnly(5), ...changes };
   const onWarning = (file: { path: string }, { line, value }: { line: number; value: string }) =>
@@ -41,14 +56,25 @@ function read(texts: readonly string[], changes: Partial<LocalNamesPlan> = {}) {
   }
 }
 
+function read(texts: readonly string[], changes: Partial<LocalNamesPlan> = {}) {
+  const { names, ...others } = run(texts, changes);
+  if (names === undefined) throw new Error('the files have changed');
+  return { names, ...others };
+}
+
 const addressesOf = ({ names }: ReturnType<typeof read>, name: string) =>
-  names.get(key(name))?.addresses.map(({ address }) => address);
+  names.addressesOf(wire(name)).map(({ octets }) => formatAddress(octets));
+
+function pointerOf({ names }: ReturnType<typeof read>, name: string) {
+  const pointer = names.pointer(wire(name));
+  return pointer && { ...pointer, target: keyOfWire(pointer.target) };
+}
 
 describe('reading hosts files', () => {
   it('joins the addresses of a name, and gives an address back to its first name', () => {
     const hosts = read(['10.0.0.1 one\n10.0.0.2 one\n', '10.0.0.1 other\n10.0.0.3 one\nodd\n']);
     expect(addressesOf(hosts, 'one')).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3']);
-    expect(hosts.names.pointer(key('1.0.0.10.in-addr.arpa'))).toEqual({ target: 'one.', ttl: 5, file: '/0' });
+    expect(pointerOf(hosts, '1.0.0.10.in-addr.arpa')).toEqual({ target: 'one.', ttl: 5, file: '/0' });
     expect(hosts.warnings).toEqual(['/1:3 odd']);
   });
 
@@ -57,13 +83,21 @@ describe('reading hosts files', () => {
     const hosts = read([lines.join('\n')]);
     expect(hosts.names.size).toBe(10_000);
     expect(hosts.pauses).toBeGreaterThan(5);
-    expect(hosts.names.get(key('blocked-1.example'))).toBe(hosts.names.get(key('blocked-9999.example')));
+    const [one, other] = ['blocked-1.example', 'blocked-9999.example'].map((name) =>
+      hosts.names.sharedAddress(wire(name)),
+    );
+    expect(one).toBeGreaterThan(0);
+    expect(one).toBe(other);
+  });
+
+  it('gives nothing of files that have changed since they were reported', () => {
+    expect(run(['10.0.0.1 one\n'], {}, false).names).toBeUndefined();
   });
 
   it('reads records of options first', () => {
     const record = { names: [key('record')], ipv4: '10.0.0.1', ipv6: 'fd00::1', ttl: 99 };
     const hosts = read(['10.0.0.1 one\n'], { hostRecords: [record] });
-    expect(hosts.names.pointer(key('1.0.0.10.in-addr.arpa'))).toEqual({ target: 'record.', ttl: 99 });
+    expect(pointerOf(hosts, '1.0.0.10.in-addr.arpa')).toEqual({ target: 'record.', ttl: 99 });
     expect(addressesOf(hosts, 'record')).toEqual(['10.0.0.1', 'fd00::1']);
   });
 
@@ -76,8 +110,8 @@ describe('reading hosts files', () => {
     expect(addressesOf(hosts, 'one.dom.example')).toEqual(['10.0.0.1']);
     expect(addressesOf(hosts, 'two.range.example')).toEqual(['10.1.0.1']);
     expect(addressesOf(hosts, 'two')).toEqual(['10.1.0.1']);
-    expect(addressesOf(hosts, 'two.dom.example')).toBeUndefined();
-    expect(addressesOf(hosts, 'three.lan.dom.example')).toBeUndefined();
-    expect(hosts.names.pointer(key('1.0.0.10.in-addr.arpa'))?.target).toBe('one.dom.example.');
+    expect(addressesOf(hosts, 'two.dom.example')).toEqual([]);
+    expect(addressesOf(hosts, 'three.lan.dom.example')).toEqual([]);
+    expect(pointerOf(hosts, '1.0.0.10.in-addr.arpa')?.target).toBe('one.dom.example.');
   });
 });

@@ -2,9 +2,10 @@
  * Hosts files made into names, piece by piece: a long file does not keep the thread from its other work.
  */
 import { parseAddress } from '../../wire/address.ts';
-import { NameError, parseName, toKey } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
-import type { HostLine, HostsFormat, HostsWarning } from '../hosts/hosts-format.ts';
+import { MAX_NAME_OCTETS } from '../../wire/label.ts';
+import { encodeName } from '../../wire/name.ts';
+import type { WireName } from '../../wire/types.ts';
+import type { HostsFormat, HostsWarning } from '../hosts/hosts-format.ts';
 import type { HostsFile } from '../hosts/hosts-source.ts';
 import { HostNames } from './host-names.ts';
 import type { LocalNamesPlan, RangeDomain } from './local-plan.ts';
@@ -16,20 +17,36 @@ export interface ReadHostsOptions {
   readonly onWarning: (file: HostsFile, warning: HostsWarning) => void;
 }
 
-/** Octets that are read at a stretch: about a millisecond. */
-const PIECE_OCTETS = 32 * 1024;
+/** The octets of a line, about: for the size of the index of names. */
+const LINE_OCTETS = 32;
 
-/** Reads records of options and then all files. It may be left alone for a while wherever it yields. */
-export function* readHosts({ plan, files, format, onWarning }: ReadHostsOptions): Generator<void, HostNames> {
-  const names = new HostNames();
+/**
+ * Reads records of options and then all files. It may be left alone for a while wherever it yields.
+ *
+ * @returns nothing when a file is not what it was when it was reported: it changes at the moment
+ */
+export function* readHosts(options: ReadHostsOptions): Generator<void, HostNames | undefined> {
+  const { plan, files, format, onWarning } = options;
+  const octets = files.reduce((sum, { size }) => sum + size, 0);
+  const names = new HostNames(octets / LINE_OCTETS);
   addHostRecords(names, plan);
   const expander = plan.expandsHosts ? new Expander(plan) : undefined;
   for (const file of files) {
-    const add = (name: NameKey, address: string) => names.add(name, address, plan.ttl, file.path);
-    const host = (line: HostLine) => addLine(line, expander, add);
+    const origin = names.addOrigin({ ttl: plan.ttl, file: file.path });
+    const host = (address: Uint8Array, name: WireName, isPlain: boolean) => {
+      // The longer name comes first: it is the one that the address leads back to.
+      const expanded = isPlain ? expander?.expand(name, address) : undefined;
+      if (expanded !== undefined) names.add(expanded, address, origin);
+      names.add(name, address, origin);
+    };
     const reader = format.open({ host, warning: (warning) => onWarning(file, warning) });
-    for (let start = 0; start < file.octets.length; start += PIECE_OCTETS) {
-      reader.push(file.octets.subarray(start, start + PIECE_OCTETS));
+    const pieces = file.read();
+    for (let piece = pieces.next(); ; piece = pieces.next()) {
+      if (piece.done === true) {
+        if (!piece.value) return undefined;
+        break;
+      }
+      reader.push(piece.value);
       yield;
     }
     reader.end();
@@ -38,57 +55,47 @@ export function* readHosts({ plan, files, format, onWarning }: ReadHostsOptions)
 }
 
 function addHostRecords(names: HostNames, { hostRecords }: LocalNamesPlan): void {
-  for (const record of hostRecords)
-    for (const name of record.names)
-      for (const address of [record.ipv4, record.ipv6])
-        if (address !== undefined) names.add(name, address, record.ttl);
-}
-
-type AddName = (name: NameKey, address: string) => void;
-
-function addLine(line: HostLine, expander: Expander | undefined, add: AddName): void {
-  for (const { name, isPlain } of line.names) {
-    // The longer name comes first: it is the one that the address leads back to.
-    const expanded = isPlain ? expander?.expand(name, line.address) : undefined;
-    if (expanded !== undefined) add(expanded, line.address);
-    add(name, line.address);
+  for (const { names: all, ipv4, ipv6, ttl } of hostRecords) {
+    const origin = names.addOrigin({ ttl, file: undefined });
+    for (const name of all)
+      for (const address of [ipv4, ipv6]) {
+        const octets = address === undefined ? undefined : parseAddress(address);
+        if (octets !== undefined) names.add(encodeName(name), octets, origin);
+      }
   }
 }
 
 /** Adds to plain names the domain of their address. */
 class Expander {
-  readonly #domain: NameKey | undefined;
+  readonly #domain: WireName | undefined;
   readonly #ranges: readonly OctetRange[];
 
   constructor({ domain, rangeDomains }: LocalNamesPlan) {
-    this.#domain = domain;
+    this.#domain = domain && encodeName(domain);
     this.#ranges = rangeDomains.flatMap(toOctetRange);
   }
 
   /** Nothing if there is no domain, or the name becomes too long. */
-  expand(name: NameKey, address: string): NameKey | undefined {
-    const octets = this.#ranges.length === 0 ? undefined : parseAddress(address);
-    const range = octets && this.#ranges.find((each) => holds(each, octets));
-    const domain = range?.domain ?? this.#domain;
-    if (domain === undefined) return undefined;
-    try {
-      return toKey(parseName(`${name}${domain}`));
-    } catch (error) {
-      if (error instanceof NameError) return undefined;
-      throw error;
-    }
+  expand(name: WireName, address: Uint8Array): WireName | undefined {
+    const domain = this.#ranges.find((each) => holds(each, address))?.domain ?? this.#domain;
+    const labels = name.length - 1;
+    if (domain === undefined || labels + domain.length > MAX_NAME_OCTETS) return undefined;
+    const expanded = new Uint8Array(labels + domain.length);
+    expanded.set(name);
+    expanded.set(domain, labels);
+    return expanded as WireName; // The labels of one name before those of another.
   }
 }
 
 interface OctetRange {
-  readonly domain: NameKey;
+  readonly domain: WireName;
   readonly first: Uint8Array;
   readonly last: Uint8Array;
 }
 
 function toOctetRange({ domain, ...range }: RangeDomain): OctetRange[] {
   const [first, last] = [parseAddress(range.first), parseAddress(range.last)];
-  return first === undefined || last === undefined ? [] : [{ domain, first, last }];
+  return first === undefined || last === undefined ? [] : [{ domain: encodeName(domain), first, last }];
 }
 
 function holds({ first, last }: OctetRange, octets: Uint8Array): boolean {

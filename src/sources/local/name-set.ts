@@ -1,0 +1,86 @@
+/**
+ * Names in wire form, each once and with a number: a million names in some 40 MB. As strings in a `Map` they would take three
+ * times as much.
+ */
+import type { WireName } from '../../wire/types.ts';
+import { EntryIndex, hashOctets } from './entry-index.ts';
+import { WordStore } from './word-store.ts';
+
+/** Where a name of a set lies, from 1. 0 is no entry. */
+export type NameEntry = number;
+
+/** The number of an entry is its first word; then come the length of its name and the name. */
+const LENGTH = 4;
+const NAME = 5;
+const MIN_WORDS = 2;
+
+const wordsFor = (length: number): number => (NAME + length + 3) >> 2;
+
+export class NameSet {
+  readonly #store = new WordStore();
+  readonly #index: EntryIndex;
+
+  /** @param expected names that there will be, about */
+  constructor(expected = 0) {
+    this.#index = new EntryIndex((entry) => hashOctets(this.name(entry)), expected);
+  }
+
+  get size(): number {
+    return this.#index.count;
+  }
+
+  find(name: Uint8Array): NameEntry {
+    return this.size === 0 ? 0 : this.#find(name, hashOctets(name));
+  }
+
+  /** The entry of the name, a new one with the number 0 if there is none. @param name lower case */
+  add(name: WireName): NameEntry {
+    const hash = hashOctets(name);
+    const known = this.#find(name, hash);
+    if (known !== 0) return known;
+    const entry = this.#store.take(wordsFor(name.length));
+    this.#store.setOctet(entry, LENGTH, name.length);
+    this.#store.setOctets(entry, NAME, name);
+    this.#index.add(hash, entry);
+    return entry;
+  }
+
+  numberOf(entry: NameEntry): number {
+    return this.#store.get(entry);
+  }
+
+  setNumber(entry: NameEntry, number: number): void {
+    this.#store.set(entry, number);
+  }
+
+  /** A view of the name. */
+  name(entry: NameEntry): WireName {
+    // What was a WireName when it was added.
+    return this.#store.octets(entry, NAME, this.#store.octet(entry, LENGTH)) as WireName;
+  }
+
+  /** All of them, in the order in which they were added. */
+  *entries(): Generator<NameEntry, void> {
+    const store = this.#store;
+    for (let entry = 1; entry < store.end; ) {
+      const length = store.roomAt(entry) < MIN_WORDS ? 0 : store.octet(entry, LENGTH);
+      if (length === 0) entry = store.firstInNextChunk(entry);
+      else {
+        yield entry;
+        entry += wordsFor(length);
+      }
+    }
+  }
+
+  #find(name: Uint8Array, hash: number): NameEntry {
+    const index = this.#index;
+    for (let slot = index.first(hash); ; slot = index.next(slot)) {
+      const entry = index.at(slot);
+      if (entry === 0 || this.#isAt(entry, name)) return entry;
+    }
+  }
+
+  #isAt(entry: NameEntry, name: Uint8Array): boolean {
+    return this.#store.octet(entry, LENGTH) === name.length && this.#store.holds(entry, NAME, name);
+  }
+}
