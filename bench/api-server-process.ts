@@ -70,7 +70,10 @@ function tellFirstAnswer(): void {
 const shape = JSON.parse(process.argv[2] ?? '{}') as ClusterShape; // Written by `api-server.ts`.
 const cluster = describeCluster(shape);
 const headless = cluster.services.filter(isHeadless);
-const double = await ApiServerDouble.start({ objects: [...objectsOf(cluster), serviceObject(PROBE)] });
+const double = await ApiServerDouble.start({
+  objects: [...objectsOf(cluster), serviceObject(PROBE)],
+  protobuf: true,
+});
 let changes: Changes | undefined;
 
 process.on('message', (order: Order) => {

@@ -10,6 +10,18 @@ import type { Workplace } from './workplace.ts';
 
 type NoticeOf<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>;
 
+/** How a server finds its API server. */
+export type ClusterAddress =
+  | { readonly kind: 'url'; readonly url: string }
+  /** A kubeconfig file. */
+  | { readonly kind: 'kubeconfig'; readonly path: string };
+
+/** The real API server that the environment names, if it does: `KUBECONFIG=/path/to/file`. */
+export function findGivenCluster(): Extract<ClusterAddress, { kind: 'kubeconfig' }> | undefined {
+  const path = process.env['KUBECONFIG'];
+  return path === undefined || path === '' ? undefined : { kind: 'kubeconfig', path };
+}
+
 export class ApiServer {
   readonly #child: ChildProcess;
   readonly #notices = new EventEmitter();
@@ -36,8 +48,8 @@ export class ApiServer {
     return server;
   }
 
-  get url(): string {
-    return this.#url;
+  get address(): ClusterAddress {
+    return { kind: 'url', url: this.#url };
   }
 
   /** When the first request was answered whole, by the machine's clock. */

@@ -9,10 +9,12 @@ import { measureFlood } from './flood.ts';
 import { measureForward } from './forward.ts';
 import { measureHostile } from './hostile.ts';
 import { describeMachine } from './machine.ts';
+import { measureOccupied } from './occupied.ts';
 import { isInstalled } from './programs.ts';
 import { printReport, type Report } from './report.ts';
 import { measureScale } from './scale.ts';
 import { measureServe } from './serve.ts';
+import { measureStart } from './start.ts';
 import type { Workplace } from './workplace.ts';
 
 type Measure = (workplace: Workplace) => Promise<Report>;
@@ -21,6 +23,8 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['serve', measureServe],
   ['scale', measureScale],
   ['change', measureChange],
+  ['start', measureStart],
+  ['memory', measureOccupied],
   ['forward', measureForward],
   ['cached', measureCached],
   ['flood', measureFlood],
@@ -33,6 +37,8 @@ measurements, all of them unless named:
   serve    processor time per query, against the floor, Knot and dnsmasq
   scale    time to ready, memory and cost by the size of the cluster
   change   from a change in the API server to the new answer
+  start    from the start of the process to its first answer, and what it then occupies, against CoreDNS
+  memory   what a node's cache occupies after a load, and each thousand endpoints, against node-cache and CoreDNS
   forward  processor time per query that goes upstream: new, expired and mixed names, against dnsmasq and Unbound
   cached   processor time per query for a cached name, against the same
   flood    latency of table hits while names that nobody has are asked for
@@ -41,6 +47,12 @@ measurements, all of them unless named:
   --rounds N    turns of every server (default: 5)
   --seconds N   length of a turn (default: 5)
   --json        print all stats as JSON
+
+from the environment:
+  COREDNS       the CoreDNS binary to compare with: start, change, memory
+  NODE_CACHE    NodeLocal DNSCache's binary: memory
+  UNBOUND       the Unbound binary, where it is not the installed one: forward, cached
+  KUBECONFIG    the cluster to use instead of the API server's double: start, change
 `;
 
 interface Wishes {

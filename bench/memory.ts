@@ -1,10 +1,12 @@
 /**
- * What a process occupies: `VmRSS` now and `VmHWM`, the most it ever was, in mebibytes.
+ * What a process occupies, in mebibytes: `VmRSS` now, what of it is no file's (`RssAnon` and `RssShmem`), and `VmHWM`, the
+ * most it ever was.
  */
 import { readFileSync } from 'node:fs';
 
 export interface Memory {
   readonly resident: number;
+  readonly anonymous: number;
   readonly peak: number;
 }
 
@@ -15,5 +17,6 @@ export function readMemory(pid: number): Memory {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const field = (name: string) =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / KIBIBYTES_PER_MEBIBYTE;
-  return { resident: field('VmRSS'), peak: field('VmHWM') };
+  const anonymous = field('RssAnon') + field('RssShmem');
+  return { resident: field('VmRSS'), anonymous, peak: field('VmHWM') };
 }

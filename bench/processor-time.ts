@@ -22,6 +22,12 @@ export function readThreadTimes(pid: number): ThreadTimes {
   return times;
 }
 
+/** Milliseconds of processor time of a process, threads that have ended included, in steps of ten. */
+export function readProcessTime(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  return ((Number(fields[11]) + Number(fields[12])) * MICROSECONDS_PER_TICK) / 1000;
+}
+
 /** Nothing for a thread that has just ended. */
 function readTime(folder: string): number | undefined {
   const precise = readIfThere(`${folder}/schedstat`);

@@ -4,8 +4,9 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Looks where the shell looks, and in the folders where daemons stand. */
+/** Looks where the shell looks, and in the folders where daemons stand. @param program its name, or a path */
 export function isInstalled(program: string): boolean {
+  if (program.includes('/')) return isExecutable(program);
   const { PATH = '' } = process.env;
   return [...PATH.split(delimiter), '/usr/sbin', '/sbin'].some((folder) =>
     isExecutable(join(folder, program)),

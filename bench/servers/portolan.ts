@@ -2,6 +2,7 @@
  * Our own server as it is built in `dist/`, its objects from an API server.
  */
 import { join } from 'node:path';
+import type { ClusterAddress } from '../api-server.ts';
 import { ServerProcess } from '../child-process.ts';
 import type { Place } from '../cores.ts';
 import { findFreePort } from '../free-port.ts';
@@ -31,10 +32,22 @@ export interface Variant {
 
 const PLAIN: Variant = { name: 'Portolan', flags: [] };
 
+/** Starts it, and does not wait for its first answer. Nothing is loaded that only measurements need. */
+export async function beginPortolan(
+  { root }: Workplace,
+  cluster: ClusterAddress,
+  place?: Place,
+): Promise<DnsServer> {
+  const port = await findFreePort();
+  const args = [join(root, 'dist', 'portolan.js'), ...(await flagsFor(cluster, port, PLAIN))];
+  const process_ = await ServerProcess.start(PLAIN.name, process.execPath, args, place);
+  return { name: PLAIN.name, process: process_, port };
+}
+
 /** @throws ServerStartError where it ends or is not ready in time */
 export async function startPortolan(
   { root, folder }: Workplace,
-  apiServer: string,
+  cluster: ClusterAddress,
   place?: Place,
   variant: Variant = PLAIN,
 ): Promise<Portolan> {
@@ -42,10 +55,8 @@ export async function startPortolan(
   const healthPort = await findFreePort();
   const args = [
     ...['--import', join(folder, 'collect-on-signal.mjs')],
-    ...[join(root, 'dist', 'portolan.js'), 'serve'],
-    `--kube-master-url=${apiServer}`,
-    ...['--dns-bind-address=127.0.0.1', `--dns-port=${port}`, `--healthz-port=127.0.0.1:${healthPort}`],
-    ...[`--udp-readers=${variant.readers ?? 1}`, '--lameduck=0s', '--log-level=warn'],
+    join(root, 'dist', 'portolan.js'),
+    ...(await flagsFor(cluster, port, variant, healthPort)),
     ...variant.flags,
   ];
   const process_ = await ServerProcess.start(variant.name, process.execPath, args, place);
@@ -60,4 +71,20 @@ export async function startPortolan(
     metrics: async () => (await fetchText('/metrics')).text(),
     collectGarbage: () => process_.signal('SIGUSR2'),
   };
+}
+
+async function flagsFor(
+  cluster: ClusterAddress,
+  port: number,
+  { readers = 1 }: Variant,
+  healthPort?: number,
+): Promise<readonly string[]> {
+  const server =
+    cluster.kind === 'url' ? `--kube-master-url=${cluster.url}` : `--kubecfg-file=${cluster.path}`;
+  const health = healthPort ?? (await findFreePort());
+  return [
+    ...['serve', server, '--dns-bind-address=127.0.0.1', `--dns-port=${port}`],
+    ...[`--healthz-port=127.0.0.1:${health}`, `--udp-readers=${readers}`],
+    ...['--lameduck=0s', '--log-level=warn'],
+  ];
 }

@@ -7,7 +7,7 @@ import { isInstalled } from '../programs.ts';
 import type { Workplace } from '../workplace.ts';
 import { startDnsmasq } from './dnsmasq.ts';
 import { startPortolanResolver } from './portolan-resolver.ts';
-import { startUnbound } from './unbound.ts';
+import { findUnbound, startUnbound } from './unbound.ts';
 
 /** How many times its cost ours may be at most; none: it is measured and not judged. */
 export interface ResolverGoals {
@@ -27,7 +27,7 @@ export async function startResolvers(
     const server = await startDnsmasq(workplace, upstreamPort, KNOWN);
     contestants.push({ ...server, name: 'dnsmasq', ...(goals.dnsmasq && { goal: goals.dnsmasq }) });
   } else workplace.say('dnsmasq not found: no dnsmasq to compare with');
-  if (isInstalled('unbound')) {
+  if (isInstalled(findUnbound())) {
     const server = await startUnbound(workplace, upstreamPort);
     contestants.push({ ...server, ...(goals.unbound && { goal: goals.unbound }) });
   } else workplace.say('unbound not found: no Unbound to compare with');

@@ -15,9 +15,14 @@ export async function startUnbound(workplace: Workplace, upstreamPort: number): 
   const path = join(folder, 'unbound.conf');
   await mkdir(folder, { recursive: true });
   await writeFile(path, configure(folder, port, upstreamPort));
-  const process = await ServerProcess.start('Unbound', 'unbound', ['-d', '-c', path]);
-  await waitUntilAnswers(process, port, KNOWN);
-  return { name: 'Unbound', process, port };
+  const started = await ServerProcess.start('Unbound', findUnbound(), ['-d', '-c', path]);
+  await waitUntilAnswers(started, port, KNOWN);
+  return { name: 'Unbound', process: started, port };
+}
+
+/** The one that the environment names, or the installed one. */
+export function findUnbound(): string {
+  return process.env['UNBOUND'] || 'unbound';
 }
 
 function configure(folder: string, port: number, upstreamPort: number): string {

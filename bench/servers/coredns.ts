@@ -1,0 +1,49 @@
+/**
+ * CoreDNS before the same API server, where the environment names its binary: `COREDNS=/path/to/coredns`.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ClusterAddress } from '../api-server.ts';
+import { ServerProcess } from '../child-process.ts';
+import { ZONE } from '../cluster.ts';
+import type { Place } from '../cores.ts';
+import { findFreePort } from '../free-port.ts';
+import type { Workplace } from '../workplace.ts';
+import type { DnsServer } from './server.ts';
+
+export function findCoreDns(): string | undefined {
+  return process.env['COREDNS'] || undefined;
+}
+
+/** Starts it, and does not wait for its first answer. @param binary its path */
+export async function startCoreDns(
+  { folder }: Workplace,
+  binary: string,
+  cluster: ClusterAddress,
+  place?: Place,
+): Promise<DnsServer> {
+  const port = await findFreePort();
+  const own = join(folder, `coredns-${port}`);
+  await mkdir(own, { recursive: true });
+  const corefile = join(own, 'Corefile');
+  await writeFile(corefile, configure(port, cluster));
+  const started = await ServerProcess.start('CoreDNS', binary, ['-conf', corefile], place);
+  return { name: 'CoreDNS', process: started, port };
+}
+
+function configure(port: number, cluster: ClusterAddress): string {
+  const server = cluster.kind === 'url' ? `endpoint ${cluster.url}` : `kubeconfig ${cluster.path}`;
+  return `
+.:${port} {
+    bind 127.0.0.1
+    errors
+    kubernetes ${ZONE} in-addr.arpa ip6.arpa {
+        ${server}
+        pods insecure
+        ttl 30
+    }
+    cache 30
+    loadbalance
+}
+`;
+}
