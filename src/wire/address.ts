@@ -159,7 +159,8 @@ export function reverseName(address: string): NameKey {
   const octets = parseAddress(address);
   if (octets === undefined) throw new AddressError(address);
   // Digits, lower-case letters and dots of known lengths: a key.
-  if (octets.length === 4) return `${octets.reverse().join('.')}.in-addr.arpa.` as NameKey;
+  const [first, second, third, fourth] = octets;
+  if (octets.length === 4) return `${fourth}.${third}.${second}.${first}.in-addr.arpa.` as NameKey;
   let name = '';
   for (const octet of octets.reverse()) name += `${(octet & 15).toString(16)}.${(octet >> 4).toString(16)}.`;
   return `${name}ip6.arpa.` as NameKey;

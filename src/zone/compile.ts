@@ -5,14 +5,16 @@
  * written directly; all others by the message writer, whose header and question are left away.
  */
 import type { AnswerBody, NameNode, ZoneId } from '../table/types.ts';
+import { MAX_NAME_OCTETS } from '../wire/label.ts';
 import { MessageWriter } from '../wire/message-writer.ts';
-import { encodeName } from '../wire/name.ts';
+import { writeName } from '../wire/name-wire.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE, type WireName } from '../wire/types.ts';
 import { isPlainTargets, MAX_OCTETS, reuseMemory, writeAddresses, writeTargets } from './direct-body.ts';
 import { isWhole, type ZoneNode } from './node.ts';
 import { type RecordSet, recordsOf } from './record-set.ts';
 
 const writer = new MessageWriter();
+const NO_TYPES: readonly number[] = [];
 
 /**
  * Compiles a node. Sets whose additional records stand elsewhere are left out: they are asked of the handler chain.
@@ -22,7 +24,7 @@ const writer = new MessageWriter();
  */
 export function compileNode(node: ZoneNode, zone: ZoneId): NameNode {
   reuseMemory();
-  const name = encodeName(node.name);
+  const name = writeOwner(node.name);
   const answers = new Map<number, AnswerBody>();
   for (const set of node.sets) {
     if (set.additional === 'elsewhere') continue;
@@ -38,13 +40,24 @@ export function compileNode(node: ZoneNode, zone: ZoneId): NameNode {
   };
 }
 
+/** Of one memory, by their length: names are compiled in great numbers, and views cost more than what is written. */
+const ownerViews: Uint8Array[] = [];
+const ownerOctets = new Uint8Array(MAX_NAME_OCTETS);
+
+function writeOwner(name: NameKey): WireName {
+  const end = writeName(name, ownerOctets, 0);
+  const view = ownerViews[end] ?? ownerOctets.subarray(0, end);
+  ownerViews[end] = view;
+  return view as WireName; // By writeName.
+}
+
 /** The types of the sets of which no message can carry all, not even over TCP. */
 export function typesTooLarge({ sets }: ZoneNode, { answers }: NameNode): readonly number[] {
   const isTooLarge = ({ type, data }: RecordSet): boolean => {
     const body = answers.get(type);
     return body !== undefined && (body.answerCount < data.length || body.bytes.length > MAX_OCTETS);
   };
-  return sets.filter(isTooLarge).map(({ type }) => type);
+  return sets.some(isTooLarge) ? sets.filter(isTooLarge).map(({ type }) => type) : NO_TYPES;
 }
 
 function compileSet(owner: NameKey, name: WireName, set: RecordSet): AnswerBody {

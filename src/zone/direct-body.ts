@@ -7,7 +7,7 @@
 import type { AnswerBody, Rotation } from '../table/types.ts';
 import { parseAddress } from '../wire/address.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
-import { encodeName } from '../wire/name.ts';
+import { writeName } from '../wire/name-wire.ts';
 import { OPT_OCTETS } from '../wire/query-records.ts';
 import { MAX_MESSAGE_OCTETS } from '../wire/response-size.ts';
 import {
@@ -106,25 +106,28 @@ export function isPlainTargets(set: RecordSet): boolean {
  * @returns nothing if it does not fit where pointers reach: that is for the general way
  */
 export function writeTargets(owner: NameKey, name: WireName, set: RecordSet): AnswerBody | undefined {
+  if (set.additional === 'elsewhere') return undefined;
   const start = beginBody();
   /** From places in the memory to places in the message. */
   const shift = HEADER_OCTETS + name.length + QUESTION_OCTETS - start;
-  const places = new Map<AbsoluteName, number>([[owner, HEADER_OCTETS]]);
+  /** Of targets other than the owner that addresses may follow for. */
+  let places: Map<AbsoluteName, number> | undefined;
   let at = start;
   for (const data of set.data) {
     if (data.kind !== 'SRV' && data.kind !== 'PTR') return undefined;
-    const target = data.target === owner ? name : encodeName(data.target);
-    at = writeFixed(at, HEADER_OCTETS, set.type, set.ttl, serviceOctets(data) + target.length);
-    at = writeService(at, data);
+    const content = writeFixed(at, HEADER_OCTETS, set.type, set.ttl, 0);
+    at = writeService(content, data);
     if (shift + at > FARTHEST_POINTER) return undefined;
-    if (data.target !== owner) places.set(data.target, shift + at);
-    octets.set(target, at);
-    at += target.length;
+    if (data.target !== owner && set.additional.length > 0) {
+      places ??= new Map();
+      places.set(data.target, shift + at);
+    }
+    at = writeName(data.target, octets, at);
+    writeUint16(content - 2, at - content);
   }
   let additionalCount = 0;
-  if (set.additional === 'elsewhere') return undefined;
   for (const { name: target, set: addresses } of set.additional) {
-    const place = places.get(target);
+    const place = target === owner ? HEADER_OCTETS : places?.get(target);
     if (place === undefined || !isAddresses(addresses)) return undefined;
     for (const data of addresses.data) {
       if (at - start + FIXED_OCTETS + 16 > maxOctetsBehind(name)) return undefined;
@@ -136,8 +139,6 @@ export function writeTargets(owner: NameKey, name: WireName, set: RecordSet): An
 }
 
 const isAddresses = ({ type }: NamedSet['set']): boolean => type === TYPE.A || type === TYPE.AAAA;
-
-const serviceOctets = (data: RecordData): number => (data.kind === 'SRV' ? SERVICE_OCTETS : 0);
 
 /** @returns where the target begins */
 function writeService(at: number, data: RecordData): number {

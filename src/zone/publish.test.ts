@@ -24,7 +24,8 @@ class RecordingTable implements Pick<TableWriter, 'put' | 'remove' | 'find' | 'n
     const before = this.find(node.name);
     if (before !== undefined) this.#nodes[before] = undefined;
     this.done.push(`${before === undefined ? 'add' : 'replace'} ${decodeName(node.name)}`);
-    return (this.#nodes.push(node) - 1) as NodeRef;
+    // As the table copies it: the octets of what is compiled are written over.
+    return (this.#nodes.push({ ...node, name: node.name.slice() as WireName }) - 1) as NodeRef;
   }
 
   remove(name: WireName): boolean {

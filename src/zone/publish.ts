@@ -60,14 +60,12 @@ export class Publisher {
     if (nodes.length === 0 && standing.length === 0) return NOTHING;
     // Their names must be read before they are replaced: a reference is good as long as its node stands.
     const before = standing.length === 0 ? [] : this.#namesOf(standing);
-    const after: WireName[] = [];
     const now: NodeRef[] = new Array(nodes.length);
     try {
       for (const [index, node] of nodes.entries()) {
         const compiled = compileNode(withoutTypes(node, this.#filteredTypes), zone);
         this.#warnOfLarge(node, compiled);
         now[index] = this.#table.put(compiled);
-        after.push(compiled.name);
       }
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;
@@ -75,9 +73,9 @@ export class Publisher {
         first: nodes[0]?.name,
         octets: error.octets,
       });
-      return this.#find(zone, [...after, ...before]);
+      return this.#find(zone, [...nodes.map(({ name }) => encodeName(name)), ...before]);
     }
-    if (before.length > 0) this.#removeMissing(zone, before, after);
+    if (before.length > 0) this.#removeMissing(zone, before, nodes);
     return now;
   }
 
@@ -142,9 +140,13 @@ export class Publisher {
 
   /** Told once for a name, and again if it was smaller meanwhile. */
   #warnOfLarge(node: ZoneNode, compiled: NameNode): void {
-    const types = typesTooLarge(node, compiled).map(typeName).join(', ');
-    if (types === '') this.#large.delete(node.name);
-    else if (!this.#large.has(node.name)) {
+    const tooLarge = typesTooLarge(node, compiled);
+    if (tooLarge.length === 0) {
+      this.#large.delete(node.name);
+      return;
+    }
+    const types = tooLarge.map(typeName).join(', ');
+    if (!this.#large.has(node.name)) {
       this.#large.add(node.name);
       this.#log.warn('more records than a message can carry, answers hold a part of them', {
         name: node.name,
@@ -161,8 +163,8 @@ export class Publisher {
     return standing.map((ref) => this.#table.nameOf(ref));
   }
 
-  #removeMissing(zone: ZoneId, before: readonly WireName[], after: readonly WireName[]): void {
-    const kept = new Set(after.map(textOf));
+  #removeMissing(zone: ZoneId, before: readonly WireName[], after: readonly ZoneNode[]): void {
+    const kept = new Set(after.map(({ name }) => textOf(encodeName(name))));
     for (const name of before.toReversed()) if (!kept.has(textOf(name))) this.#table.remove(name, zone);
   }
 

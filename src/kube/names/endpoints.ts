@@ -30,11 +30,13 @@ export function endpointsOf({ groups }: EndpointsObject): readonly Endpoint[] {
 
 /** Endpoints that are in one list only are handed on as they are. */
 export function mergeEndpoints(lists: readonly (readonly Endpoint[])[]): readonly Endpoint[] {
+  const [only = NO_ENDPOINTS, ...others] = lists;
+  if (others.length === 0 && isInOrder(only)) return only;
   const merged = new Map<string, Endpoint>();
   for (const endpoints of lists) {
     for (const endpoint of endpoints) {
       const { address, hostname, ports } = endpoint;
-      const key = hostname === undefined ? address : `${address} ${hostname}`;
+      const key = keyOfEndpoint(endpoint);
       const before = merged.get(key);
       const isSame = before === undefined || before.ports === ports;
       merged.set(key, isSame ? endpoint : { address, hostname, ports: mergePorts(before.ports, ports) });
@@ -44,6 +46,22 @@ export function mergeEndpoints(lists: readonly (readonly Endpoint[])[]): readonl
     .sort()
     .map((key) => merged.get(key))
     .filter((endpoint) => endpoint !== undefined);
+}
+
+const NO_ENDPOINTS: readonly Endpoint[] = [];
+
+const keyOfEndpoint = ({ address, hostname }: Endpoint): string =>
+  hostname === undefined ? address : `${address} ${hostname}`;
+
+/** Whether they are each there once, and in the order of merged ones. */
+function isInOrder(endpoints: readonly Endpoint[]): boolean {
+  let before = '';
+  for (const endpoint of endpoints) {
+    const key = keyOfEndpoint(endpoint);
+    if (key <= before) return false;
+    before = key;
+  }
+  return true;
 }
 
 function mergePorts(ports: readonly ServicePort[], more: readonly ServicePort[]): readonly ServicePort[] {

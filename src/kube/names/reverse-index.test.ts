@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { reverseName } from '../../wire/address.ts';
 import { parentOf, parseName, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { ReverseName } from './reverse-index.ts';
-import { ReverseIndex } from './reverse-index.ts';
+import { NO_NAMES, ReverseIndex, type ReverseName, type ReverseOwner } from './reverse-index.ts';
 
 const key = (name: string): NameKey => toKey(parseName(name));
 const reverse = (address: string, target: string, isService = false): ReverseName => ({
@@ -12,6 +11,9 @@ const reverse = (address: string, target: string, isService = false): ReverseNam
   target: key(target),
   isService,
 });
+
+const END = key('service.');
+const owner = (): ReverseOwner => ({ reverse: NO_NAMES });
 
 function targetsOf(index: ReverseIndex, address: string): readonly string[] {
   const data = index.node(address)?.sets[0]?.data ?? [];
@@ -21,27 +23,78 @@ function targetsOf(index: ReverseIndex, address: string): readonly string[] {
 describe('the index of addresses', () => {
   it('gives an address all its names, in order', () => {
     const index = new ReverseIndex(30);
-    index.replace([], [reverse('10.0.0.1', 'b.'), reverse('10.0.0.1', 'a.')], () => {});
-    index.replace([], [reverse('10.0.0.1', 'c.')], () => {});
+    index.replace(owner(), END, [reverse('10.0.0.1', 'b.'), reverse('10.0.0.1', 'a.')], () => {});
+    index.replace(owner(), END, [reverse('10.0.0.1', 'c.')], () => {});
     expect(targetsOf(index, '10.0.0.1')).toEqual(['a.', 'b.', 'c.']);
     expect(index.find(key('1.0.0.10.in-addr.arpa.'))?.name).toBe('1.0.0.10.in-addr.arpa.');
   });
 
   it('gives an address of a service the name of the service alone', () => {
     const index = new ReverseIndex(30);
-    index.replace([], [reverse('10.0.0.1', 'a.'), reverse('10.0.0.1', 'service.', true)], () => {});
+    index.replace(owner(), END, [reverse('10.0.0.1', 'a.'), reverse('10.0.0.1', 'service.', true)], () => {});
     expect(targetsOf(index, '10.0.0.1')).toEqual(['service.']);
   });
 
   it('takes equal names for the ones it has', () => {
     const index = new ReverseIndex(30);
     const changed: string[] = [];
-    const first = index.replace([], [reverse('10.0.0.1', 'a.')], () => {});
-    const second = index.replace(first, [reverse('10.0.0.1', 'a.')], (address) => changed.push(address));
+    const service = owner();
+    index.replace(service, END, [reverse('10.0.0.1', 'a.')], () => {});
+    index.replace(service, END, [reverse('10.0.0.1', 'a.')], (address) => changed.push(address));
     expect(changed).toEqual([]);
-    index.replace(second, [], (address) => changed.push(address));
+    index.replace(service, END, [], (address) => changed.push(address));
     expect(changed).toEqual(['10.0.0.1']);
     expect(index.size).toBe(0);
+  });
+
+  it('gives what its services say, whatever they said before', () => {
+    const address = fc.constantFrom(
+      '10.0.0.1',
+      '10.0.0.11',
+      '200.0.0.1',
+      '2001:db8::1',
+      '2001:db8::11',
+      '::',
+    );
+    const target = fc.constantFrom(
+      'service.',
+      'a.service.',
+      'service.service.',
+      'a.b.service.',
+      'other.',
+      'aservice.',
+    );
+    const name = fc.record({ address, target: target.map(key), isService: fc.boolean() });
+    const step = fc.record({ service: fc.nat({ max: 2 }), names: fc.array(name, { maxLength: 4 }) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        const index = new ReverseIndex(30);
+        const owners = [owner(), owner(), owner()];
+        const said: (readonly ReverseName[])[] = [[], [], []];
+        const seen = new Map<string, string>();
+        const changed = new Set<string>();
+        const print = (names: readonly ReverseName[], of: string) =>
+          names
+            .flatMap((one) => (one.address === of ? [`${one.target} ${one.isService}`] : []))
+            .sort()
+            .join();
+        for (const { service, names } of steps) {
+          said[service] = names;
+          const unit = owners[service] ?? owner();
+          const isNew = index.replace(unit, END, names, (one) => changed.add(one));
+          if (isNew) for (const { address: one } of names) changed.add(one);
+          for (const node of index.nodesOf(unit)) expect(node).toEqual(index.find(node.name));
+          for (const one of ['10.0.0.1', '10.0.0.11', '200.0.0.1', '2001:db8::1', '2001:db8::11', '::']) {
+            const now = print(said.flat(), one);
+            expect(print(index.namesOf(one), one)).toBe(now);
+            if (now !== (seen.get(one) ?? '')) expect([...changed]).toContain(one);
+            seen.set(one, now);
+          }
+          changed.clear();
+          expect(index.size).toBe(new Set(said.flat().map((one) => one.address)).size);
+        }
+      }),
+    );
   });
 
   it('knows the names above addresses, and forgets them', () => {
@@ -58,12 +111,13 @@ describe('the index of addresses', () => {
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const index = new ReverseIndex(30);
         const there = new Map<string, readonly ReverseName[]>();
+        const owners = new Map<string, ReverseOwner>();
         for (const { address, isThere, isAsked } of steps) {
           const names = isThere ? [reverse(address, 'a.')] : [];
-          there.set(
-            address,
-            index.replace(there.get(address) ?? [], names, () => {}),
-          );
+          const service = owners.get(address) ?? owner();
+          owners.set(address, service);
+          there.set(address, names);
+          index.replace(service, END, names, () => {});
           if (isAsked) expect(asSet(index, steps)).toEqual(expected(there));
         }
         expect(asSet(index, steps)).toEqual(expected(there));

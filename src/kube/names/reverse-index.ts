@@ -3,8 +3,12 @@
  *
  * An address may belong to several services at once: a pod behind two of them has two names. If it is the address of a
  * service itself, only that one counts, as in CoreDNS.
+ *
+ * There are as many names as endpoints, and hardly anybody asks for one. So the names of a service are one text, and an
+ * address leads to the services alone whose texts have it.
  */
-import { addressOfReverseName, reverseName } from '../../wire/address.ts';
+import type { Brand } from '../../base/brand.ts';
+import { addressOfReverseName, formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
 import { recordSet } from '../../zone/record-set.ts';
@@ -20,9 +24,23 @@ export interface ReverseName {
   readonly isService: boolean;
 }
 
+/** Whose names they are: a service. */
+export interface ReverseOwner {
+  /** Of this index alone; at first `NO_NAMES`. */
+  reverse: PackedNames;
+}
+
+/** The names of one service: the end that they have in common, then a line for each. */
+export type PackedNames = Brand<string, 'PackedNames'>;
+
+export const NO_NAMES = '' as PackedNames; // None.
+
+/** An IPv4 address as a number, which takes no memory of its own; an IPv6 address as a character for each octet. */
+type AddressKey = number | string;
+
 export class ReverseIndex {
-  /** Nearly all addresses have one name, which then stands without a list around it. */
-  readonly #names = new Map<string, ReverseName | readonly ReverseName[]>();
+  /** Nearly all addresses are of one service, which then stands without a list around it. */
+  readonly #owners = new Map<AddressKey, ReverseOwner | readonly ReverseOwner[]>();
   readonly #prefixes = new AddressPrefixes();
   readonly #ttl: number;
 
@@ -32,54 +50,75 @@ export class ReverseIndex {
 
   /** The number of addresses. */
   get size(): number {
-    return this.#names.size;
+    return this.#owners.size;
   }
 
   /**
    * Replaces the names of one service.
    *
-   * @param before what the last call returned
-   * @param changed is given the addresses whose names are others now
-   * @returns what is held now
+   * @param end what nearly all names end in: that of the service
+   * @param changed is given the addresses whose names are others now; none where the service had no names before
+   * @returns whether the service had no names before: then the addresses are those of `nodesOf`
    */
   replace(
-    before: readonly ReverseName[],
-    after: readonly ReverseName[],
+    owner: ReverseOwner,
+    end: NameKey,
+    names: readonly ReverseName[],
     changed: (address: string) => void,
-  ): readonly ReverseName[] {
-    if (before.length === after.length && before.every((name, index) => isSame(name, after[index])))
-      return before;
-    // Of a service with many endpoints nearly all names are the same values as before.
-    const left = new Set(before);
-    const added: ReverseName[] = [];
-    for (const name of after) if (!left.delete(name)) added.push(name);
-    for (const name of left) {
-      this.#remove(name);
-      changed(name.address);
+  ): boolean {
+    const before = owner.reverse;
+    const after = pack(end, names);
+    if (before === after) return false;
+    owner.reverse = after;
+    if (before === NO_NAMES) {
+      for (const { address } of names) this.#add(address, owner);
+      return true;
     }
-    for (const name of added) {
-      this.#add(name);
-      changed(name.address);
+    const left = new Set(linesOf(before));
+    const added = linesOf(after).filter((line) => !left.delete(line));
+    for (const line of left) {
+      const address = addressOf(line);
+      if (!hasAddress(after, address)) this.#remove(address, owner);
+      changed(address);
     }
-    // A list that was put together from others has room for many more, and there are as many lists as services.
-    return after.slice();
+    for (const line of added) {
+      const address = addressOf(line);
+      this.#add(address, owner);
+      changed(address);
+    }
+    return false;
   }
 
   namesOf(address: string): readonly ReverseName[] {
-    const names = this.#names.get(address);
-    if (names === undefined) return [];
-    return 'address' in names ? [names] : names;
+    return listOf(this.#owners.get(keyOf(address))).flatMap(({ reverse }) => namesIn(reverse, address));
   }
 
   /** Whether there is an address below this name of the reverse tree. */
   hasBelow(name: NameKey): boolean {
-    return this.#prefixes.has(name, this.#names.keys());
+    return this.#prefixes.has(name, this.#addresses());
   }
 
   /** The node of an address's name in the reverse tree, if the address has names. */
   node(address: string): ZoneNode | undefined {
     const names = this.namesOf(address);
-    if (names.length === 0) return undefined;
+    return names.length === 0 ? undefined : this.#nodeOf(address, names);
+  }
+
+  /** The nodes of all addresses that a service has names for. */
+  *nodesOf(owner: ReverseOwner): Iterable<ZoneNode> {
+    const byAddress = new Map<string, ReverseName[]>();
+    for (const name of allNamesIn(owner.reverse)) {
+      const others = byAddress.get(name.address);
+      if (others === undefined) byAddress.set(name.address, [name]);
+      else others.push(name);
+    }
+    for (const [address, own] of byAddress) {
+      const isAlone = this.#owners.get(keyOf(address)) === owner;
+      yield this.#nodeOf(address, isAlone ? own : this.namesOf(address));
+    }
+  }
+
+  #nodeOf(address: string, names: readonly ReverseName[]): ZoneNode {
     const services = names.filter(({ isService }) => isService);
     const targets = new Set((services.length > 0 ? services : names).map(({ target }) => target));
     const data = [...targets].sort().map((target) => ({ kind: 'PTR', target }) as const);
@@ -98,23 +137,89 @@ export class ReverseIndex {
     return address === undefined ? undefined : this.node(address);
   }
 
-  #add(name: ReverseName): void {
-    const names = this.#names.get(name.address);
-    this.#prefixes.add(name.address);
-    if (names === undefined) this.#names.set(name.address, name);
-    else this.#names.set(name.address, [...('address' in names ? [names] : names), name]);
+  *#addresses(): Iterable<string> {
+    for (const key of this.#owners.keys()) yield textOf(key);
   }
 
-  #remove(name: ReverseName): void {
-    const left = this.namesOf(name.address).filter((other) => other !== name);
+  #add(address: string, owner: ReverseOwner): void {
+    const key = keyOf(address);
+    const owners = this.#owners.get(key);
+    this.#prefixes.add(address);
+    if (owners === undefined) this.#owners.set(key, owner);
+    else if (!listOf(owners).includes(owner)) this.#owners.set(key, [...listOf(owners), owner]);
+  }
+
+  #remove(address: string, owner: ReverseOwner): void {
+    const key = keyOf(address);
+    const left = listOf(this.#owners.get(key)).filter((other) => other !== owner);
     const [only] = left;
     if (only === undefined) {
-      this.#names.delete(name.address);
-      this.#prefixes.remove(name.address);
-    } else this.#names.set(name.address, left.length === 1 ? only : left);
+      this.#owners.delete(key);
+      this.#prefixes.remove(address);
+    } else this.#owners.set(key, left.length === 1 ? only : left);
   }
 }
 
-function isSame(one: ReverseName, other: ReverseName | undefined): boolean {
-  return one.address === other?.address && one.target === other.target && one.isService === other.isService;
+function listOf(owners: ReverseOwner | readonly ReverseOwner[] | undefined): readonly ReverseOwner[] {
+  if (owners === undefined) return [];
+  // A list has a method of the name `reverse`.
+  return 'length' in owners ? owners : [owners];
+}
+
+/** In a line before the name: what it is, and whether it is written without the common end or whole. */
+const SERVICE_MARKS = ['s', 'S'] as const;
+const ENDPOINT_MARKS = ['e', 'E'] as const;
+
+function pack(end: NameKey, names: readonly ReverseName[]): PackedNames {
+  if (names.length === 0) return NO_NAMES;
+  const lines: string[] = [end];
+  for (const { address, target, isService } of names) {
+    const isBelow = target.endsWith(end);
+    const labels = isBelow ? target.slice(0, target.length - end.length) : target;
+    const [below, whole] = isService ? SERVICE_MARKS : ENDPOINT_MARKS;
+    lines.push(`${address} ${isBelow ? below : whole}${labels}`);
+  }
+  return lines.join('\n') as PackedNames; // The only maker of them.
+}
+
+function linesOf(packed: PackedNames): readonly string[] {
+  return packed.split('\n').slice(1);
+}
+
+const addressOf = (line: string): string => line.slice(0, line.indexOf(' '));
+
+function hasAddress(packed: PackedNames, address: string): boolean {
+  return packed.includes(`\n${address} `);
+}
+
+function namesIn(packed: PackedNames, address: string): readonly ReverseName[] {
+  if (!hasAddress(packed, address)) return [];
+  return allNamesIn(packed).filter((name) => name.address === address);
+}
+
+function allNamesIn(packed: PackedNames): readonly ReverseName[] {
+  const [end = '', ...lines] = packed.split('\n');
+  return lines.map((line) => {
+    const address = addressOf(line);
+    const mark = line.charAt(address.length + 1);
+    const labels = line.slice(address.length + 2);
+    const isBelow = mark === SERVICE_MARKS[0] || mark === ENDPOINT_MARKS[0];
+    // As it was packed.
+    const target = (isBelow ? labels + end : labels) as NameKey;
+    return { address, target, isService: mark === SERVICE_MARKS[0] || mark === SERVICE_MARKS[1] };
+  });
+}
+
+function keyOf(address: string): AddressKey {
+  const octets = parseAddress(address) ?? NO_OCTETS;
+  if (octets.length !== 4) return Buffer.from(octets).toString('latin1');
+  const [first = 0, second = 0, third = 0, fourth = 0] = octets;
+  return (first << 24) | (second << 16) | (third << 8) | fourth;
+}
+
+const NO_OCTETS = new Uint8Array(0);
+
+function textOf(key: AddressKey): string {
+  if (typeof key === 'string') return formatAddress(Buffer.from(key, 'latin1'));
+  return `${key >>> 24}.${(key >>> 16) & 255}.${(key >>> 8) & 255}.${key & 255}`;
 }

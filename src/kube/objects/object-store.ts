@@ -1,37 +1,34 @@
 /**
  * The objects of one kind, each as one line: a tenth of what they take as values.
  *
- * A list that is read anew marks what it meets; at its end what carries an older mark is gone. Equal objects change nothing.
+ * A list that is read anew notes what it meets; at its end all else is gone. Equal objects change nothing.
  */
 import { type ObjectLine, writeLine } from './object-line.ts';
 import { type ClusterObject, keyOfObject, type ObjectKey, type ObjectSink } from './objects.ts';
 
-export type ObjectChanged = (
+/** @param object that of the line `after`, so that it need not be read again */
+export type ObjectChanged<Kind extends ClusterObject> = (
   key: ObjectKey,
   before: ObjectLine | undefined,
   after: ObjectLine | undefined,
+  object: Kind | undefined,
 ) => void;
-
-interface Kept {
-  line: ObjectLine;
-  /** The number of the list that it was seen in last. */
-  list: number;
-}
 
 export type ListState = 'waiting' | 'listing' | 'listed';
 
 export class ObjectStore<Kind extends ClusterObject> implements ObjectSink<Kind> {
-  readonly #objects = new Map<ObjectKey, Kept>();
-  readonly #changed: ObjectChanged;
+  readonly #objects = new Map<ObjectKey, ObjectLine>();
+  readonly #changed: ObjectChanged<Kind>;
   readonly #listed: () => void;
-  #list = 0;
+  /** While a list is under way: the objects from before that it has not met yet. */
+  #unmet: Set<ObjectKey> | undefined;
   #state: ListState = 'waiting';
 
   /**
    * @param changed called once for every object that came, went or became another
    * @param listed called at the end of every list
    */
-  constructor(changed: ObjectChanged, listed: () => void) {
+  constructor(changed: ObjectChanged<Kind>, listed: () => void) {
     this.#changed = changed;
     this.#listed = listed;
   }
@@ -42,25 +39,27 @@ export class ObjectStore<Kind extends ClusterObject> implements ObjectSink<Kind>
   }
 
   listStarted(): void {
-    this.#list += 1;
+    this.#unmet = new Set(this.#objects.keys());
     if (this.#state === 'waiting') this.#state = 'listing';
   }
 
   upsert(object: Kind): void {
-    this.#keep(keyOfObject(object), writeLine(object));
+    this.#keep(keyOfObject(object), writeLine(object), object);
   }
 
   listCompleted(): void {
-    for (const [key, kept] of this.#objects) if (kept.list !== this.#list) this.remove(key);
+    const gone = this.#unmet ?? [];
+    this.#unmet = undefined;
+    for (const key of gone) this.remove(key);
     this.#state = 'listed';
     this.#listed();
   }
 
   remove(key: ObjectKey): void {
-    const kept = this.#objects.get(key);
-    if (kept === undefined) return;
+    const line = this.#objects.get(key);
+    if (line === undefined) return;
     this.#objects.delete(key);
-    this.#changed(key, kept.line, undefined);
+    this.#changed(key, line, undefined, undefined);
   }
 
   count(): number {
@@ -72,21 +71,15 @@ export class ObjectStore<Kind extends ClusterObject> implements ObjectSink<Kind>
   }
 
   /** All objects, for a snapshot. */
-  *lines(): Iterable<ObjectLine> {
-    for (const { line } of this.#objects.values()) yield line;
+  lines(): Iterable<ObjectLine> {
+    return this.#objects.values();
   }
 
-  #keep(key: ObjectKey, line: ObjectLine): void {
-    const kept = this.#objects.get(key);
-    if (kept === undefined) {
-      this.#objects.set(key, { line, list: this.#list });
-      this.#changed(key, undefined, line);
-      return;
-    }
-    kept.list = this.#list;
-    if (kept.line === line) return;
-    const before = kept.line;
-    kept.line = line;
-    this.#changed(key, before, line);
+  #keep(key: ObjectKey, line: ObjectLine, object: Kind): void {
+    this.#unmet?.delete(key);
+    const before = this.#objects.get(key);
+    if (before === line) return;
+    this.#objects.set(key, line);
+    this.#changed(key, before, line, object);
   }
 }

@@ -6,7 +6,7 @@
  */
 
 import { ChangeQueue } from '../../base/change-queue.ts';
-import type { Clock } from '../../base/clock.ts';
+import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -28,6 +28,7 @@ import type {
 import { ClusterModel } from './model.ts';
 import { KubernetesNames } from './names.ts';
 import { Publication } from './publication.ts';
+import type { ServiceUnit } from './service-units.ts';
 
 export interface ClusterOptions {
   readonly domain: NameKey;
@@ -76,6 +77,8 @@ export class SnapshotLineError extends Error {
 const REVERSE_ZONES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey];
 /** Characters of a domain that leave room for a namespace and a service. */
 const MAX_DOMAIN_CHARACTERS = 120;
+/** Milliseconds that services wait for endpoints that are listed. */
+const MAX_HOLD = 500;
 
 export class Cluster {
   readonly names: KubernetesNames;
@@ -93,6 +96,9 @@ export class Cluster {
   #hasBeenKnown = false;
   #isIncomplete = false;
   #generation = 0;
+  #endpointsTimer: Timer | undefined;
+  /** Whether services have waited for their endpoints for long enough. */
+  #endpointsOverdue: boolean;
   /** The generation that the zones themselves were made in. */
   #published = 0;
 
@@ -117,13 +123,17 @@ export class Cluster {
       () => this.#settled(),
     );
     const listed = () => this.#queue.schedule();
-    this.services = new ObjectStore((key, _before, after) => this.#serviceChanged(key, after), listed);
+    this.services = new ObjectStore(
+      (key, _before, after, object) => this.#serviceChanged(key, after, object),
+      listed,
+    );
     this.endpoints = new ObjectStore(
-      (_key, before, after) => this.#endpointsChanged(before, after),
+      (_key, before, after, object) => this.#endpointsChanged(before, after, object),
       () => this.#endpointsListed(),
     );
     this.namespaces = new ObjectStore((key, _before, after) => this.#namespaceChanged(key, after), listed);
     this.pods = new ObjectStore((_key, before, after) => this.#podChanged(before, after), listed);
+    this.#endpointsOverdue = !hasEndpoints;
     this.#needed = this.#neededStores(dialect.usesNamespaces, hasEndpoints, pods);
   }
 
@@ -180,11 +190,13 @@ export class Cluster {
 
   /** Publishes all changes at once, instead of within a moment. */
   settle(): void {
+    if (this.#endpointsTimer !== undefined) this.#publishMissing();
     this.#queue.settle();
   }
 
   /** Publishes nothing any more. */
   stop(): void {
+    this.#endpointsTimer?.cancel();
     this.#queue.stop();
   }
 
@@ -232,29 +244,51 @@ export class Cluster {
     return stores;
   }
 
-  #serviceChanged(key: ObjectKey, after: ObjectLine | undefined): void {
+  #serviceChanged(key: ObjectKey, after: ObjectLine | undefined, object: ServiceObject | undefined): void {
     const slash = key.indexOf('/');
-    const unit = this.#model.units.unit(key.slice(0, slash), key.slice(slash + 1));
+    const { namespace, name } = object ?? { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+    const unit = this.#model.units.unit(namespace, name);
     unit.service = after;
-    this.#publication.serviceChanged(unit);
+    if (after !== undefined && object !== undefined) this.#model.recent.keep(after, object);
+    if (!this.#holdsBack(unit)) this.#publication.serviceChanged(unit);
     this.#changed();
   }
 
-  #endpointsChanged(before: ObjectLine | undefined, after: ObjectLine | undefined): void {
+  /**
+   * Whether the names of a service wait for its endpoints, which are under way: else they would be derived twice. A service
+   * without any waits until all are listed, or for a moment.
+   */
+  #holdsBack(unit: ServiceUnit): boolean {
+    if (this.#endpointsOverdue || this.#model.endpointsKnown || unit.endpoints.length > 0) return false;
+    this.#endpointsTimer ??= this.#clock.after(MAX_HOLD, () => this.#releaseServices());
+    return true;
+  }
+
+  #releaseServices(): void {
+    this.#endpointsOverdue = true;
+    this.#publishMissing();
+    this.#queue.schedule();
+  }
+
+  #endpointsChanged(
+    before: ObjectLine | undefined,
+    after: ObjectLine | undefined,
+    object: EndpointsObject | undefined,
+  ): void {
     if (before !== undefined) {
-      const unit = this.#unitOfEndpoints(before);
+      const unit = this.#unitOfEndpoints(readLine<EndpointsObject>(before));
       unit.endpoints = unit.endpoints.toSpliced(unit.endpoints.indexOf(before), 1);
     }
-    if (after !== undefined) {
-      const unit = this.#unitOfEndpoints(after);
-      unit.endpoints = [...unit.endpoints, after];
+    if (after !== undefined && object !== undefined) {
+      const unit = this.#unitOfEndpoints(object);
+      unit.endpoints = unit.endpoints.length === 0 ? [after] : [...unit.endpoints, after];
+      this.#model.recent.keep(after, object);
     }
     this.#changed();
   }
 
   /** The unit of the service that the endpoints belong to; it will be derived anew. */
-  #unitOfEndpoints(line: ObjectLine) {
-    const { namespace, service } = readLine<EndpointsObject>(line);
+  #unitOfEndpoints({ namespace, service }: EndpointsObject): ServiceUnit {
     const unit = this.#model.units.unit(namespace, service);
     this.#publication.serviceChanged(unit);
     return unit;
@@ -263,12 +297,17 @@ export class Cluster {
   #endpointsListed(): void {
     if (!this.#model.endpointsKnown) {
       this.#model.endpointsKnown = true;
-      // Headless services were held back until now.
-      for (const unit of this.#model.units.services()) {
-        if (unit.service !== undefined && unit.standing.length === 0) this.#publication.serviceChanged(unit);
-      }
+      this.#endpointsTimer?.cancel();
+      this.#publishMissing();
     }
     this.#queue.schedule();
+  }
+
+  /** Services that were held back until now: headless ones, and those without endpoints. */
+  #publishMissing(): void {
+    for (const unit of this.#model.units.services()) {
+      if (unit.service !== undefined && unit.standing.length === 0) this.#publication.serviceChanged(unit);
+    }
   }
 
   #namespaceChanged(name: string, after: ObjectLine | undefined): void {
@@ -291,6 +330,7 @@ export class Cluster {
   }
 
   #settled(): void {
+    this.#model.recent.clear();
     const isListed = [...this.#needed.values()].every((store) => store.state === 'listed');
     this.#isKnown = isListed && !this.#isIncomplete;
     const becameKnown = this.#isKnown && !this.#hasBeenKnown;

@@ -16,8 +16,8 @@ import { canonicalAddresses, type Endpoint, endpointsOf, mergeEndpoints } from '
 import { isLabel, nameBelow } from '../names/labels.ts';
 import { PodIndex, type PodMode } from '../names/pods.ts';
 import { ReverseIndex } from '../names/reverse-index.ts';
-import { readLine } from '../objects/object-line.ts';
 import type { EndpointsObject, ServiceObject } from '../objects/objects.ts';
+import { RecentObjects } from '../objects/recent-objects.ts';
 import { type NamespaceUnit, type ServiceUnit, ServiceUnits } from './service-units.ts';
 
 export interface ModelOptions {
@@ -44,6 +44,7 @@ export class ClusterModel implements ClusterDirectory {
   readonly units = new ServiceUnits();
   readonly reverse: ReverseIndex;
   readonly podIndex = new PodIndex();
+  readonly recent = new RecentObjects();
   /** Whether endpoints are known; until then a headless service would have too few of them. */
   endpointsKnown = false;
   #zones: readonly Zone[] = [];
@@ -71,7 +72,7 @@ export class ClusterModel implements ClusterDirectory {
     const parent = this.namespaceName(unit.namespace.name);
     const name = parent && nameBelow(unit.name, parent);
     if (name === undefined) return undefined;
-    const service = readLine<ServiceObject>(unit.service);
+    const service = this.recent.take<ServiceObject>(unit.service);
     const lists = yield* this.#endpointLists(unit);
     const endpoints = mergeEndpoints(lists);
     const keepsEndpoints = unit.kept !== undefined;
@@ -82,7 +83,7 @@ export class ClusterModel implements ClusterDirectory {
   *#endpointLists(unit: ServiceUnit): Steps<readonly (readonly Endpoint[])[]> {
     if (unit.endpoints.length <= MAX_OBJECTS) {
       unit.kept = undefined;
-      return unit.endpoints.map((line) => endpointsOf(readLine<EndpointsObject>(line)));
+      return unit.endpoints.map((line) => endpointsOf(this.recent.take<EndpointsObject>(line)));
     }
     const kept = unit.kept ?? { endpoints: new Map(), nodes: new Map() };
     unit.kept = kept;
@@ -90,7 +91,7 @@ export class ClusterModel implements ClusterDirectory {
     const lists: (readonly Endpoint[])[] = [];
     for (const line of lines) {
       const before = kept.endpoints.get(line);
-      const endpoints = before ?? endpointsOf(readLine<EndpointsObject>(line));
+      const endpoints = before ?? endpointsOf(this.recent.take<EndpointsObject>(line));
       lists.push(endpoints);
       if (before !== undefined) continue;
       kept.endpoints.set(line, endpoints);

@@ -28,6 +28,9 @@ export interface PublicationSettings {
   readonly filteredTypes?: ReadonlySet<number>;
 }
 
+/** How many addresses are published in a step. */
+const ADDRESSES_PER_STEP = 100;
+
 export class Publication {
   readonly #id: PublicationId;
   readonly #model: ClusterModel;
@@ -38,6 +41,8 @@ export class Publication {
   readonly #services = new WorkQueue<ServiceUnit>();
   readonly #namespaces = new WorkQueue<NamespaceUnit>();
   readonly #addresses = new WorkQueue<string>();
+  /** Services whose addresses had no names before. */
+  readonly #named = new WorkQueue<ServiceUnit>();
   /** The service that is published now, in steps. */
   #current: Steps<void> | undefined;
 
@@ -82,7 +87,13 @@ export class Publication {
     }
     const service = this.#services.take();
     if (service !== undefined) {
-      this.#current = this.#workOff(service);
+      this.#current = this.#workOff(service, this.#publishService(service));
+      return this.step();
+    }
+    // Addresses come last: more clients ask for names.
+    const named = this.#named.take();
+    if (named !== undefined) {
+      this.#current = this.#workOff(named, this.#publishAddressesOf(named));
       return this.step();
     }
     const address = this.#addresses.take();
@@ -90,9 +101,9 @@ export class Publication {
     return address !== undefined;
   }
 
-  *#workOff(service: ServiceUnit): Steps<void> {
+  *#workOff(service: ServiceUnit, work: Steps<void>): Steps<void> {
     try {
-      yield* this.#publishService(service);
+      yield* work;
     } catch (error) {
       this.#reportFailure(`${service.namespace.name}/${service.name}`, error);
     }
@@ -166,9 +177,9 @@ export class Publication {
     const isExternal = nodes.length > 0 && view?.service.address.kind === 'externalName';
     if (isExternal) namespace.externalNames.add(unit.name);
     if (wasExternal || isExternal || namespace.live === 0) this.#publishNamespace(namespace);
-    unit.reverse = this.#model.reverse.replace(unit.reverse, reverse, (address) =>
-      this.#addresses.add(address),
-    );
+    const end = view?.name ?? this.#model.options.domain;
+    const changed = (address: string) => this.#addresses.add(address);
+    if (this.#model.reverse.replace(unit, end, reverse, changed)) this.#named.add(unit);
   }
 
   *#publishNodes(unit: ServiceUnit, nodes: readonly ZoneNode[]): Steps<Standing> {
@@ -198,6 +209,17 @@ export class Publication {
   #publish(standing: Standing, nodes: readonly ZoneNode[]): Standing {
     const [domain] = this.#zones;
     return domain === undefined ? NOTHING : this.#publisher.replace(standing, domain.id, nodes);
+  }
+
+  /** The addresses of a service whose first names they are. */
+  *#publishAddressesOf(unit: ServiceUnit): Steps<void> {
+    let count = 0;
+    for (const node of this.#model.reverse.nodesOf(unit)) {
+      const zone = this.#zoneOf(node.name);
+      if (zone !== undefined) this.#publisher.put(zone.id, node);
+      count += 1;
+      if (count % ADDRESSES_PER_STEP === 0) yield;
+    }
   }
 
   #publishAddress(address: string): void {

@@ -5,18 +5,18 @@
  */
 import { NOTHING, type Standing, type StandingNodes } from '../../zone/publish.ts';
 import type { Endpoint } from '../names/endpoints.ts';
-import type { ReverseName } from '../names/reverse-index.ts';
+import { NO_NAMES, type PackedNames, type ReverseOwner } from '../names/reverse-index.ts';
 import type { ObjectLine } from '../objects/object-line.ts';
 
 /** One service, with the objects of its endpoints. Either may be there without the other. */
-export interface ServiceUnit {
+export interface ServiceUnit extends ReverseOwner {
   readonly namespace: NamespaceUnit;
   readonly name: string;
   service: ObjectLine | undefined;
   /** In the order they came in, which means nothing. Replaced whole: a list that grows takes room for more. */
   endpoints: readonly ObjectLine[];
   standing: Standing;
-  reverse: readonly ReverseName[];
+  reverse: PackedNames;
   /** Of a service with many endpoints: what makes a change of one slice cost what the slice is. */
   kept: KeptService | undefined;
 }
@@ -41,7 +41,6 @@ export interface NamespaceUnit {
 }
 
 const NO_LINES: readonly ObjectLine[] = [];
-const NO_NAMES: readonly ReverseName[] = [];
 
 export class ServiceUnits {
   readonly #namespaces = new Map<string, NamespaceUnit>();

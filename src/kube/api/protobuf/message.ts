@@ -187,6 +187,7 @@ function readEntry(cursor: Cursor, { name, kind, keys }: Field, message: Fields)
       continue;
     }
     const end = cursor.readLength();
+    if (number === KEY && keys !== undefined && !hasLength(keys, end - cursor.position)) return;
     const isMessage = number === VALUE && kind === 'quantities';
     const text = isMessage
       ? within(cursor, cursor.position, end, () => readQuantity(cursor))
@@ -200,6 +201,12 @@ function readEntry(cursor: Cursor, { name, kind, keys }: Field, message: Fields)
   const entries = (message[name] ?? Object.create(null)) as { [key: string]: string };
   entries[key] = value;
   message[name] = entries;
+}
+
+/** Whether one of the keys, which are ASCII, has so many octets: those of other lengths need not be read. */
+function hasLength(keys: ReadonlySet<string>, length: number): boolean {
+  for (const key of keys) if (key.length === length) return true;
+  return false;
 }
 
 const QUANTITY: Schema = new Map([[1, { name: 'string', kind: 'text' }]]);

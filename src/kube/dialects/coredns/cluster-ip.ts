@@ -32,12 +32,16 @@ export function* deriveClusterIp(view: ServiceView, clusterIPs: readonly string[
     return [...addressesOnly, ...serviceSets(targets, ports.length * ips.length, ttl)];
   };
   const below = belowService(service.ports.length);
-  const nodes: ZoneNode[] = [{ name, sets: setsFor(service.ports), alias: undefined, below, outcome }];
+  const sets = setsFor(service.ports);
+  const nodes: ZoneNode[] = [{ name, sets, alias: undefined, below, outcome }];
   const groups = groupByPort(service.ports.map((port) => ({ port })));
   nodes.push(...emptyNonTerminals(groups, name, outcome));
   for (const [labels, group] of groups) {
     const portName = nameBelow(labels, name);
-    if (portName !== undefined) nodes.push(portNode(portName, setsFor(group.map(({ port }) => port))));
+    // Of a service with a single port the port has what the service has.
+    const isAll = group.length === service.ports.length;
+    if (portName !== undefined)
+      nodes.push(portNode(portName, isAll ? sets : setsFor(group.map(({ port }) => port))));
   }
   const derived = { nodes, reverse };
   yield* addEndpointNodes(yield* nameEndpoints(view), view, derived);

@@ -89,8 +89,8 @@ export function* addEndpointNodes(
   derived: { readonly nodes: ZoneNode[]; readonly reverse: ReverseName[] },
 ): Steps<void> {
   for (const [index, group] of named.entries()) {
-    const node = nodes.get(group) ?? endpointNode(group, ttl);
-    const names = reverse.get(group) ?? endpointReverse(group);
+    const node = (keepsEndpoints ? nodes.get(group) : undefined) ?? endpointNode(group, ttl);
+    const names = (keepsEndpoints ? reverse.get(group) : undefined) ?? endpointReverse(group);
     if (keepsEndpoints) {
       nodes.set(group, node);
       reverse.set(group, names);
