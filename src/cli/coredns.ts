@@ -51,8 +51,8 @@ export interface ServingSteps {
   adapt(blocks: readonly ServerBlock[]): readonly ServerBlock[];
   /** Whether ports that another process serves are joined. */
   readonly takeover: boolean;
-  /** Called once queries are answered. */
-  serving(server: Server): void;
+  /** Called once queries are answered. @param writeMetrics what `prometheus` of the Corefile shows */
+  serving(server: Server, writeMetrics: () => Promise<string>): void;
   /** Called when the server is about to stop, and when it has stopped. */
   stopping(): Promise<void>;
   stopped(): Promise<void>;
@@ -147,7 +147,7 @@ async function runUntilStopped(
   try {
     if (pidFile !== undefined) writeFileSync(pidFile, `${process.pid}\n`);
     await server.start();
-    steps.serving(server);
+    steps.serving(server, () => metrics.render());
     await autoscaler?.start();
     await stopped;
     await steps.stopping();

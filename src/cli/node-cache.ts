@@ -47,6 +47,7 @@ export async function runNodeCache(words: readonly string[]): Promise<number> {
 
 async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
   const errors = new SetupErrorCounts();
+  let writeMetrics = () => errors.render();
   let server: Server | undefined;
   const corefile = new RenderedCorefile({
     plan,
@@ -63,15 +64,16 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     clock: systemClock,
     log,
   });
-  const http = await openMetrics(plan.metricsAddress, errors, log);
+  const http = await openMetrics(plan.metricsAddress, () => writeMetrics(), log);
   try {
     await corefile.start();
     await network.prepare();
     const { corefile: conf, port, pidFile, isQuiet } = plan;
     const unused = { compat: undefined, metricsCompat: undefined, autoscaler: undefined } as const;
     const command = { kind: 'run', conf, port: String(port), pidFile, isQuiet, ...unused } as const;
-    const onServing = (serving: Server) => {
+    const onServing: ServingSteps['serving'] = (serving, write) => {
       server = serving;
+      writeMetrics = write;
       errors.countInto(serving.engine.metrics);
       network.start();
     };
@@ -87,7 +89,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
  * Rules are removed while DNS is still answered, so that no packet is sent to a closed port. With `-takeover` another process
  * may serve the same addresses: what it needs stays.
  */
-function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: (server: Server) => void): ServingSteps {
+function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: ServingSteps['serving']): ServingSteps {
   const [address = ''] = plan.localAddresses;
   return {
     adapt: adaptBlocks,
@@ -106,12 +108,12 @@ function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: (server: Se
 
 async function openMetrics(
   place: string,
-  errors: SetupErrorCounts,
+  writeMetrics: () => Promise<string>,
   log: Log,
 ): Promise<HttpServer | undefined> {
   const [, host = '', port = ''] = /^(.*):(\d+)$/.exec(place) ?? [];
   const address = host.replace(/^\[(.*)\]$/, '$1');
-  const metrics = async () => ({ status: 200, type: METRICS_TEXT, body: await errors.render() });
+  const metrics = async () => ({ status: 200, type: METRICS_TEXT, body: await writeMetrics() });
   const options = {
     address: address === '' ? undefined : address,
     port: Number(port),

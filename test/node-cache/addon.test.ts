@@ -64,6 +64,7 @@ describeOnNode('the addon nodelocaldns with our image', () => {
       const metrics = await fetch(url);
       expect(metrics).toContain('coredns_nodecache_setup_errors_total{errortype="iptables"} 0');
       expect(metrics).toMatch(/coredns_cache_misses_total\{.*zones="cluster\.local\."/);
+      expect(metrics).toContain('process_resident_memory_bytes ');
     }
     expect(readFileSync(join(folder.path, 'node-cache.pid'), 'utf8').trim()).toMatch(/^\d+$/);
     await until('the table', async () => (await node.nftables()).length === 1);

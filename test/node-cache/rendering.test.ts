@@ -37,6 +37,7 @@ interface RecordedCase {
   readonly env?: Readonly<Record<string, string>>;
   readonly rendered: string | null;
   readonly starts: boolean;
+  readonly log: readonly string[];
   readonly steps?: readonly RecordedStep[];
 }
 
@@ -131,6 +132,61 @@ describe('a template is rendered as by node-cache', () => {
     const { read } = await start(recorded);
     if (RENDERED_OTHERWISE.has(name)) expect(read()).not.toBe(recorded.rendered);
     else expect(read()).toBe(recorded.rendered);
+  });
+});
+
+/** What the original says of a fault that it falls back from, whether it counts it or not. */
+const FAULTS =
+  /Failed to (?:sync kube-dns config|read node-cache coreFile|write config file)|Invalid config:/;
+/** Faults of the recorded cases that are none here: a folder that is not there may come, and only keys in use must be text. */
+const NO_FAULTS: ReadonlySet<string> = new Set([
+  'map-not-utf8',
+  'map-missing-dir',
+  'map-dir-is-file',
+  'run-folder-appears',
+]);
+
+describe('a fault at the start', () => {
+  it.each(rendering.map((recorded) => [recorded.name, recorded] as const))(
+    'is counted in setup_errors_total where the original says one: %s',
+    async (name, recorded) => {
+      await prepare(recorded);
+      const { counts } = await start(recorded);
+      const isFault = recorded.log.some((line) => FAULTS.test(line)) && !NO_FAULTS.has(name);
+      if (name === 'stub-port-0') expect(KNOWN_DIFFERENCES).toHaveProperty(name);
+      else expect(counts.errors > 0).toBe(isFault);
+    },
+  );
+
+  it.each(['template-missing', 'output-folder-missing'])('writes no Corefile: %s', async (name) => {
+    const recorded = cases.find((each) => each.name === name);
+    if (recorded === undefined) throw new Error(`no such case: ${name}`);
+    await prepare(recorded);
+    const { counts, read } = await start(recorded);
+    expect(counts).toEqual({ changes: 0, errors: 1 });
+    expect(read).toThrow('ENOENT');
+  });
+});
+
+describe('the recording', () => {
+  it('is accounted for: each case is rendered, refused, or without a Corefile', () => {
+    const refused = cases.filter(({ args }) => readNodeCacheFlags(args).kind !== 'good');
+    const without = cases.filter(
+      ({ rendered, args }) => rendered === null && readNodeCacheFlags(args).kind === 'good',
+    );
+    expect(cases).toHaveLength(169);
+    expect(rendering.length + refused.length + without.length).toBe(169);
+    expect(without.map(({ name }) => name).toSorted()).toEqual([
+      ...[
+        'flag-klog-flag',
+        'flag-syncinterval-bare',
+        'output-folder-missing',
+        'output-no-conf',
+        'template-missing',
+      ],
+    ]);
+    for (const name of Object.keys(KNOWN_DIFFERENCES))
+      expect(cases.map((recorded) => recorded.name)).toContain(name);
   });
 });
 
