@@ -38,7 +38,7 @@ RUN sed -i '1s|.*|#!/usr/local/bin/node|' dist/portolan.js && \
     cp -R package.json LICENSE dist deploy examples node_modules /image/opt/portolan/ && \
     ln -s /opt/portolan/dist/portolan.js /image/usr/local/bin/portolan && \
     ln -s /opt/portolan/dist/portolan.js /image/usr/sbin/dnsmasq && \
-    for name in kube-dns coredns node-cache dnsmasq-nanny sidecar exechealthz kube2sky cluster-proportional-autoscaler; do \
+    for name in kube-dns coredns node-cache dnsmasq-nanny sidecar exechealthz skydns kube2sky cluster-proportional-autoscaler; do \
       ln -s /opt/portolan/dist/portolan.js "/image/$name"; \
     done
 

@@ -27,7 +27,7 @@ interface Family {
 
 export class PluginMetrics {
   readonly #registry = new Registry();
-  #collect: () => void = () => {};
+  readonly #collects = new Set<() => void>();
 
   /** The family of this name, made at its first use. One without labels is there with 0 from then on. */
   counter(name: string, help: string, labels: readonly string[] = []): CounterOf {
@@ -44,21 +44,22 @@ export class PluginMetrics {
     return known instanceof BulkHistogram ? known : new BulkHistogram(name, help, buckets, this.#registry);
   }
 
-  /** Has something counted elsewhere brought in before metrics are shown. */
-  collectBy(collect: () => void): void {
-    this.#collect = collect;
+  /** Has something counted elsewhere brought in before metrics are shown. @returns what ends it */
+  collectBy(collect: () => void): () => void {
+    this.#collects.add(collect);
+    return () => void this.#collects.delete(collect);
   }
 
   /** All families, for those who show them under other names. */
   async families(): Promise<readonly FamilyValues[]> {
-    this.#collect();
+    for (const collect of this.#collects) collect();
     // What the library says of a family holds more than its types do: the names of a histogram's samples.
     return (await this.#registry.getMetricsAsJSON()) as unknown as readonly FamilyValues[];
   }
 
   /** In the text format of Prometheus. */
   render(): Promise<string> {
-    this.#collect();
+    for (const collect of this.#collects) collect();
     return this.#registry.metrics();
   }
 

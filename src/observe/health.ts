@@ -13,7 +13,13 @@ import { HttpServer } from './http-server.ts';
 import { inSlices } from './slices.ts';
 
 /** Whether queries should be sent here; if not, the reason. */
-export type Readiness = { readonly ready: true } | { readonly ready: false; readonly reason: string };
+export type Readiness =
+  | {
+      readonly ready: true;
+      /** What operators should know nevertheless. */
+      readonly note?: string;
+    }
+  | { readonly ready: false; readonly reason: string };
 
 export interface HealthAnswers {
   readiness(): Readiness;
@@ -96,7 +102,12 @@ function routesOf(answers: HealthAnswers, metricsPath: string, clock: Clock): Ma
 }
 
 function readinessReply(readiness: Readiness): HttpReply {
-  if (readiness.ready) return { status: 200, type: PLAIN_TEXT, body: 'ok\n' };
+  if (readiness.ready)
+    return {
+      status: 200,
+      type: PLAIN_TEXT,
+      body: `ok\n${readiness.note === undefined ? '' : `${readiness.note}\n`}`,
+    };
   return { status: 503, type: PLAIN_TEXT, body: `${readiness.reason}\n` };
 }
 

@@ -5,6 +5,7 @@ import type { ResolverStats } from '../handlers/resolver/resolver.ts';
 import type { WatchState } from '../kube/api/list-watch/state.ts';
 import type { TcpCounts } from '../listen/tcp.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
+import type { EtcdStats } from '../sources/etcd/etcd-source.ts';
 import type { SnapshotStats } from '../sources/snapshot/snapshot-keeper.ts';
 import type { QueryCounts } from '../table/counter-sums.ts';
 import type { TableStatistics } from '../table/writer.ts';
@@ -17,6 +18,8 @@ export interface Stats {
   /** Milliseconds since the data was last known to be current; undefined until everything was listed. */
   readonly dataAge: number | undefined;
   readonly watches: readonly WatchStats[];
+  /** Of zones from an etcd; undefined: there are none. */
+  readonly etcd: EtcdStats | undefined;
   readonly resolver: ResolverStats;
   /** Undefined until the sockets are open. */
   readonly udp: UdpCounts | undefined;

@@ -6,6 +6,7 @@
  * that is taken over.
  */
 import { networkInterfaces } from 'node:os';
+import { formatElapsed } from '../base/duration.ts';
 import type { Client } from '../chain/query.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { Engine } from '../engine/engine.ts';
@@ -122,8 +123,11 @@ export class Server {
     const { isKnown } = this.#objects ?? { isKnown: true };
     const udp = this.#listeners?.udp();
     const readiness = judgeReadiness(this.#state, isKnown, this.#objects?.status(), udp);
-    if (readiness.ready && this.#engine.etcd?.isKnown === false)
-      return { ready: false, reason: 'etcd: not read yet' };
+    const { etcd } = this.#engine;
+    if (readiness.ready && etcd?.isKnown === false) return { ready: false, reason: 'etcd: not read yet' };
+    const age = etcd?.stats().age ?? 0;
+    if (readiness.ready && age > 0)
+      return { ready: true, note: `etcd: not followed for ${formatElapsed(age)}` };
     if (!readiness.ready || this.#frontEnd.isSettled) return readiness;
     return { ready: false, reason: 'configmaps: not read yet' };
   }
@@ -131,18 +135,20 @@ export class Server {
   stats(): Stats {
     const { config, watches } = this.#frontEnd.stats();
     const objects = this.#objects?.stats();
+    const etcd = this.#engine.etcd?.stats();
     return {
       ready: this.readiness().ready,
       queries: this.#engine.countQueries(),
       table: this.#engine.table.statistics(),
       dataAge: objects?.dataAge,
+      etcd,
       watches: [...(objects?.watches ?? []), ...watches],
       resolver: this.#engine.resolver.stats(),
       udp: this.#listeners?.udp(),
       tcp: this.#listeners?.tcp(),
       httpDrops: this.#health?.drops ?? NO_DROPS,
       queryLog: { dropped: this.#queryLog.dropped, failures: this.#queryLog.failures },
-      snapshot: objects?.snapshot,
+      snapshot: objects?.snapshot ?? etcd?.snapshot,
       manifests: objects?.manifests,
       config,
     };

@@ -43,6 +43,15 @@ describe('portolan manifests', () => {
     expect(output + coredns.output).not.toMatch(/cluster\.local|10\.96\.0\.10/);
   });
 
+  it('fills in the images of parts, and leaves those of others', async () => {
+    const image = 'registry.example:5000/dns/portolan:9.9.9';
+    const { output } = await run('--layout=skydns', '--image', image, '--domain=k8s.example');
+    const images = [...output.matchAll(/image: (\S+)/g)].map(([, each]) => each);
+    const part = 'registry.example:5000/dns/portolan-exechealthz:9.9.9';
+    expect(images).toEqual([expect.stringMatching(/^quay\.io\/coreos\/etcd:/), image, image, part]);
+    expect(output).not.toContain('cluster.local');
+  });
+
   it('prints the same each time, with its own flags in the first line', async () => {
     const [first, second] = [await run(), await run()];
     expect(first.output).toBe(second.output);

@@ -4,68 +4,13 @@
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { makeQuery } from '../../src/chain/testing/ask.ts';
-import { makeQuery as makeHandlerQuery } from '../../src/chain/testing/queries.ts';
-import { compileView } from '../../src/engine/view.ts';
-import { EtcdPlugin } from '../../src/handlers/etcd/etcd-plugin.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
-import type { SnapshotSettings } from '../../src/sources/snapshot/snapshot-keeper.ts';
-import { TableReader } from '../../src/table/reader.ts';
-import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS } from '../../src/table/types.ts';
-import { TableWriter } from '../../src/table/writer.ts';
-import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
-import { rcodeName } from '../../src/wire/mnemonics.ts';
-import { parseName, toKey } from '../../src/wire/name.ts';
 import { RCODE } from '../../src/wire/types.ts';
 import { describeWithTool } from '../support/tools.ts';
-import { type EtcdCluster, startEtcd } from './etcd-server.ts';
-
-const ZONE = toKey(parseName('skydns.test.'));
-const PLAN = { recursionAvailable: false, rotatesAddresses: false, identity: undefined, cluster: undefined };
-
-function follow(etcd: EtcdCluster, snapshot?: SnapshotSettings) {
-  const table = new TableWriter({ readers: 1 });
-  const options = {
-    ...{ zones: [ZONE], etcd: etcd.settings, path: 'skydns', minLease: 30, maxLease: 86_400 },
-    ...{ fallthrough: [], aliasesBesideText: true, snapshot },
-  };
-  const lookUp = () => ({ kind: 'refused' }) as const;
-  const plugin = new EtcdPlugin(options, { table, clock: systemClock, log: silentLog, lookUp });
-  table.changeView(DEFAULT_VIEW, compileView([plugin.handler], PLAN));
-  const reader = new TableReader(table.memory, 0);
-  let ended: Promise<void> | undefined;
-  const end = () => {
-    table.changeView(DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS);
-    ended ??= plugin.stop();
-    return ended;
-  };
-  onTestFinished(end);
-  void plugin.start();
-  /** The address of a name; undefined: the table has none. */
-  const ask = (name: string): string | undefined => {
-    const reply = askTable(name);
-    const data = reply?.answers[0]?.data;
-    return data?.kind === 'A' ? data.address : undefined;
-  };
-  const askTable = (name: string) => {
-    const packet = new Uint8Array(1_500);
-    const query = encodeMessage(makeQuery(name, 'A'));
-    packet.set(query);
-    reader.enter();
-    const length = reader.answer(packet, 0, query.length, packet.length, 'udp', DEFAULT_VIEW);
-    reader.leave();
-    return length > 0 ? decodeMessage(packet.slice(0, length)) : undefined;
-  };
-  /** The code that the handler answers a name with. */
-  const askHandler = async (name: string): Promise<string> => {
-    const answer = await plugin.handler.handle(makeHandlerQuery(name), () => ({ kind: 'refused' }));
-    return answer.kind === 'message' ? rcodeName(answer.rcode) : answer.kind;
-  };
-  return { plugin, ask, askTable, askHandler, end };
-}
+import { startEtcd } from './etcd-server.ts';
+import { follow } from './followed.ts';
 
 describeWithTool(['etcd', 'etcdctl'], 'names of an etcd in trouble', () => {
   it('are answered all the time, and are current afterwards', async () => {
@@ -161,18 +106,22 @@ describeWithTool(['etcd', 'etcdctl'], 'names of an etcd in trouble', () => {
     const snapshot = { file: `${folder.path}/names`, maxAge: 60_000, maxAgeName: 'snapshot' };
     await etcd.control('put', '/skydns/test/skydns/a', '{"host":"10.0.0.1"}');
     await etcd.control('put', '/skydns/test/skydns/b', 'broken');
-    const before = follow(etcd, snapshot);
+    const before = follow(etcd, { snapshot });
     await waitUntil('the keys are read', () => before.plugin.stats().age === 0);
     await before.end();
     await etcd.first.kill();
-    const { plugin, ask, askTable, askHandler } = follow(etcd, snapshot);
+    const { plugin, metrics, ask, askTable, askHandler } = follow(etcd, { snapshot });
     await waitUntil('the name is answered', () => ask('a.skydns.test.') === '10.0.0.1');
     expect(plugin.isReady()).toBe(true);
     expect(plugin.stats()).toMatchObject({ keys: 2, badKeys: 1, reads: 0 });
     expect(plugin.stats().age).toBeGreaterThan(0);
+    const shown = await metrics.render();
+    const labels = 'server="dns://:53",zones="skydns.test."';
+    expect(shown).toContain(`portolan_etcd_keys{${labels},state="bad"} 1`);
+    expect(shown).toMatch(/^portolan_etcd_data_age_seconds\{.*\} [^0]/m);
     // A name that it does not have may have come since.
     expect(askTable('new.skydns.test.')).toBeUndefined();
-    expect(await askHandler('new.skydns.test.')).toBe('SERVFAIL');
+    expect(await askHandler('new.skydns.test.')).toEqual(['message', String(RCODE.SERVFAIL)]);
     await etcd.first.start();
     await waitUntil('etcd is followed', () => plugin.stats().age === 0);
     expect(askTable('new.skydns.test.')?.header.rcode).toBe(RCODE.NXDOMAIN);

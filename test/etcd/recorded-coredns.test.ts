@@ -8,6 +8,7 @@ import { silentLog } from '../../src/base/log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { Answer } from '../../src/chain/answer.ts';
 import type { Chain } from '../../src/chain/handler.ts';
+import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { Query } from '../../src/chain/query.ts';
 import { replyOf } from '../../src/chain/response.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
@@ -74,7 +75,10 @@ class Server {
     const dependencies = { table: this.#table, clock: systemClock, log: silentLog };
     const lookUp: Chain = (query) => this.#plugin.handler.handle(query, forward);
     this.#behind = options.fallthrough === undefined ? refuse : forward;
-    this.#plugin = new EtcdPlugin(whole, { ...dependencies, lookUp });
+    this.#plugin = new EtcdPlugin(whole, {
+      ...{ ...dependencies, lookUp },
+      ...{ server: 'dns://:53', metrics: new PluginMetrics() },
+    });
     const { handler } = this.#plugin;
     const plan = {
       recursionAvailable: false,

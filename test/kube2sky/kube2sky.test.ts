@@ -4,10 +4,13 @@
 import { afterEach, describe, expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { askShort } from '../../src/chain/testing/ask.ts';
+import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
 import { EtcdV2Client } from '../../src/sources/etcd/client/v2-client.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
+import { findUnused, readRules, userOf } from '../api-server/rbac.ts';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
 import { endAllPrograms, type Program, runPortolan } from '../support/portolan.ts';
 import { itWithTool } from '../support/tools.ts';
@@ -197,5 +200,36 @@ describe('beside etcd', () => {
     await program.heard('etcd is written to again');
     await etcd.first.kill();
     expect(await program.exit).toEqual({ code: 1, signal: null });
+  });
+
+  itWithTool('etcd', 'needs the rights that deploy/skydns gives it, and no others', async () => {
+    const etcd = await startEtcd({ v2: true });
+    const account = { namespace: 'kube-system', name: 'kube-dns' };
+    const rules = readRules(
+      readKustomization('deploy/skydns').map(({ text }) => text),
+      account,
+    );
+    const user = userOf(account);
+    const double = await ApiServerDouble.start({
+      access: { tokens: { secret: user }, rules: { [user]: rules } },
+      objects: OBJECTS,
+      // Credentials are sent over TLS only.
+      tls: 'server',
+    });
+    onTestFinished(() => double.stop());
+    const kubeconfig = {
+      'current-context': 'a',
+      clusters: [{ name: 'a', cluster: { server: double.url, 'insecure-skip-tls-verify': true } }],
+      users: [{ name: 'a', user: { token: 'secret' } }],
+      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    };
+    const folder = await makeTemporaryFolder(onTestFinished);
+    const path = await folder.write('kubeconfig', JSON.stringify(kubeconfig));
+    runPortolan(['kube2sky', `-etcd-server=${etcd.first.url}`, `-kubecfg-file=${path}`, '-healthz-port=0']);
+    await expect.poll(() => storedByVersion2(etcd), PATIENT).toEqual(EXPECTED);
+    // These are for API servers without EndpointSlices.
+    const unused = () => findUnused(rules, double.requests);
+    await expect.poll(unused, PATIENT).toEqual(['list endpoints', 'watch endpoints']);
+    expect(double.requests.filter(({ status }) => status === 403)).toEqual([]);
   });
 });

@@ -16,6 +16,7 @@ export const LAYOUT_FOLDERS = {
   'node-local-cilium': 'deploy/node-local-cilium',
   'node-local-service': 'deploy/node-local-service',
   autoscaler: 'deploy/autoscaler',
+  skydns: 'deploy/skydns',
 } as const;
 export type Layout = keyof typeof LAYOUT_FOLDERS;
 
@@ -28,6 +29,7 @@ const LAYOUTS = [
   'node-local-cilium',
   'node-local-service',
   'autoscaler',
+  'skydns',
 ] as const satisfies readonly Layout[];
 
 /** The program whose manifests are kept to in names, labels, ports and probes. */
@@ -63,7 +65,7 @@ export const MANIFESTS_FLAGS = [
     valueName: 'layout',
     value: { kind: 'choice', choices: LAYOUTS },
     defaultNote: 'one; coredns with --like=coredns',
-    help: 'the DNS of a cluster in one container, or in three as in kube-dns, or as CoreDNS; a cache on every node; or what scales DNS',
+    help: 'the DNS of a cluster in one container, or in three as in kube-dns, or as CoreDNS, or as SkyDNS; a cache on every node; or what scales DNS',
   },
   {
     name: 'like',

@@ -4,6 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { EtcdSource, type EtcdStats } from '../../sources/etcd/etcd-source.ts';
 import { makeCoreDnsRules } from '../../sources/etcd/rules/rules.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -11,6 +12,7 @@ import { isWithin, joinName } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { Zone } from '../../zone/zone.ts';
 import { createEtcdHandler } from './etcd.ts';
+import { showEtcdStats } from './etcd-metrics.ts';
 import type { EtcdOptions } from './options.ts';
 
 export interface EtcdContext {
@@ -19,6 +21,9 @@ export interface EtcdContext {
   readonly log: Log;
   /** Answers names outside the zones: all blocks of the listeners that a query came to. */
   readonly lookUp: Chain;
+  /** Where its block is reached first. */
+  readonly server: string;
+  readonly metrics: PluginMetrics;
 }
 
 /** Seconds. */
@@ -28,8 +33,9 @@ export class EtcdPlugin {
   readonly handler: Handler;
   readonly #source: EtcdSource;
   readonly #table: TableWriter;
+  readonly #hideStats: () => void;
 
-  constructor(options: EtcdOptions, { table, clock, log, lookUp }: EtcdContext) {
+  constructor(options: EtcdOptions, { table, clock, log, lookUp, server, metrics }: EtcdContext) {
     const { etcd, path, zones, fallthrough, snapshot } = options;
     this.#table = table;
     this.#source = new EtcdSource(
@@ -44,6 +50,7 @@ export class EtcdPlugin {
       },
       { table, clock, log },
     );
+    this.#hideStats = showEtcdStats(metrics, { server, zones: zones.join(' ') }, () => this.stats());
     this.handler = createEtcdHandler({
       source: this.#source,
       zones: new Set(zones),
@@ -67,6 +74,7 @@ export class EtcdPlugin {
   }
 
   async stop(): Promise<void> {
+    this.#hideStats();
     await this.#source.stop();
     const steps = this.#table.dropPublication(this.#source.publication);
     while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));

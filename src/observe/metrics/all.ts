@@ -3,6 +3,7 @@
  */
 import { CLUSTER_METRICS } from './cluster.ts';
 import { CONFIG_METRICS } from './config.ts';
+import { ETCD_METRICS } from './etcd.ts';
 import { FILE_METRICS } from './files.ts';
 import type { HistogramMetric, Metric } from './metric.ts';
 import { PROCESS_METRICS } from './process.ts';
@@ -16,6 +17,7 @@ export const METRICS: readonly Metric[] = [
   ...TABLE_METRICS,
   ...RESOLVER_METRICS,
   ...CLUSTER_METRICS,
+  ...ETCD_METRICS,
   ...SOCKET_METRICS,
   ...FILE_METRICS,
   ...CONFIG_METRICS,

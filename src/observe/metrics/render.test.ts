@@ -66,6 +66,7 @@ const bare: Stats = {
   },
   dataAge: undefined,
   watches: [],
+  etcd: undefined,
   udp: undefined,
   tcp: undefined,
   httpDrops: NO_DROPS,

@@ -57,7 +57,8 @@ function adapt(document: Document, choices: Choices): void {
   const containers = document.getIn(path);
   if (!isSeq(containers)) return;
   for (const at of containers.items.keys()) {
-    document.setIn([...path, at, 'image'], choices.image);
+    const image = document.getIn([...path, at, 'image']);
+    document.setIn([...path, at, 'image'], chooseImage(String(image), choices.image));
     replaceInValues(document.getIn([...path, at, 'args']), choices);
   }
 }
@@ -72,6 +73,16 @@ function nameScaled(document: Document, { scaled = DEFAULT_SCALED }: Choices): v
   for (const at of rules.items.keys())
     if (document.getIn(['rules', at, 'resources', 0]) === 'deployments/scale')
       document.setIn(['rules', at, 'resourceNames', 0], scaled);
+}
+
+/** Ours, or the one of a part that is built beside it; what others made stays as it is. */
+function chooseImage(shipped: string, chosen: string): string {
+  const part = /^portolan(-[a-z0-9-]+)?:/.exec(shipped);
+  if (part === null) return shipped;
+  const [, name = ''] = part;
+  // What a digest names is one image.
+  if (name !== '' && chosen.includes('@')) return shipped;
+  return chosen.replace(/(:[^:/]*)?$/, (tag) => `${name}${tag}`);
 }
 
 /** Arguments of a container, and texts of a ConfigMap. */

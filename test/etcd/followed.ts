@@ -1,0 +1,76 @@
+/**
+ * The plugin `etcd` of a Corefile with a table, beside a real etcd: asked through the table as readers ask it, and by its handler.
+ */
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import type { Chain } from '../../src/chain/handler.ts';
+import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
+import { makeQuery } from '../../src/chain/testing/ask.ts';
+import { makeQuery as makeHandlerQuery, told } from '../../src/chain/testing/queries.ts';
+import { compileView } from '../../src/engine/view.ts';
+import { EtcdPlugin } from '../../src/handlers/etcd/etcd-plugin.ts';
+import type { SnapshotSettings } from '../../src/sources/snapshot/snapshot-keeper.ts';
+import { TableReader } from '../../src/table/reader.ts';
+import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS } from '../../src/table/types.ts';
+import { TableWriter } from '../../src/table/writer.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { parseName, toKey } from '../../src/wire/name.ts';
+import type { Message } from '../../src/wire/types.ts';
+import type { EtcdCluster } from './etcd-server.ts';
+
+export interface FollowOptions {
+  /** Default: `skydns.test`. */
+  readonly zone?: string;
+  readonly snapshot?: SnapshotSettings;
+  /** Answers names outside. Default: REFUSED. */
+  readonly lookUp?: Chain;
+}
+
+const PLAN = { recursionAvailable: false, rotatesAddresses: false, identity: undefined, cluster: undefined };
+
+/** Starts the plugin. It ends with the test, or by `end`. */
+export function follow(etcd: EtcdCluster, options: FollowOptions = {}) {
+  const { zone = 'skydns.test.', snapshot, lookUp = () => ({ kind: 'refused' }) as const } = options;
+  const table = new TableWriter({ readers: 1 });
+  const settings = {
+    ...{ zones: [toKey(parseName(zone))], etcd: etcd.settings, path: 'skydns', minLease: 30 },
+    ...{ maxLease: 86_400, fallthrough: [], aliasesBesideText: true, snapshot },
+  };
+  const metrics = new PluginMetrics();
+  const plugin = new EtcdPlugin(settings, {
+    ...{ table, clock: systemClock, log: silentLog, lookUp },
+    ...{ server: 'dns://:53', metrics },
+  });
+  table.changeView(DEFAULT_VIEW, compileView([plugin.handler], PLAN));
+  const reader = new TableReader(table.memory, 0);
+  let ended: Promise<void> | undefined;
+  const end = () => {
+    table.changeView(DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS);
+    ended ??= plugin.stop();
+    return ended;
+  };
+  onTestFinished(end);
+  void plugin.start();
+  /** The response of the table; undefined: it leaves the question to the handler. */
+  const askTable = (name: string, type: 'A' | 'AAAA' | 'SRV' | 'TXT' = 'A'): Message | undefined => {
+    const packet = new Uint8Array(1_500);
+    const query = encodeMessage(makeQuery(name, type));
+    packet.set(query);
+    reader.enter();
+    const length = reader.answer(packet, 0, query.length, packet.length, 'udp', DEFAULT_VIEW);
+    reader.leave();
+    return length > 0 ? decodeMessage(packet.slice(0, length)) : undefined;
+  };
+  /** The address of a name; undefined: the table has none. */
+  const ask = (name: string): string | undefined => {
+    const data = askTable(name)?.answers[0]?.data;
+    return data?.kind === 'A' ? data.address : undefined;
+  };
+  /** What the handler answers, in short. */
+  const askHandler = async (name: string, type = 'A'): Promise<readonly string[]> => {
+    const answer = await plugin.handler.handle(makeHandlerQuery(name, type), () => ({ kind: 'refused' }));
+    return answer.kind === 'message' ? ['message', String(answer.rcode)] : told(answer);
+  };
+  return { plugin, metrics, ask, askTable, askHandler, end };
+}
