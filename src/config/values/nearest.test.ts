@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
+import { WorkCounter } from '../../../test/support/work-counter.ts';
 import { findNearest } from './nearest.ts';
 
 const flags = ['--domain', '--dns-port', '--manifests', '--ttl', '--log-level', '--log-format'].map((flag) =>
@@ -14,6 +15,16 @@ it.each([
   ['log-fromat', 'log-format'],
 ])('%s was meant to be %s', (word, meant) => {
   expect(findNearest(word, flags)).toBe(meant);
+});
+
+it('a word much longer than all of them is compared with none', () => {
+  // A name of 64 KiB in a file of dnsmasq: it took seconds.
+  const counter = new WorkCounter();
+  onTestFinished(() => counter.stop());
+  const known = Array.from({ length: 300 }, (_, index) => `option-${index}`);
+  const work = counter.count(() => expect(findNearest('x'.repeat(65_536), known)).toBeUndefined());
+  expect(work).toBeGreaterThan(300);
+  expect(work).toBeLessThan(3_000);
 });
 
 it.each(['upstream', 'x', 'cache-size'])('%s is near to none', (word) => {

@@ -2,20 +2,34 @@
  * The known word that an unknown one was meant to be.
  */
 
+/** Changes, as a part of the longer word, up to which two words are near. */
+const MAX_CHANGED_PART = 0.4;
+
 /**
+ * Looks closely only at candidates of about the word's length, so that a word of any length costs little.
+ *
  * @returns the candidate that the fewest changes of one character lead to, if they are few for a word of that length
  */
 export function findNearest(word: string, candidates: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   let fewest = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
+    if (!isPartOf(word, candidate) && !isOfLikeLength(word, candidate)) continue;
     const distance = isPartOf(word, candidate) ? 1 : countChanges(word, candidate);
     if (distance < fewest) {
       fewest = distance;
       nearest = candidate;
     }
   }
-  return nearest !== undefined && fewest <= Math.max(word.length, nearest.length) * 0.4 ? nearest : undefined;
+  return nearest !== undefined && fewest <= maxChanges(word, nearest) ? nearest : undefined;
+}
+
+const maxChanges = (word: string, candidate: string): number =>
+  Math.max(word.length, candidate.length) * MAX_CHANGED_PART;
+
+/** Each character that one word has more than the other is a change. */
+function isOfLikeLength(word: string, candidate: string): boolean {
+  return Math.abs(word.length - candidate.length) <= maxChanges(word, candidate);
 }
 
 /** A word cut short or written without its prefix (`port` for `dns-port`) is near, however long the rest is. */
