@@ -107,6 +107,7 @@ class DatagramListener implements UdpListener {
       denied: 0,
       limited: 0,
       shed: 0,
+      floods: 0,
     };
     const slow = {
       asked: this.#asked,

@@ -57,7 +57,7 @@ it('a batch', async () => {
     ring: makeQuestionRing(4096),
   };
   Atomics.store(new Int32Array(data.orders), 0, ORDER.STOP);
-  const messages = { wake: () => {}, reportFault: () => {}, receivePolicy: () => undefined };
+  const messages = { reportFault: () => {}, reportFlood: () => {}, receivePolicy: () => undefined };
   new ReaderLoop(data, answers, messages, answers.clock).run();
   await answered;
   expect(answers.told).toEqual(['enter', 1_000, 'leave', 7]);

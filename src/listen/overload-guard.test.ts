@@ -3,11 +3,15 @@ import { encodeSocketAddress } from '../socket/addresses.ts';
 import { BATCH_PACKETS } from '../socket/batch.ts';
 import { OverloadGuard } from './overload-guard.ts';
 
+/** A socket with nobody limited, as where the kernel has no filters. */
+const guarding = (isFillingUp: () => boolean) =>
+  new OverloadGuard({ isFillingUp, limit: () => false, onLimited: () => {} });
+
 const clientOf = (address: string, port: number) => encodeSocketAddress({ address, port });
 
 /** Whether each of a full batch is answered: all of one client, but every eighth of others. */
 function takeBatch(guard: OverloadGuard, flooder: string, others: readonly string[]) {
-  guard.beginBatch(BATCH_PACKETS);
+  guard.beginBatch(BATCH_PACKETS, 0);
   const answered = { flooder: 0, others: 0 };
   for (let packet = 0; packet < BATCH_PACKETS; packet++) {
     const other = packet % 8 === 7 ? others[packet >> 3] : undefined;
@@ -22,14 +26,14 @@ describe.each([
   ['IPv6', 'fd00::66', Array.from({ length: 8 }, (_, index) => `fd00::1:${index + 1}`)],
 ])('a flood by %s', (_family, flooder, others) => {
   it('is answered while the receive buffer is not filling up', () => {
-    const guard = new OverloadGuard(() => false);
+    const guard = guarding(() => false);
     for (let batch = 0; batch < 20; batch++)
       expect(takeBatch(guard, flooder, others)).toEqual({ flooder: 56, others: 8 });
   });
 
   it('gets a few answers in each batch while it is, and others get all of theirs', () => {
     let isFillingUp = true;
-    const guard = new OverloadGuard(() => isFillingUp);
+    const guard = guarding(() => isFillingUp);
     for (let batch = 0; batch < 20; batch++) {
       const answered = takeBatch(guard, flooder, others);
       expect(answered.flooder).toBeLessThanOrEqual(4);
@@ -41,9 +45,9 @@ describe.each([
   });
 
   it('is over when a batch is not full', () => {
-    const guard = new OverloadGuard(() => true);
+    const guard = guarding(() => true);
     for (let batch = 0; batch < 8; batch++) takeBatch(guard, flooder, others);
-    guard.beginBatch(BATCH_PACKETS - 1);
+    guard.beginBatch(BATCH_PACKETS - 1, 0);
     for (let packet = 0; packet < BATCH_PACKETS - 1; packet++)
       expect(guard.admits(clientOf(flooder, 1024), 0)).toBe(true);
   });

@@ -3,45 +3,87 @@
  * kernel drops any, since the kernel does not ask whose they are.
  *
  * While the receive buffer is filling up, each batch has room for a few packets of a client. A packet that is dropped costs
- * a fifth of one that is answered, so the buffer is soon empty. A client that asks no more than others notices nothing.
+ * a fifth of one that is answered, so the buffer is soon empty. A client that asks no more than others notices nothing. Where that is
+ * not enough, the kernel is told to drop most packets of the client.
  */
 import { randomInt } from 'node:crypto';
 import { BATCH_PACKETS } from '../socket/batch.ts';
+import type { LimitedClient } from '../socket/client-filter.ts';
+import { FloodLimiter } from './flood-limiter.ts';
 
 /** Packets of one client that are answered in a batch. */
 const MAX_PER_CLIENT = 4;
+/** Packets of one client that are a large part of a batch. */
+const LARGE_PART = BATCH_PACKETS / 4;
 const CLIENT_GROUPS = 1024;
 const AF_INET = 2;
 
+/** The socket that is guarded. */
+export interface GuardedSocket {
+  /** Looks at its receive buffer. */
+  readonly isFillingUp: () => boolean;
+  /** Has the kernel limit these clients and no others. @returns false if it cannot */
+  readonly limit: (clients: readonly LimitedClient[]) => boolean;
+  /** A client is limited now to one packet in `share`. `client`: where its socket address begins. */
+  readonly onLimited: (octets: Uint8Array, client: number, share: number) => void;
+}
+
 export class OverloadGuard {
   readonly #isFillingUp: () => boolean;
+  readonly #limiter: FloodLimiter;
   /** With a known seed a client could choose an address of another client's group. */
   readonly #seed = randomInt(2 ** 31);
   /** Packets of this batch by group of clients. */
   readonly #taken = new Uint8Array(CLIENT_GROUPS);
   #isOverloaded = false;
+  #groupsInBatch = 0;
+  #now = 0;
 
-  /** @param isFillingUp looks at the receive buffer of the socket */
-  constructor(isFillingUp: () => boolean) {
+  constructor({ isFillingUp, limit, onLimited }: GuardedSocket) {
     this.#isFillingUp = isFillingUp;
+    this.#limiter = new FloodLimiter({ groups: CLIENT_GROUPS, limit, onLimited });
+  }
+
+  /** Whether a client is limited, so that `review` is to be called while nothing comes too. */
+  get isLimiting(): boolean {
+    return this.#limiter.isLimiting;
+  }
+
+  /** Lets go of clients that flood no more. */
+  review(now: number): void {
+    this.#limiter.review(now);
+  }
+
+  /** Lets go of all clients. */
+  end(): void {
+    this.#limiter.end();
   }
 
   /** @param packets received now; fewer than there is room for: nothing waits */
-  beginBatch(packets: number): void {
+  beginBatch(packets: number, now: number): void {
+    this.#now = now;
+    if (this.#limiter.isLimiting) this.#limiter.review(now);
     if (packets < BATCH_PACKETS) {
       this.#isOverloaded = false;
       return;
     }
     this.#isOverloaded = this.#isFillingUp();
-    if (this.#isOverloaded) this.#taken.fill(0);
+    if (!this.#isOverloaded) return;
+    this.#taken.fill(0);
+    this.#groupsInBatch = 0;
   }
 
   /** @param client where its socket address begins */
   admits(octets: Uint8Array, client: number): boolean {
-    if (!this.#isOverloaded) return true;
+    const isLimiting = this.#limiter.isLimiting;
+    if (!this.#isOverloaded && !isLimiting) return true;
     const group = this.#groupOf(octets, client);
+    if (isLimiting) this.#limiter.count(group);
+    if (!this.#isOverloaded) return true;
     const taken = this.#taken[group] ?? 0;
     this.#taken[group] = taken + 1;
+    if (taken === 0 && ++this.#groupsInBatch === 2) this.#limiter.noteOthers(this.#now);
+    if (taken === LARGE_PART) this.#limiter.strike(this.#now, group, octets, client);
     return taken < MAX_PER_CLIENT;
   }
 

@@ -15,6 +15,7 @@ const FIELDS = [
     'denied',
     'limited',
     'shed',
+    'floods',
   ],
 ] as const;
 
@@ -25,7 +26,7 @@ type Field = (typeof FIELDS)[number];
  * faults: queries whose answering failed by a defect of ours. refused: answers that the kernel would not send. blocked:
  * answers dropped since the send buffer was full. receiveErrors: receive calls that failed. denied: queries of clients that
  * may not ask. limited: queries and responses beyond a rate. shed: packets of clients that sent most of them, dropped while a receive
- * buffer was filling up.
+ * buffer was filling up. floods: times that the kernel was told to let only a part of a client's packets through.
  */
 export type ReaderCounts = Readonly<Record<Field, number>>;
 

@@ -7,7 +7,9 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ReaderPathData } from '../forward/reader-path/owner.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
+import { decodeSocketAddress } from '../socket/addresses.ts';
 import { PacketBatch } from '../socket/batch.ts';
+import { limitClients } from '../socket/client-filter.ts';
 import { EINTR, MSG_DONTWAIT, MSG_WAITFORONE } from '../socket/linux.ts';
 import { Readiness } from '../socket/readiness.ts';
 import { isFillingUp } from '../socket/udp-socket.ts';
@@ -68,6 +70,8 @@ export interface ReaderMessages {
   reportFault(error: unknown): void;
   /** What the main thread has posted last of what may be forwarded, if it is new. */
   receivePolicy(): ReaderPolicy | undefined;
+  /** A client floods, so that the kernel lets only one in `share` of its packets through. */
+  reportFlood(client: string, share: number): void;
 }
 
 const MAX_FAULTS_REPORTED = 10;
@@ -113,7 +117,7 @@ export class ReaderLoop {
     this.#readiness = new Readiness(data.sockets);
     this.#sockets = data.sockets;
     this.#groups = data.groups;
-    this.#guards = data.sockets.map((fd) => new OverloadGuard(() => isFillingUp(fd)));
+    this.#guards = data.sockets.map((fd) => this.#makeGuard(fd));
     this.#questions = new QuestionProducer(data.ring);
     this.#events = data.events === undefined ? undefined : new QueryEventWriter(data.events);
     const { buffer, byteOffset, byteLength } = this.#batch.octets;
@@ -124,6 +128,17 @@ export class ReaderLoop {
     this.#rules = data.clientRules && new ClientRuleChecker(data.clientRules);
     this.#forwarding = this.#makeForwarding(data, answers);
     this.#steering = data.steering && new ReaderSteering(data.steering, data.sockets);
+  }
+
+  #makeGuard(fd: number): OverloadGuard {
+    return new OverloadGuard({
+      isFillingUp: () => isFillingUp(fd),
+      limit: (clients) => limitClients(fd, clients),
+      onLimited: (octets, client, share) => {
+        this.#count(COUNTER.floods, 1);
+        this.#messages.reportFlood(decodeSocketAddress(octets, client).address, share);
+      },
+    });
   }
 
   #makeForwarding(
@@ -155,8 +170,15 @@ export class ReaderLoop {
       const isQuiet = !(forwarding === undefined ? serve() : this.#serveForwarding(forwarding, serve));
       if (order === ORDER.DRAIN && isQuiet && forwarding?.isBusy !== true) break;
       order = Atomics.load(this.#orders, 0);
+      this.#reviewLimits();
     }
+    for (const guard of this.#guards) guard.end();
     forwarding?.close();
+  }
+
+  /** A client that is limited may be the only one that asks, and be silent now. */
+  #reviewLimits(): void {
+    for (const guard of this.#guards) if (guard.isLimiting) guard.review(this.#clock.monotonic());
   }
 
   /** As long as no reply is expected from upstream, the sockets of clients are all there is to wait for. */
@@ -213,7 +235,7 @@ export class ReaderLoop {
     this.#rules?.setTime();
     this.#forwarding?.begin(came, events !== undefined);
     this.#steering?.note(received, came);
-    this.#guards[socket]?.beginBatch(received);
+    this.#guards[socket]?.beginBatch(received, came);
     for (let index = 0; index < received; index++) this.#answerPacket(socket, index, events);
     this.#batch.send(fd);
     this.#forwarding?.end();

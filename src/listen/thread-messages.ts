@@ -9,13 +9,16 @@ import type { ReaderMessages } from './reader-loop.ts';
 
 export type ThreadMessage =
   /** The reader is about to receive its first packet. */
-  { readonly kind: 'ready' } | { readonly kind: 'fault'; readonly reason: string };
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'fault'; readonly reason: string }
+  | { readonly kind: 'flood'; readonly client: string; readonly share: number };
 
 export function threadMessages(port: MessagePort): ReaderMessages & { ready(): void } {
   const post = (message: ThreadMessage): void => port.postMessage(message);
   return {
     ready: () => post({ kind: 'ready' }),
     reportFault: (error) => post({ kind: 'fault', reason: reasonOf(error) }),
+    reportFlood: (client, share) => post({ kind: 'flood', client, share }),
     receivePolicy: () => lastOf(port),
   };
 }

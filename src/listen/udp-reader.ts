@@ -7,6 +7,7 @@ import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../base/clock.ts';
 import { formatElapsed } from '../base/duration.ts';
 import type { Log } from '../base/log.ts';
+import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { BoundSocket } from '../socket/descriptor.ts';
 import { ORDER, type ReaderData } from './reader-loop.ts';
@@ -53,6 +54,7 @@ export class UdpReader {
   readonly #events: UdpReaderEvents;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #warnings: RateLimitedWarnings;
   readonly #orders: Int32Array;
   #state: State;
   #pause = 0;
@@ -74,6 +76,7 @@ export class UdpReader {
     this.#events = events;
     this.#clock = dependencies.clock;
     this.#log = dependencies.log;
+    this.#warnings = new RateLimitedWarnings(dependencies.log, dependencies.clock);
     this.#orders = new Int32Array(data.orders);
     this.ready = new Promise((resolve, reject) => {
       this.#resolveReady = resolve;
@@ -125,6 +128,12 @@ export class UdpReader {
       this.#resolveReady();
       this.isAlive = true;
       this.#events.onChange();
+    } else if (message.kind === 'flood') {
+      const { client, share } = message;
+      this.#warnings.warn('client floods: most of its packets are dropped', {
+        client,
+        letThrough: `1 in ${share}`,
+      });
     } else {
       this.#log.error('internal error', {
         reader: this.data.reader,

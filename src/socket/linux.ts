@@ -15,6 +15,8 @@ export const SO_SNDBUF = 7;
 export const SO_RCVBUF = 8;
 export const SO_REUSEPORT = 15;
 export const SO_RCVTIMEO = 20;
+export const SO_ATTACH_FILTER = 26;
+export const SO_DETACH_FILTER = 27;
 export const SO_ATTACH_REUSEPORT_CBPF = 51;
 export const SO_MEMINFO = 55;
 

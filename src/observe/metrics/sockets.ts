@@ -57,7 +57,7 @@ export const SOCKET_METRICS: readonly Metric[] = [
     kind: 'counter',
     name: 'portolan_udp_receive_buffer_dropped_total',
     formerName: 'portolan_kernel_drops_total',
-    help: 'Packets that the kernel dropped since the receive buffer of a socket was full.',
+    help: 'Packets that the kernel dropped: a receive buffer was full, or their client floods.',
     labels: [],
     read: (stats) => one(stats.udp?.kernelDrops),
   },
@@ -67,6 +67,13 @@ export const SOCKET_METRICS: readonly Metric[] = [
     help: 'Packets of the clients that sent most of them, dropped while a receive buffer was filling up.',
     labels: [],
     read: sumOfReaders('shed'),
+  },
+  {
+    kind: 'counter',
+    name: 'portolan_udp_floods_total',
+    help: "Times that the kernel was told to let only a part of a flooding client's packets through.",
+    labels: [],
+    read: sumOfReaders('floods'),
   },
   {
     kind: 'counter',
