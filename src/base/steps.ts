@@ -3,10 +3,26 @@
  */
 export type Steps<Result> = Generator<void, Result, void>;
 
+/** How many small pieces of work, a look-up or a record each, make a step: a fraction of a millisecond. */
+export const PIECES_PER_STEP = 1_000;
+
 /** Does all steps at once. */
 export function completeSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;
+  }
+}
+
+/** Does a small piece of work for each item. A list that is no more than a step is done without a pause. */
+export function* inSteps<Item>(items: readonly Item[], work: (item: Item) => void): Steps<void> {
+  let pieces = 0;
+  for (const item of items) {
+    if (pieces === PIECES_PER_STEP) {
+      pieces = 0;
+      yield;
+    }
+    work(item);
+    pieces += 1;
   }
 }

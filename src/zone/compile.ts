@@ -4,17 +4,22 @@
  * Names are compressed against a question for the owner itself, at octet 12 of the message. The usual sets are
  * written directly; all others by the message writer, whose header and question are left away.
  */
+import type { Steps } from '../base/steps.ts';
 import type { AnswerBody, NameNode, ZoneId } from '../table/types.ts';
 import { MAX_NAME_OCTETS } from '../wire/label.ts';
 import { MessageWriter } from '../wire/message-writer.ts';
-import { writeName } from '../wire/name-wire.ts';
+import { encodeName, writeName } from '../wire/name-wire.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE, type WireName } from '../wire/types.ts';
 import { isPlainTargets, MAX_OCTETS, reuseMemory, writeAddresses, writeTargets } from './direct-body.ts';
+import { writeManyAddresses, writeManyTargets } from './large-body.ts';
 import { isWhole, type ZoneNode } from './node.ts';
 import { type RecordSet, recordsOf } from './record-set.ts';
 
 const writer = new MessageWriter();
 const NO_TYPES: readonly number[] = [];
+
+/** Records of a set from which on it is written in parts. */
+const LARGE = 500;
 
 /**
  * Compiles a node. Sets whose additional records stand elsewhere are left out: they are asked of the handler chain.
@@ -30,6 +35,15 @@ export function compileNode(node: ZoneNode, zone: ZoneId): NameNode {
     if (set.additional === 'elsewhere') continue;
     answers.set(set.type, compileSet(node.name, name, set));
   }
+  return nodeOf(node, name, zone, answers);
+}
+
+function nodeOf(
+  node: ZoneNode,
+  name: WireName,
+  zone: ZoneId,
+  answers: ReadonlyMap<number, AnswerBody>,
+): NameNode {
   return {
     name,
     zone,
@@ -51,6 +65,22 @@ function writeOwner(name: NameKey): WireName {
   return view as WireName; // By writeName.
 }
 
+/**
+ * As `compileNode`, for sets of thousands of records: a set, or a part of one, is a step. The result is good for as long as it is
+ * needed.
+ */
+export function* compileInSteps(node: ZoneNode, zone: ZoneId): Steps<NameNode> {
+  const name = encodeName(node.name);
+  const answers = new Map<number, AnswerBody>();
+  for (const set of node.sets) {
+    if (set.additional === 'elsewhere') continue;
+    const large = set.data.length > LARGE ? yield* writeLargeSet(node.name, name, set) : undefined;
+    answers.set(set.type, large ?? copySet(node.name, name, set));
+    yield;
+  }
+  return nodeOf(node, name, zone, answers);
+}
+
 /** The types of the sets of which no message can carry all, not even over TCP. */
 export function typesTooLarge({ sets }: ZoneNode, { answers }: NameNode): readonly number[] {
   const isTooLarge = ({ type, data }: RecordSet): boolean => {
@@ -58,6 +88,19 @@ export function typesTooLarge({ sets }: ZoneNode, { answers }: NameNode): readon
     return body !== undefined && (body.answerCount < data.length || body.bytes.length > MAX_OCTETS);
   };
   return sets.some(isTooLarge) ? sets.filter(isTooLarge).map(({ type }) => type) : NO_TYPES;
+}
+
+/** A body of its own: what is compiled between two steps is written over others. */
+function copySet(owner: NameKey, name: WireName, set: RecordSet): AnswerBody {
+  reuseMemory();
+  const body = compileSet(owner, name, set);
+  return { ...body, bytes: body.bytes.slice() };
+}
+
+function* writeLargeSet(owner: NameKey, name: WireName, set: RecordSet): Steps<AnswerBody | undefined> {
+  if (set.aliases !== undefined) return undefined;
+  if (set.type === TYPE.A || set.type === TYPE.AAAA) return yield* writeManyAddresses(set);
+  return yield* writeManyTargets(owner, name, set);
 }
 
 function compileSet(owner: NameKey, name: WireName, set: RecordSet): AnswerBody {

@@ -5,14 +5,14 @@
  * left as they are: the table compares.
  */
 import type { Log } from '../base/log.ts';
-import type { Steps } from '../base/steps.ts';
+import { inSteps, PIECES_PER_STEP, type Steps } from '../base/steps.ts';
 import { TableFullError } from '../table/arena.ts';
 import type { NameNode, ZoneId } from '../table/types.ts';
 import type { NodeRef, TableWriter } from '../table/writer.ts';
 import { typeName } from '../wire/mnemonics.ts';
 import { encodeName } from '../wire/name.ts';
 import type { NameKey, WireName } from '../wire/types.ts';
-import { compileNode, typesTooLarge } from './compile.ts';
+import { compileInSteps, compileNode, typesTooLarge } from './compile.ts';
 import { withoutTypes, type ZoneNode } from './node.ts';
 
 /** What of a unit stands in the table: its nodes, those above first. */
@@ -29,11 +29,17 @@ interface StandingNode {
   readonly ref: NodeRef;
 }
 
-/** How many nodes are compiled, or only compared, in a step. */
+/** What `Publisher.replaceInSteps` leaves. */
+export interface ReplacedNodes {
+  readonly nodes: StandingNodes;
+  /** Whether these are the nodes that were given; not so when the table is full. */
+  readonly isWhole: boolean;
+}
+
+/** How many nodes are compiled in a step. */
 const NODES_PER_STEP = 50;
-const COMPARISONS_PER_STEP = 2_000;
-/** A node with many records is a step of its own. */
-const RECORDS_PER_STEP = 500;
+/** A node with more records is compiled in steps. */
+const RECORDS_PER_STEP = 200;
 
 export class Publisher {
   readonly #table: TableWriter;
@@ -90,32 +96,38 @@ export class Publisher {
     kept: StandingNodes,
     zone: ZoneId,
     nodes: readonly ZoneNode[],
-  ): Steps<StandingNodes> {
+  ): Steps<ReplacedNodes> {
     const now = new Map<NameKey, StandingNode>();
     const before = kept.size > 0 ? kept : this.#nodesOf(standing);
     let work = 0;
     for (const node of nodes) {
       const known = before.get(node.name);
       const isSame = known?.node === node;
-      const ref = isSame ? known.ref : this.#tryPut(zone, node);
-      if (ref === undefined) return new Map([...before, ...now]);
-      now.set(node.name, { node, ref });
-      work += isSame
-        ? 1 / COMPARISONS_PER_STEP
-        : Math.max(1 / NODES_PER_STEP, countRecords(node) / RECORDS_PER_STEP);
+      const ref = isSame ? known.ref : yield* this.#tryPut(zone, node);
+      if (ref === undefined) return { nodes: new Map([...before, ...now]), isWhole: false };
+      now.set(node.name, isSame ? known : { node, ref });
+      work += isSame ? 1 / PIECES_PER_STEP : 1 / NODES_PER_STEP;
       if (work < 1) continue;
       work = 0;
       yield;
     }
-    for (const name of [...before.keys()].reverse())
-      if (!now.has(name)) this.#table.remove(encodeName(name), zone);
-    return now;
+    const missing: NameKey[] = [];
+    yield* inSteps([...before.keys()], (name) => {
+      if (!now.has(name)) missing.push(name);
+    });
+    for (const [index, name] of missing.reverse().entries()) {
+      this.#table.remove(encodeName(name), zone);
+      if (index % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
+    }
+    return { nodes: now, isWhole: true };
   }
 
   /** @returns undefined when the table is full, which is logged */
-  #tryPut(zone: ZoneId, node: ZoneNode): NodeRef | undefined {
+  *#tryPut(zone: ZoneId, node: ZoneNode): Steps<NodeRef | undefined> {
     try {
-      const compiled = compileNode(withoutTypes(node, this.#filteredTypes), zone);
+      const shown = withoutTypes(node, this.#filteredTypes);
+      const isLarge = countRecords(node) > RECORDS_PER_STEP;
+      const compiled = isLarge ? yield* compileInSteps(shown, zone) : compileNode(shown, zone);
       this.#warnOfLarge(node, compiled);
       return this.#table.put(compiled);
     } catch (error) {

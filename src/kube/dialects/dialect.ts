@@ -62,6 +62,9 @@ export interface ClusterDirectory {
   hasPod(namespace: string, address: string): boolean;
 }
 
+/** The nodes of a service by name. */
+export type NodeFinder = (name: NameKey) => ZoneNode | undefined;
+
 export interface Dialect {
   readonly name: 'coredns' | 'kube-dns';
   /** Whether namespaces exist without services, and pods only in namespaces that exist. */
@@ -92,7 +95,7 @@ export interface Dialect {
     view: ServiceView,
     name: NameKey,
     labels: readonly string[],
-    nodeOf: ReadonlyMap<NameKey, ZoneNode>,
+    nodeOf: NodeFinder,
   ): ZoneNode | undefined;
   /** `namespace.pod.<domain>` as it stands in the table; undefined where it does not. */
   podNamespaceNode(name: NameKey, namespace: string, directory: ClusterDirectory): ZoneNode | undefined;

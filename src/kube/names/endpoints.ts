@@ -4,6 +4,7 @@
  * While endpoints move from one slice to another they are in both for a moment: each counts once. The order is that of
  * the addresses, so that equal endpoints make equal answers whatever order they came in.
  */
+import { completeSteps, inSteps, PIECES_PER_STEP, type Steps } from '../../base/steps.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 import type { EndpointsObject, ServicePort } from '../objects/objects.ts';
 import { hostnameLabel } from './labels.ts';
@@ -28,24 +29,75 @@ export function endpointsOf({ groups }: EndpointsObject): readonly Endpoint[] {
   return endpoints;
 }
 
+/** Endpoints of several objects, in their order. */
+export interface MergedEndpoints {
+  /** What they are ordered by. */
+  readonly keys: readonly string[];
+  readonly endpoints: readonly Endpoint[];
+}
+
 /** Endpoints that are in one list only are handed on as they are. */
 export function mergeEndpoints(lists: readonly (readonly Endpoint[])[]): readonly Endpoint[] {
   const [only = NO_ENDPOINTS, ...others] = lists;
   if (others.length === 0 && isInOrder(only)) return only;
+  return completeSteps(mergeInSteps(lists, [])).endpoints;
+}
+
+/**
+ * As `mergeEndpoints`, for thousands of endpoints.
+ *
+ * @param before the keys of the last call: what is in order already costs little to sort
+ */
+export function* mergeInSteps(
+  lists: readonly (readonly Endpoint[])[],
+  before: readonly string[],
+): Steps<MergedEndpoints> {
   const merged = new Map<string, Endpoint>();
+  let pieces = 0;
   for (const endpoints of lists) {
-    for (const endpoint of endpoints) {
-      const { address, hostname, ports } = endpoint;
-      const key = keyOfEndpoint(endpoint);
-      const before = merged.get(key);
-      const isSame = before === undefined || before.ports === ports;
-      merged.set(key, isSame ? endpoint : { address, hostname, ports: mergePorts(before.ports, ports) });
-    }
+    for (const endpoint of endpoints) addEndpoint(merged, endpoint);
+    pieces += endpoints.length;
+    if (pieces < PIECES_PER_STEP) continue;
+    pieces = 0;
+    yield;
   }
-  return Array.from(merged.keys())
-    .sort()
-    .map((key) => merged.get(key))
-    .filter((endpoint) => endpoint !== undefined);
+  const keys = yield* orderKeys(merged, before);
+  const ordered: Endpoint[] = [];
+  yield* inSteps(keys, (key) => {
+    const endpoint = merged.get(key);
+    if (endpoint !== undefined) ordered.push(endpoint);
+  });
+  return { keys, endpoints: ordered };
+}
+
+function addEndpoint(merged: Map<string, Endpoint>, endpoint: Endpoint): void {
+  const { address, hostname, ports } = endpoint;
+  const key = keyOfEndpoint(endpoint);
+  const before = merged.get(key);
+  const isSame = before === undefined || before.ports === ports;
+  merged.set(key, isSame ? endpoint : { address, hostname, ports: mergePorts(before.ports, ports) });
+}
+
+/** Sorted runs one behind the other, which the last sort joins at little cost: those from before, and new ones in parts. */
+function* orderKeys(merged: ReadonlyMap<string, Endpoint>, before: readonly string[]): Steps<string[]> {
+  const keys: string[] = [];
+  yield* inSteps(before, (key) => {
+    if (merged.has(key)) keys.push(key);
+  });
+  if (keys.length === merged.size) return keys;
+  const known = new Set(keys);
+  let added: string[] = [];
+  for (const key of merged.keys()) {
+    if (known.has(key)) continue;
+    added.push(key);
+    if (added.length < PIECES_PER_STEP) continue;
+    for (const one of added.sort()) keys.push(one);
+    added = [];
+    yield;
+  }
+  for (const one of added.sort()) keys.push(one);
+  yield;
+  return keys.sort();
 }
 
 const NO_ENDPOINTS: readonly Endpoint[] = [];

@@ -1,7 +1,7 @@
 /**
  * The record sets that names of a cluster are made of.
  */
-
+import { inSteps, type Steps } from '../../base/steps.ts';
 import { type AbsoluteName, type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
 import { type NamedSet, type RecordSet, recordSet } from '../../zone/record-set.ts';
@@ -17,6 +17,31 @@ export function addressSets(addresses: readonly string[], ttl: number): readonly
     if (isIpv6(address)) ipv6.push({ kind: 'AAAA', address });
     else ipv4.push({ kind: 'A', address });
   }
+  return presentSets(ipv4, ipv6, ttl);
+}
+
+/** As `addressSets`, for thousands of items, some of which may have the same address: it counts once. */
+export function* distinctAddressSets(
+  items: readonly { readonly address: string }[],
+  ttl: number,
+): Steps<readonly RecordSet[]> {
+  const seen = new Set<string>();
+  const ipv4: RecordData[] = [];
+  const ipv6: RecordData[] = [];
+  yield* inSteps(items, ({ address }) => {
+    if (seen.has(address)) return;
+    seen.add(address);
+    if (isIpv6(address)) ipv6.push({ kind: 'AAAA', address });
+    else ipv4.push({ kind: 'A', address });
+  });
+  return presentSets(ipv4, ipv6, ttl);
+}
+
+function presentSets(
+  ipv4: readonly RecordData[],
+  ipv6: readonly RecordData[],
+  ttl: number,
+): readonly RecordSet[] {
   const sets: RecordSet[] = [];
   if (ipv4.length > 0) sets.push(recordSet(TYPE.A, ttl, ipv4));
   if (ipv6.length > 0) sets.push(recordSet(TYPE.AAAA, ttl, ipv6));

@@ -1,13 +1,12 @@
 /**
  * The services that were asked for last on the slow way, derived once for all questions about them.
  *
- * What is kept is good as long as the objects it was derived from are the same ones.
+ * What is kept is good as long as the objects it was derived from are the same ones. A service with many endpoints is not derived for a
+ * question at all: its names are those that stand in the table.
  */
-import type { NameKey } from '../../wire/types.ts';
-import type { ZoneNode } from '../../zone/node.ts';
-import type { ServiceView } from '../dialects/dialect.ts';
+import type { NodeFinder, ServiceView } from '../dialects/dialect.ts';
 import type { ClusterModel } from './model.ts';
-import type { ServiceUnit } from './service-units.ts';
+import type { KeptService, ServiceUnit } from './service-units.ts';
 
 /** A service may have thousands of endpoints: few are kept. */
 const MAX_KEPT = 8;
@@ -15,7 +14,7 @@ const MAX_KEPT = 8;
 /** A service that has names. */
 export interface NamedService {
   readonly view: ServiceView;
-  readonly nodeOf: ReadonlyMap<NameKey, ZoneNode>;
+  readonly nodeOf: NodeFinder;
 }
 
 interface Kept {
@@ -38,6 +37,7 @@ export class DerivedServices {
   find(namespace: string, name: string): NamedService | undefined {
     const unit = this.#model.units.find(namespace, name);
     if (unit === undefined) return undefined;
+    if (unit.kept?.view !== undefined) return { view: unit.kept.view, nodeOf: standingNodes(unit.kept) };
     const from = [unit.service, unit.endpoints, this.#model.endpointsKnown] as const;
     const kept = this.#kept.get(unit);
     if (kept?.from.every((part, index) => part === from[index])) return kept.service;
@@ -50,7 +50,8 @@ export class DerivedServices {
     const view = this.#model.viewOf(unit);
     const { nodes } = this.#model.derive(view);
     if (view === undefined || nodes.length === 0) return undefined;
-    return { view, nodeOf: new Map(nodes.map((node) => [node.name, node])) };
+    const byName = new Map(nodes.map((node) => [node.name, node]));
+    return { view, nodeOf: (name) => byName.get(name) };
   }
 
   #keep(unit: ServiceUnit, kept: Kept): void {
@@ -59,4 +60,8 @@ export class DerivedServices {
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
+}
+
+function standingNodes({ nodes }: KeptService): NodeFinder {
+  return (name) => nodes.get(name)?.node;
 }

@@ -12,13 +12,19 @@ import type {
   ServiceView,
   ZoneView,
 } from '../dialects/dialect.ts';
-import { canonicalAddresses, type Endpoint, endpointsOf, mergeEndpoints } from '../names/endpoints.ts';
+import {
+  canonicalAddresses,
+  type Endpoint,
+  endpointsOf,
+  mergeEndpoints,
+  mergeInSteps,
+} from '../names/endpoints.ts';
 import { isLabel, nameBelow } from '../names/labels.ts';
 import { PodIndex, type PodMode } from '../names/pods.ts';
 import { ReverseIndex } from '../names/reverse-index.ts';
 import type { EndpointsObject, ServiceObject } from '../objects/objects.ts';
 import { RecentObjects } from '../objects/recent-objects.ts';
-import { type NamespaceUnit, type ServiceUnit, ServiceUnits } from './service-units.ts';
+import { type KeptService, type NamespaceUnit, type ServiceUnit, ServiceUnits } from './service-units.ts';
 
 export interface ModelOptions {
   readonly domain: NameKey;
@@ -59,7 +65,8 @@ export class ClusterModel implements ClusterDirectory {
   /** A service with its endpoints; nothing if there is none, or its names cannot be labels. */
   view(namespace: string, service: string): ServiceView | undefined {
     const unit = this.units.find(namespace, service);
-    return unit && this.viewOf(unit);
+    // Of a service with many endpoints it is that of the table, which is as new within moments.
+    return unit && (unit.kept?.view ?? this.viewOf(unit));
   }
 
   viewOf(unit: ServiceUnit): ServiceView | undefined {
@@ -73,20 +80,27 @@ export class ClusterModel implements ClusterDirectory {
     const name = parent && nameBelow(unit.name, parent);
     if (name === undefined) return undefined;
     const service = this.recent.take<ServiceObject>(unit.service);
-    const lists = yield* this.#endpointLists(unit);
-    const endpoints = mergeEndpoints(lists);
+    const endpoints = yield* this.#endpoints(unit);
     const keepsEndpoints = unit.kept !== undefined;
     return { name, service, endpoints, ttl, domain, ignoresEmptyServices, keepsEndpoints };
   }
 
-  /** Those of each object. Where there are many objects, those that have not changed are not read again. */
-  *#endpointLists(unit: ServiceUnit): Steps<readonly (readonly Endpoint[])[]> {
+  /** Those of all objects. Where there are many objects, those that have not changed are not read again. */
+  *#endpoints(unit: ServiceUnit): Steps<readonly Endpoint[]> {
     if (unit.endpoints.length <= MAX_OBJECTS) {
       unit.kept = undefined;
-      return unit.endpoints.map((line) => endpointsOf(this.recent.take<EndpointsObject>(line)));
+      return mergeEndpoints(
+        unit.endpoints.map((line) => endpointsOf(this.recent.take<EndpointsObject>(line))),
+      );
     }
-    const kept = unit.kept ?? { endpoints: new Map(), nodes: new Map() };
+    const kept = unit.kept ?? { endpoints: new Map(), order: [], nodes: new Map(), view: undefined };
     unit.kept = kept;
+    const merged = yield* mergeInSteps(yield* this.#endpointLists(unit, kept), kept.order);
+    kept.order = merged.keys;
+    return merged.endpoints;
+  }
+
+  *#endpointLists(unit: ServiceUnit, kept: KeptService): Steps<readonly (readonly Endpoint[])[]> {
     const { endpoints: lines } = unit;
     const lists: (readonly Endpoint[])[] = [];
     for (const line of lines) {

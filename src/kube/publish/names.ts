@@ -66,7 +66,7 @@ export class KubernetesNames implements NameSource {
     }
     if (labels.at(-1) !== 'svc') return undefined;
     if (labels.length === 2) return this.#findNamespace(namespace, name);
-    return this.#services.find(namespace, labels.at(-3) ?? '')?.nodeOf.get(name);
+    return this.#services.find(namespace, labels.at(-3) ?? '')?.nodeOf(name);
   }
 
   /** Whether a service would lead a client to somebody: to an endpoint, or to a name elsewhere. */

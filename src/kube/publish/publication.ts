@@ -12,6 +12,7 @@ import type { NameKey } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import { NOTHING, Publisher, type Standing } from '../../zone/publish.ts';
 import { settingsOf, type Zone } from '../../zone/zone.ts';
+import type { ServiceView } from '../dialects/dialect.ts';
 import type { ClusterModel } from './model.ts';
 import type { NamespaceUnit, ServiceUnit } from './service-units.ts';
 
@@ -171,7 +172,7 @@ export class Publication {
       namespace.live += 1;
       if (namespace.standing.length === 0) this.#publishNamespace(namespace);
     }
-    unit.standing = yield* this.#publishNodes(unit, nodes);
+    unit.standing = yield* this.#publishNodes(unit, view, nodes);
     if (nodes.length === 0 && wasLive) namespace.live -= 1;
     const wasExternal = namespace.externalNames.delete(unit.name);
     const isExternal = nodes.length > 0 && view?.service.address.kind === 'externalName';
@@ -182,11 +183,17 @@ export class Publication {
     if (this.#model.reverse.replace(unit, end, reverse, changed)) this.#named.add(unit);
   }
 
-  *#publishNodes(unit: ServiceUnit, nodes: readonly ZoneNode[]): Steps<Standing> {
+  *#publishNodes(
+    unit: ServiceUnit,
+    view: ServiceView | undefined,
+    nodes: readonly ZoneNode[],
+  ): Steps<Standing> {
     const { kept } = unit;
     const [domain] = this.#zones;
     if (kept === undefined || domain === undefined) return this.#publish(unit.standing, nodes);
-    kept.nodes = yield* this.#publisher.replaceInSteps(unit.standing, kept.nodes, domain.id, nodes);
+    const now = yield* this.#publisher.replaceInSteps(unit.standing, kept.nodes, domain.id, nodes);
+    kept.nodes = now.nodes;
+    kept.view = now.isWhole ? view : undefined;
     return Array.from(kept.nodes.values(), ({ ref }) => ref);
   }
 

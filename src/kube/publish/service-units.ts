@@ -4,6 +4,7 @@
  * Of ten thousand services all this must stay small: nothing derived is kept, but references.
  */
 import { NOTHING, type Standing, type StandingNodes } from '../../zone/publish.ts';
+import type { ServiceView } from '../dialects/dialect.ts';
 import type { Endpoint } from '../names/endpoints.ts';
 import { NO_NAMES, type PackedNames, type ReverseOwner } from '../names/reverse-index.ts';
 import type { ObjectLine } from '../objects/object-line.ts';
@@ -24,8 +25,12 @@ export interface ServiceUnit extends ReverseOwner {
 export interface KeptService {
   /** By the lines of the objects that they come from. */
   readonly endpoints: Map<ObjectLine, readonly Endpoint[]>;
+  /** What the endpoints are ordered by. */
+  order: readonly string[];
   /** What stands in the table, by name. */
   nodes: StandingNodes;
+  /** What these nodes were derived from; undefined before they stand. */
+  view: ServiceView | undefined;
 }
 
 export interface NamespaceUnit {

@@ -1,51 +1,48 @@
 /**
  * Headless services: Kubernetes DNS specification, section 2.4. Without a ready endpoint there is no name.
  */
-import type { Steps } from '../../../base/steps.ts';
+import { inSteps, type Steps } from '../../../base/steps.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+import type { RecordSet } from '../../../zone/record-set.ts';
 import type { Endpoint } from '../../names/endpoints.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
-import { groupByPort } from '../../names/ports.ts';
-import { addressSets, emptyNonTerminals } from '../../names/record-sets.ts';
-import type { ServicePort } from '../../objects/objects.ts';
+import { portLabels } from '../../names/ports.ts';
+import { distinctAddressSets, emptyNonTerminals } from '../../names/record-sets.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
-import { addEndpointNodes, distinctAddresses, type NamedEndpoints, nameEndpoints } from './endpoint-names.ts';
-import { serviceSets } from './service-set.ts';
+import { addEndpointNodes, type NamedEndpoints, nameEndpoints } from './endpoint-names.ts';
+import { ServiceSet } from './service-set.ts';
 import { belowService } from './short-names.ts';
 
 const outcome = OUTCOME.headless;
 
-/** An endpoint with one of its ports. */
-interface Pair {
-  readonly named: NamedEndpoints;
-  readonly endpoint: Endpoint;
-  readonly port: ServicePort;
+/** Pairs of an endpoint and one of its ports: all of them, or those whose ports have the same labels. */
+interface PortGroup {
+  /** The endpoint of each pair. */
+  readonly endpoints: Endpoint[];
+  /** The names of the endpoints. */
+  readonly named: NamedEndpoints[];
 }
 
 export function* deriveHeadless(view: ServiceView): Steps<DerivedService> {
   const { name, ttl } = view;
   const named = yield* nameEndpoints(view);
   if (named.length === 0) return { nodes: [], reverse: [] };
-  const pairs = named.flatMap(pairsOf);
-  yield;
-  const addresses = addressSets(distinctAddresses(view.endpoints), ttl);
-  yield;
-  const services = setsTo(pairs, ttl);
+  const { all, groups, hasOnePortEach } = yield* groupEndpoints(named);
+  const addresses = yield* distinctAddressSets(view.endpoints, ttl);
+  const services = yield* servicesOf(all, undefined, ttl);
   const sets = [...addresses, ...services];
-  yield;
-  const nodes: ZoneNode[] = [{ name, sets, alias: undefined, below: belowService(pairs.length), outcome }];
-  const groups = groupByPort(pairs);
-  const hasOnePortEach = view.endpoints.every(({ ports }) => ports.length === 1);
+  const nodes: ZoneNode[] = [
+    { name, sets, alias: undefined, below: belowService(all.endpoints.length), outcome },
+  ];
   nodes.push(...emptyNonTerminals(groups, name, outcome));
   for (const [labels, group] of groups) {
     const portName = nameBelow(labels, name);
     if (portName === undefined) continue;
     // Of a service with a single port the port has what the service has.
-    const isAll = hasOnePortEach && group.length === pairs.length;
-    const ofPort = isAll ? addresses : addressSets(addressesOf(group), ttl);
-    const portSets = [...ofPort, ...(isAll ? services : setsTo(group, ttl))];
-    yield;
+    const isAll = hasOnePortEach && group.endpoints.length === all.endpoints.length;
+    const ofPort = isAll ? addresses : yield* distinctAddressSets(group.endpoints, ttl);
+    const portSets = [...ofPort, ...(isAll ? services : yield* servicesOf(group, labels, ttl))];
     nodes.push({ name: portName, sets: portSets, alias: undefined, below: COMPLETE, outcome });
   }
   const derived = { nodes, reverse: [] };
@@ -53,15 +50,48 @@ export function* deriveHeadless(view: ServiceView): Steps<DerivedService> {
   return derived;
 }
 
-function addressesOf(pairs: readonly Pair[]): readonly string[] {
-  return distinctAddresses(pairs.map(({ endpoint }) => endpoint));
+function* groupEndpoints(named: readonly NamedEndpoints[]): Steps<{
+  readonly all: PortGroup;
+  readonly groups: ReadonlyMap<string, PortGroup>;
+  readonly hasOnePortEach: boolean;
+}> {
+  const all = newGroup();
+  const groups = new Map<string, PortGroup>();
+  let hasOnePortEach = true;
+  yield* inSteps(named, (one) => {
+    for (const endpoint of one.endpoints) {
+      if (endpoint.ports.length !== 1) hasOnePortEach = false;
+      for (const port of endpoint.ports) {
+        addPair(all, one, endpoint);
+        const labels = portLabels(port);
+        if (labels === undefined) continue;
+        const group = groups.get(labels) ?? newGroup();
+        groups.set(labels, group);
+        addPair(group, one, endpoint);
+      }
+    }
+  });
+  return { all, groups, hasOnePortEach };
 }
 
-function pairsOf(named: NamedEndpoints): Pair[] {
-  return named.endpoints.flatMap((endpoint) => endpoint.ports.map((port) => ({ named, endpoint, port })));
+const newGroup = (): PortGroup => ({ endpoints: [], named: [] });
+
+function addPair(group: PortGroup, named: NamedEndpoints, endpoint: Endpoint): void {
+  group.endpoints.push(endpoint);
+  if (group.named.at(-1) !== named) group.named.push(named);
 }
 
-function setsTo(pairs: readonly Pair[], ttl: number): ZoneNode['sets'] {
-  const targets = pairs.map(({ named: { name, addresses }, port }) => ({ name, addresses, port: port.port }));
-  return serviceSets(targets, pairs.length, ttl);
+/** The SRV set of a group. @param labels those of the ports that count; undefined: all */
+function* servicesOf(
+  { named, endpoints: pairs }: PortGroup,
+  labels: string | undefined,
+  ttl: number,
+): Steps<readonly RecordSet[]> {
+  const set = new ServiceSet(pairs.length);
+  yield* inSteps(named, ({ name, endpoints, addresses }) => {
+    for (const { ports } of endpoints)
+      for (const port of ports)
+        if (labels === undefined || portLabels(port) === labels) set.add(name, port.port, addresses);
+  });
+  return set.finish(ttl);
 }

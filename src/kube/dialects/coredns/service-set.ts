@@ -23,22 +23,41 @@ export function serviceSets(
   pairs: number,
   ttl: number,
 ): readonly RecordSet[] {
-  if (targets.length === 0) return [];
-  const weight = Math.max(1, Math.floor(100 / pairs));
-  const data: ServiceData[] = [];
-  const additional: NamedSet[] = [];
-  let current: NameKey | undefined;
-  let first = 0;
-  for (const { name, port, addresses } of targets) {
-    if (name !== current) {
-      current = name;
-      first = data.length;
-      additional.push(...addresses);
-    }
-    if (hasPort(data, first, port)) continue;
-    data.push({ kind: 'SRV', priority: 0, weight, port, target: name });
+  const set = new ServiceSet(pairs);
+  for (const { name, port, addresses } of targets) set.add(name, port, addresses);
+  return set.finish(ttl);
+}
+
+/** An SRV set in the making. */
+export class ServiceSet {
+  readonly #weight: number;
+  readonly #data: ServiceData[] = [];
+  readonly #additional: NamedSet[] = [];
+  #current: NameKey | undefined;
+  /** The first record of the current name. */
+  #first = 0;
+
+  /** @param pairs as of `serviceSets` */
+  constructor(pairs: number) {
+    this.#weight = Math.max(1, Math.floor(100 / pairs));
   }
-  return [{ type: TYPE.SRV, ttl, data, additional }];
+
+  /** Adds a target, those of one name one behind the other. */
+  add(name: NameKey, port: number, addresses: readonly NamedSet[]): void {
+    if (name !== this.#current) {
+      this.#current = name;
+      this.#first = this.#data.length;
+      for (const set of addresses) this.#additional.push(set);
+    }
+    if (hasPort(this.#data, this.#first, port)) return;
+    this.#data.push({ kind: 'SRV', priority: 0, weight: this.#weight, port, target: name });
+  }
+
+  /** The set, as a list: empty when there are no targets. */
+  finish(ttl: number): readonly RecordSet[] {
+    if (this.#data.length === 0) return [];
+    return [{ type: TYPE.SRV, ttl, data: this.#data, additional: this.#additional }];
+  }
 }
 
 type ServiceData = Extract<RecordData, { kind: 'SRV' }>;

@@ -5,6 +5,7 @@
 import type { Below } from '../../../table/types.ts';
 import type { NameKey } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
+import type { NodeFinder } from '../dialect.ts';
 
 const ASK_FOR_PORTS: Below = { kind: 'ask', labels: 2 };
 
@@ -18,12 +19,12 @@ export function shortPortName(
   name: NameKey,
   labels: readonly string[],
   service: NameKey,
-  nodeOf: ReadonlyMap<NameKey, ZoneNode>,
+  nodeOf: NodeFinder,
 ): ZoneNode | undefined {
   const [port, protocol, ...more] = labels;
   if (port === undefined || protocol === undefined || more.length > 0) return undefined;
   // Only looked up: no such name is made.
-  const node = nodeOf.get(`${underscored(port)}.${underscored(protocol)}.${service}` as NameKey);
+  const node = nodeOf(`${underscored(port)}.${underscored(protocol)}.${service}` as NameKey);
   return node && { ...node, name };
 }
 

@@ -1,18 +1,18 @@
 /**
  * The names of a service out of its entries.
  */
-import type { Steps } from '../../../base/steps.ts';
+import { inSteps, type Steps } from '../../../base/steps.ts';
 import type { Below } from '../../../table/types.ts';
 import { TYPE } from '../../../wire/types.ts';
 import type { ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
-import { canonicalAddresses } from '../../names/endpoints.ts';
+import { canonicalAddresses, type Endpoint } from '../../names/endpoints.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
 import { emptyNonTerminals } from '../../names/record-sets.ts';
 import type { ReverseName } from '../../names/reverse-index.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
-import { type Entry, entriesNode } from './entry.ts';
+import { type Entry, entriesNode, entriesNodeInSteps } from './entry.ts';
 import {
   ENDPOINTS_PER_STEP,
   externalEntry,
@@ -36,7 +36,7 @@ export function* deriveService(view: ServiceView): Steps<DerivedService> {
     case 'headless':
       return {
         nodes: yield* entriesNodes(view, yield* headlessEntries(view), OUTCOME.headless),
-        reverse: hostnames(view),
+        reverse: yield* hostnames(view),
       };
     case 'externalName': {
       const entry = externalEntry(view, address.name);
@@ -56,17 +56,32 @@ function* entriesNodes(
   if (own.length === 0) return [];
   const { name, ttl } = view;
   yield;
-  const nodes = [entriesNode(name, own, ttl, outcome), ...emptyNonTerminals(ports, name, outcome)];
+  const nodes = [
+    yield* entriesNodeInSteps(name, own, ttl, outcome),
+    ...emptyNonTerminals(ports, name, outcome),
+  ];
   for (const [labels, entries] of ports) {
     const portName = nameBelow(labels, name);
     yield;
-    if (portName !== undefined) nodes.push(entriesNode(portName, entries, ttl, outcome, ASK_FOR_KEYS));
+    if (portName === undefined) continue;
+    nodes.push(yield* entriesNodeInSteps(portName, entries, ttl, outcome, ASK_FOR_KEYS));
   }
   for (const [index, entry] of own.entries()) {
     if (index % ENDPOINTS_PER_STEP === 0) yield;
-    nodes.push(entriesNode(entry.name, [entry], ttl, OUTCOME.endpoint));
+    nodes.push(endpointNode(entry, view));
   }
   return nodes;
+}
+
+/** Nodes by their entries, of services with many endpoints: an entry that stays has the same node. */
+const keptNodes = new WeakMap<Entry, ZoneNode>();
+
+function endpointNode(entry: Entry, { ttl, keepsEndpoints }: ServiceView): ZoneNode {
+  const before = keptNodes.get(entry);
+  if (before !== undefined) return before;
+  const node = entriesNode(entry.name, [entry], ttl, OUTCOME.endpoint);
+  if (keepsEndpoints) keptNodes.set(entry, node);
+  return node;
 }
 
 /** The node of an entry that leads to a name elsewhere, or to an address that was written where a name belongs. */
@@ -77,10 +92,18 @@ export function aliasNode(entry: Entry, ttl: number): ZoneNode {
   return { ...node, sets: [cname, ...node.sets] };
 }
 
+const keptReverse = new WeakMap<Endpoint, ReverseName>();
+
 /** Only endpoints with a hostname are found by their address. */
-function hostnames(view: ServiceView): readonly ReverseName[] {
-  return view.endpoints.flatMap(({ address, hostname }) => {
+function* hostnames(view: ServiceView): Steps<readonly ReverseName[]> {
+  const names: ReverseName[] = [];
+  yield* inSteps(view.endpoints, (endpoint) => {
+    const { address, hostname } = endpoint;
     const target = hostname === undefined ? undefined : nameBelow(hostname, view.name);
-    return target === undefined ? [] : [{ address, target, isService: false }];
+    if (target === undefined) return;
+    const reverse = keptReverse.get(endpoint) ?? { address, target, isService: false };
+    if (view.keepsEndpoints) keptReverse.set(endpoint, reverse);
+    names.push(reverse);
   });
+  return names;
 }

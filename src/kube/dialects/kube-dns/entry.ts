@@ -2,13 +2,14 @@
  * The entries that kube-dns keeps in a tree: what makes it answer several names alike, and questions with `*` at all.
  *
  * An entry is a host under a key of its own: `key.path.service` is a name, and so is `path.service`, with all its keys'
- * hosts together. A host is a set of addresses or a name.
+ * hosts together. A host is a set of addresses or a name; `additional` is what goes along with an SRV record that leads to it.
  */
+import { completeSteps, inSteps, type Steps } from '../../../base/steps.ts';
 import type { Below } from '../../../table/types.ts';
 import { type NameKey, type RecordData, TYPE } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
-import { ADDRESS_TYPES, addressSets, namedSets } from '../../names/record-sets.ts';
+import { ADDRESS_TYPES, addressSets, distinctAddressSets } from '../../names/record-sets.ts';
 
 export interface Entry {
   /** The name of the entry itself. */
@@ -19,9 +20,18 @@ export interface Entry {
 }
 
 export type Host =
-  | { readonly kind: 'addresses'; readonly addresses: readonly string[] }
+  | {
+      readonly kind: 'addresses';
+      readonly addresses: readonly string[];
+      readonly additional: readonly NamedSet[];
+    }
   /** A name of the same service, whose addresses are known. */
-  | { readonly kind: 'own'; readonly target: NameKey; readonly addresses: readonly string[] }
+  | {
+      readonly kind: 'own';
+      readonly target: NameKey;
+      readonly addresses: readonly string[];
+      readonly additional: readonly NamedSet[];
+    }
   /** Any other name. */
   | { readonly kind: 'name'; readonly target: NameKey };
 
@@ -35,10 +45,22 @@ export function entriesNode(
   outcome: number,
   below: Below = COMPLETE,
 ): ZoneNode {
+  return completeSteps(entriesNodeInSteps(name, entries, ttl, outcome, below));
+}
+
+/** As `entriesNode`, for thousands of entries. */
+export function* entriesNodeInSteps(
+  name: NameKey,
+  entries: readonly Entry[],
+  ttl: number,
+  outcome: number,
+  below: Below = COMPLETE,
+): Steps<ZoneNode> {
   const target = onlyTarget(entries);
   const sets: RecordSet[] = [];
-  if (target === undefined) sets.push(...addressSets(allAddresses(entries), ttl));
-  const services = serviceSet(entries, ttl);
+  // Entries that lead to several names would make several CNAMEs (RFC 2181 section 10.1): their addresses stand for them.
+  if (target === undefined) sets.push(...(yield* distinctAddressSets(yield* allAddresses(entries), ttl)));
+  const services = yield* serviceSet(entries, ttl);
   if (services !== undefined) sets.push(services);
   const alias = target && ({ target, ttl, types: ADDRESS_TYPES, unanswered: 'nodata' } as const);
   return { name, sets, alias, below, outcome };
@@ -52,34 +74,58 @@ export function manyEntriesNode(
   outcome: number,
 ): ZoneNode {
   const addresses = entries.flatMap(({ host }) => (host.kind === 'addresses' ? host.addresses : []));
-  const services = serviceSet(entries, ttl);
+  const services = completeSteps(serviceSet(entries, ttl));
   const sets = [...addressSets([...new Set(addresses)], ttl), ...(services === undefined ? [] : [services])];
   return { name, sets, alias: undefined, below: COMPLETE, outcome };
 }
 
 /** The one name that all entries lead to, if they do. */
 function onlyTarget(entries: readonly Entry[]): NameKey | undefined {
-  const targets = new Set(entries.map(({ host }) => (host.kind === 'addresses' ? undefined : host.target)));
-  return targets.size === 1 ? [...targets][0] : undefined;
+  const [first] = entries;
+  const target = first && targetOf(first);
+  return entries.every((entry) => targetOf(entry) === target) ? target : undefined;
 }
 
-/** Entries that lead to several names would make several CNAMEs (RFC 2181 section 10.1): their addresses stand for them. */
-function allAddresses(entries: readonly Entry[]): readonly string[] {
-  return [...new Set(entries.flatMap(({ host }) => (host.kind === 'name' ? [] : host.addresses)))];
+const targetOf = ({ host }: Entry): NameKey | undefined =>
+  host.kind === 'addresses' ? undefined : host.target;
+
+function* allAddresses(entries: readonly Entry[]): Steps<readonly { readonly address: string }[]> {
+  const addresses: { readonly address: string }[] = [];
+  yield* inSteps(entries, ({ host }) => {
+    if (host.kind !== 'name') for (const address of host.addresses) addresses.push({ address });
+  });
+  return addresses;
 }
 
-function serviceSet(entries: readonly Entry[], ttl: number): RecordSet | undefined {
+function* serviceSet(entries: readonly Entry[], ttl: number): Steps<RecordSet | undefined> {
   if (entries.length === 0) return undefined;
-  const weight = Math.floor(100 / new Set(entries.map(({ name }) => name)).size);
-  const data = new Map<string, RecordData>();
+  const weight = yield* weightOf(entries);
+  const data: RecordData[] = [];
+  const ports = new Map<NameKey, number | readonly number[]>();
   const additional = new Map<NameKey, readonly NamedSet[]>();
   let isStubZone = false;
-  for (const { name, host, port } of entries) {
+  yield* inSteps(entries, ({ name, host, port }) => {
     const target = host.kind === 'addresses' ? name : host.target;
-    data.set(`${port} ${target}`, { kind: 'SRV', priority: PRIORITY, weight, port, target });
     if (host.kind === 'name') isStubZone = true;
-    else additional.set(target, namedSets(target, addressSets(host.addresses, ttl)));
-  }
-  const along = isStubZone ? 'elsewhere' : [...additional.values()].flat();
-  return { type: TYPE.SRV, ttl, data: [...data.values()], additional: along };
+    else additional.set(target, host.additional);
+    const known = ports.get(target);
+    const all = typeof known === 'number' ? [known] : (known ?? []);
+    if (all.includes(port)) return;
+    // Nearly all targets have one.
+    ports.set(target, known === undefined ? port : [...all, port]);
+    data.push({ kind: 'SRV', priority: PRIORITY, weight, port, target });
+  });
+  if (isStubZone) return { type: TYPE.SRV, ttl, data, additional: 'elsewhere' };
+  const along: NamedSet[] = [];
+  yield* inSteps([...additional.values()], (sets) => {
+    for (const set of sets) along.push(set);
+  });
+  return { type: TYPE.SRV, ttl, data, additional: along };
+}
+
+/** All entries are given alike: 100 is divided among them. */
+function* weightOf(entries: readonly Entry[]): Steps<number> {
+  const names = new Set<NameKey>();
+  yield* inSteps(entries, ({ name }) => names.add(name));
+  return Math.floor(100 / names.size);
 }

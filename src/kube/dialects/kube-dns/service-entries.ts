@@ -7,6 +7,7 @@ import { canonicalAddresses, type Endpoint } from '../../names/endpoints.ts';
 import { externalTarget } from '../../names/external-target.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { groupByPort } from '../../names/ports.ts';
+import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { ServiceView } from '../dialect.ts';
 import type { Entry, Host } from './entry.ts';
 import { hashLabel } from './hash-label.ts';
@@ -20,30 +21,48 @@ export interface ServiceEntries {
 
 /** A service with cluster IPs: one entry per address, and one per address at each port. */
 export function portalEntries(view: ServiceView, clusterIPs: readonly string[]): ServiceEntries {
+  const { name, ttl } = view;
   const ips = canonicalAddresses(clusterIPs);
-  const own = ips.flatMap((ip) =>
-    entryBelow(hashLabel(ip), view.name, { kind: 'addresses', addresses: [ip] }, 0),
-  );
-  const host: Host = { kind: 'own', target: view.name, addresses: ips };
+  const own = ips.flatMap((ip) => {
+    const entryName = nameBelow(hashLabel(ip), name);
+    return entryName === undefined ? [] : [addressEntry(entryName, [ip], ttl)];
+  });
+  const additional = namedSets(name, addressSets(ips, ttl));
+  const host: Host = { kind: 'own', target: name, addresses: ips, additional };
   const ports = new Map<string, readonly Entry[]>();
   for (const [labels, group] of groupByPort(view.service.ports.map((port) => ({ port })))) {
     const entries = group.flatMap(({ port }) =>
-      ips.flatMap((ip) => entryBelow(`${hashLabel(ip)}.${labels}`, view.name, host, port.port)),
+      ips.flatMap((ip) => entryBelow(`${hashLabel(ip)}.${labels}`, name, host, port.port)),
     );
     if (entries.length > 0) ports.set(labels, entries);
   }
   return { own, ports };
 }
 
-/** A headless service: one entry per hostname, or per address without one, and one of each at each port. */
 /** How many endpoints make a step. */
 export const ENDPOINTS_PER_STEP = 100;
 
+/** The entries of endpoints that share a label. */
+interface EndpointEntries {
+  readonly own: Entry;
+  /** With the labels of their ports. */
+  readonly ports: readonly (readonly [labels: string, entry: Entry])[];
+}
+
+/** Of endpoints that are alone on their label, and stay. */
+const keptLabels = new WeakMap<Endpoint, string>();
+const keptEntries = new WeakMap<Endpoint, EndpointEntries>();
+/** Of services with many endpoints. */
+const keptServices = new WeakMap<ServiceView, ServiceEntries>();
+
+/** A headless service: one entry per hostname, or per address without one, and one of each at each port. */
 export function* headlessEntries(view: ServiceView): Steps<ServiceEntries> {
+  const before = keptServices.get(view);
+  if (before !== undefined) return before;
   const byLabel = new Map<string, Endpoint[]>();
   let count = 0;
   for (const endpoint of view.endpoints) {
-    const label = endpoint.hostname ?? hashLabel(endpoint.address);
+    const label = keptLabels.get(endpoint) ?? labelOf(endpoint, view);
     const others = byLabel.get(label);
     if (others === undefined) byLabel.set(label, [endpoint]);
     else others.push(endpoint);
@@ -53,33 +72,67 @@ export function* headlessEntries(view: ServiceView): Steps<ServiceEntries> {
   const own: Entry[] = [];
   const ports = new Map<string, Entry[]>();
   for (const [label, endpoints] of byLabel) {
-    const addresses = [...new Set(endpoints.map(({ address }) => address))];
-    const [entry] = entryBelow(label, view.name, { kind: 'addresses', addresses }, 0);
-    if (entry === undefined) continue;
-    own.push(entry);
-    addPorts(ports, view.name, label, { kind: 'own', target: entry.name, addresses }, endpoints);
+    const made = endpointEntries(label, endpoints, view);
+    if (made === undefined) continue;
+    own.push(made.own);
+    for (const [labels, entry] of made.ports) {
+      const others = ports.get(labels);
+      if (others === undefined) ports.set(labels, [entry]);
+      else others.push(entry);
+    }
     count += 1;
     if (count % ENDPOINTS_PER_STEP === 0) yield;
   }
-  return { own, ports };
+  const entries = { own, ports };
+  if (view.keepsEndpoints) keptServices.set(view, entries);
+  return entries;
 }
 
-function addPorts(
-  ports: Map<string, Entry[]>,
+function labelOf(endpoint: Endpoint, { keepsEndpoints }: ServiceView): string {
+  const label = endpoint.hostname ?? hashLabel(endpoint.address);
+  if (keepsEndpoints) keptLabels.set(endpoint, label);
+  return label;
+}
+
+function endpointEntries(
+  label: string,
+  endpoints: readonly Endpoint[],
+  view: ServiceView,
+): EndpointEntries | undefined {
+  const [only, ...others] = endpoints;
+  const mayKeep = view.keepsEndpoints && others.length === 0 ? only : undefined;
+  const before = mayKeep && keptEntries.get(mayKeep);
+  if (before !== undefined) return before;
+  const name = nameBelow(label, view.name);
+  if (name === undefined) return undefined;
+  const addresses = [...new Set(endpoints.map(({ address }) => address))];
+  const own = addressEntry(name, addresses, view.ttl);
+  const made = { own, ports: portEntries(view.name, label, own, endpoints) };
+  if (mayKeep !== undefined) keptEntries.set(mayKeep, made);
+  return made;
+}
+
+function portEntries(
   service: NameKey,
   label: string,
-  host: Host,
+  { name, host: of }: AddressEntry,
   endpoints: readonly Endpoint[],
-): void {
+): EndpointEntries['ports'] {
+  const host: Host = { kind: 'own', target: name, addresses: of.addresses, additional: of.additional };
   const named = endpoints.flatMap((endpoint) => endpoint.ports.map((port) => ({ port })));
-  for (const [labels, group] of groupByPort(named)) {
-    for (const number of new Set(group.map(({ port }) => port.port))) {
-      const entries = entryBelow(`${label}.${labels}`, service, host, number);
-      const others = ports.get(labels);
-      if (others === undefined) ports.set(labels, entries);
-      else others.push(...entries);
-    }
-  }
+  return [...groupByPort(named)].flatMap(([labels, group]) =>
+    [...new Set(group.map(({ port }) => port.port))].flatMap((number) =>
+      entryBelow(`${label}.${labels}`, service, host, number).map((entry) => [labels, entry] as const),
+    ),
+  );
+}
+
+/** An entry that stands for no port in particular. */
+type AddressEntry = Entry & { readonly host: Extract<Host, { kind: 'addresses' }> };
+
+function addressEntry(name: NameKey, addresses: readonly string[], ttl: number): AddressEntry {
+  const additional = namedSets(name, addressSets(addresses, ttl));
+  return { name, host: { kind: 'addresses', addresses, additional }, port: 0 };
 }
 
 /** An ExternalName: it is an entry itself, of its namespace. */
@@ -87,7 +140,7 @@ export function externalEntry(view: ServiceView, externalName: string): Entry | 
   const target = externalTarget(externalName);
   switch (target.kind) {
     case 'address':
-      return { name: view.name, host: { kind: 'addresses', addresses: [target.address] }, port: 0 };
+      return addressEntry(view.name, [target.address], view.ttl);
     case 'name':
       return { name: view.name, host: { kind: 'name', target: target.name }, port: 0 };
     case 'unusable':
