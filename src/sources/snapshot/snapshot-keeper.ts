@@ -50,7 +50,10 @@ export class SnapshotKeeper {
   #written = 0;
   #errors = 0;
   /** When the state in the file was current, in milliseconds since the epoch. */
+  /** Milliseconds since the epoch. */
   #lastWritten: number | undefined;
+  /** When its age was nothing, by the monotonic clock. */
+  #freshAt: number | undefined;
 
   constructor(options: SnapshotKeeperOptions) {
     this.#options = options;
@@ -71,6 +74,7 @@ export class SnapshotKeeper {
       return [];
     }
     this.#lastWritten = written;
+    this.#freshAt = clock.monotonic() - milliseconds;
     log.info('snapshot read', { file, age, objects, clusterVerified: isVerified });
     return lines;
   }
@@ -92,9 +96,7 @@ export class SnapshotKeeper {
   }
 
   count(): SnapshotStats {
-    const lastWritten = this.#lastWritten;
-    const age = lastWritten === undefined ? undefined : this.#options.clock.now() - lastWritten;
-    return { written: this.#written, errors: this.#errors, lastWritten, age };
+    return { written: this.#written, errors: this.#errors, lastWritten: this.#lastWritten, age: this.#age() };
   }
 
   /** Writes what is not written yet, and nothing after that. */
@@ -115,6 +117,7 @@ export class SnapshotKeeper {
       this.#generation = generation;
       this.#written += 1;
       this.#lastWritten = clock.now();
+      this.#freshAt = clock.monotonic();
       log.debug('snapshot written', { file, objects });
     } catch (error) {
       this.#errors += 1;
@@ -124,7 +127,12 @@ export class SnapshotKeeper {
 
   #isNeeded(generation: number): boolean {
     if (generation !== this.#generation) return true;
-    const age = this.#options.clock.now() - (this.#lastWritten ?? 0);
+    const age = this.#age() ?? Number.POSITIVE_INFINITY;
     return age >= SNAPSHOT_RENEWAL && this.#options.isCurrent();
+  }
+
+  /** Milliseconds, whatever the clock on the wall was set to meanwhile. */
+  #age(): number | undefined {
+    return this.#freshAt === undefined ? undefined : this.#options.clock.monotonic() - this.#freshAt;
   }
 }

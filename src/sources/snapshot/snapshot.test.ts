@@ -159,6 +159,23 @@ describe('the keeper', () => {
     expect(keeper.count().age).toBe(5_000);
   });
 
+  it('grows old by the time that passes, whatever the wall clock is set to', async () => {
+    await writeSnapshot(file, owner, ['one'], clock.now() - 5_000);
+    const keeper = keep();
+    await keeper.read();
+    for (const hour of [3_600_000, -7_200_000]) {
+      clock.adjust(hour);
+      expect(keeper.count().age).toBe(5_000);
+    }
+    keeper.start();
+    await look();
+    expect(keeper.count()).toMatchObject({ written: 1, age: 0 });
+    clock.adjust(2 * SNAPSHOT_RENEWAL);
+    await look();
+    expect(keeper.count()).toMatchObject({ written: 1, age: SNAPSHOT_PERIOD });
+    await keeper.stop();
+  });
+
   it('uses no state of another cluster at the same address', async () => {
     await writeSnapshot(file, { ...owner, cluster: 'a' }, ['one'], clock.now());
     expect([...(await keep({ cluster: 'b' }).read())]).toEqual([]);
