@@ -24,10 +24,14 @@ export type FileLine =
       readonly remedy: string;
     };
 
+/** Wrong lines for which the option that was meant is looked for: a file with more is no file of options. */
+const MAX_SUGGESTED = 100;
+
 /** Lines are counted from 1. Empty ones and comments are left out. */
 export function* readConfigFile(bytes: Uint8Array): Generator<FileLine> {
   const text = octetsOf(bytes);
   let line = 0;
+  let wrong = 0;
   for (let start = 0; start < text.length; line += 1) {
     const newline = text.indexOf('\n', start);
     const end = newline < 0 ? text.length : newline;
@@ -42,7 +46,11 @@ export function* readConfigFile(bytes: Uint8Array): Generator<FileLine> {
         written: textOfOctets(content),
         remedy: 'Close it.',
       };
-    else if (reading.kind === 'option') yield lineOf(line + 1, reading.name, reading.value);
+    else if (reading.kind === 'option') {
+      const read = lineOf(line + 1, reading.name, reading.value, wrong < MAX_SUGGESTED);
+      if (read.kind === 'wrong') wrong += 1;
+      yield read;
+    }
   }
 }
 
@@ -52,7 +60,7 @@ function untilNul(line: string): string {
   return nul < 0 ? line : line.slice(0, nul);
 }
 
-function lineOf(line: number, name: string, value: string | undefined): FileLine {
+function lineOf(line: number, name: string, value: string | undefined, isSuggested: boolean): FileLine {
   const option = findOption(name);
   const wrong = (fault: string, remedy: string): FileLine => ({
     kind: 'wrong',
@@ -62,7 +70,7 @@ function lineOf(line: number, name: string, value: string | undefined): FileLine
     remedy,
   });
   if (option === undefined) {
-    const nearest = nearestName(name);
+    const nearest = isSuggested ? nearestName(name) : undefined;
     const remedy = nearest === undefined ? 'See --help for all options.' : `Did you mean ${nearest}?`;
     return wrong('unknown option', remedy);
   }

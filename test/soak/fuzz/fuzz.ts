@@ -5,6 +5,7 @@
  * the target once it is understood, so that it is tried first from then on.
  */
 import { seed as runSeed } from '../../support/seed.ts';
+import { WorkCounter } from '../../support/work-counter.ts';
 
 /** The same inputs in each run, so that a run judges the change that it is for; others with `TEST_SEED`. */
 const SEED = process.env['TEST_SEED'] === undefined ? 1 : runSeed;
@@ -13,8 +14,14 @@ const SECONDS = readSeconds(process.env['FUZZ_SECONDS'] ?? '3');
 /** Inputs that are tried even where the time is over before: a slow machine proves something too. */
 const MIN_INPUTS = 500;
 const MAX_INPUT_OCTETS = 65_536;
-/** Milliseconds for one input. Most take less than one; what takes as long as this is a way to stop the program. */
-const MAX_MILLISECONDS = 20_000;
+/** Inputs that took longest: their work is counted. */
+const COUNTED = 3;
+/**
+ * Blocks of code that may be entered for each octet of an input, and for any input. The most that was seen for inputs of 64 KiB is
+ * a quarter; work that grows with the square of the length is a hundred times as much.
+ */
+const MAX_WORK_PER_OCTET = 2_000;
+const MAX_WORK = 20_000_000;
 const MAX_CHANGES = 6;
 
 export interface FuzzTarget {
@@ -33,25 +40,59 @@ export async function fuzz(name: string, { seeds, words, run }: FuzzTarget): Pro
   const mutator = new Mutator(SEED, seeds, words);
   const end = performance.now() + SECONDS * 1000;
   let inputs = 0;
-  let slowest = 0;
-  for (const input of seeds) slowest = Math.max(slowest, await attempt(run, input));
-  for (; inputs < MIN_INPUTS || performance.now() < end; inputs += 1)
-    slowest = Math.max(slowest, await attempt(run, mutator.next()));
-  console.log(`${name}: ${inputs} inputs, the slowest took ${slowest.toFixed(0)} ms`);
+  let slowest: Attempt[] = [];
+  const tryOne = async (input: Uint8Array) => {
+    const began = performance.now();
+    await attempt(run, input);
+    slowest = [...slowest, { input, milliseconds: performance.now() - began }]
+      .sort((one, other) => other.milliseconds - one.milliseconds)
+      .slice(0, COUNTED);
+  };
+  for (const input of seeds) await tryOne(input);
+  for (; inputs < MIN_INPUTS || performance.now() < end; inputs += 1) await tryOne(mutator.next());
+  const most = await countWork(run, slowest);
+  const milliseconds = slowest[0]?.milliseconds.toFixed(0);
+  console.log(`${name}: ${inputs} inputs, the slowest took ${milliseconds} ms, the most work was ${most} blocks`);
 }
 
-/** @returns how long it took, in milliseconds */
-async function attempt(run: FuzzTarget['run'], input: Uint8Array): Promise<number> {
-  const began = performance.now();
+interface Attempt {
+  readonly input: Uint8Array;
+  readonly milliseconds: number;
+}
+
+async function attempt(run: FuzzTarget['run'], input: Uint8Array): Promise<void> {
   try {
     await run(Uint8Array.from(input));
-    const took = performance.now() - began;
-    if (took > MAX_MILLISECONDS) throw new Error(`it took ${took.toFixed(0)} ms`);
-    return took;
   } catch (error) {
-    const shown = Buffer.from(input).toString('base64');
-    throw new Error(`${String(error)}; TEST_SEED=${SEED}; input (Base64): ${shown}`, { cause: error });
+    throw new Error(`${String(error)}; ${describe(input)}`, { cause: error });
   }
+}
+
+const describe = (input: Uint8Array): string =>
+  `TEST_SEED=${SEED}; input (Base64): ${Buffer.from(input).toString('base64')}`;
+
+/**
+ * Tries inputs again and counts their work, which is the same on every machine.
+ *
+ * @returns the most of one input, in blocks
+ * @throws where an input costs more than one of its length may: it is a way to stop the program
+ */
+async function countWork(run: FuzzTarget['run'], attempts: readonly Attempt[]): Promise<number> {
+  const counter = new WorkCounter();
+  let most = 0;
+  try {
+    for (const { input } of attempts) {
+      counter.take();
+      await attempt(run, input);
+      const work = counter.take();
+      most = Math.max(most, work);
+      if (work > MAX_WORK + MAX_WORK_PER_OCTET * input.length)
+        throw new Error(`${work} blocks of code for ${input.length} octets; ${describe(input)}`);
+    }
+  } finally {
+    counter.stop();
+  }
+  return most;
 }
 
 class Mutator {
