@@ -6,6 +6,8 @@ export type Order =
   | { readonly kind: 'point-probe'; readonly address: string }
   /** Changes the endpoints of headless services, so many times a second, until told otherwise. */
   | { readonly kind: 'start-changes'; readonly perSecond: number }
+  /** Changes a slice of the large service, so many times a second, until told otherwise. */
+  | { readonly kind: 'start-slices'; readonly perSecond: number }
   | { readonly kind: 'stop-changes' };
 
 /** Times are those of the machine's clock, see `machineTime`. */

@@ -5,10 +5,12 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ApiServerDouble } from '../test/api-server/api-server.ts';
 import { type Notice, type Order, PROBE } from './api-server-orders.ts';
 import {
-  type ClusterService,
   type ClusterShape,
+  countSlices,
   describeCluster,
   isHeadless,
+  LARGE_SERVICE,
+  largeSlice,
   podAddress,
 } from './cluster.ts';
 import { objectsOf, serviceObject, sliceObject } from './kubernetes-objects.ts';
@@ -23,29 +25,16 @@ const notify = (notice: Notice) => process.send?.(notice);
 
 /** Keeps up a rate of changes, whatever timers do. */
 class Changes {
-  readonly #double: ApiServerDouble;
-  readonly #services: readonly ClusterService[];
   readonly #startedAt = machineTime();
   readonly #timer: NodeJS.Timeout;
   #made = 0;
 
-  constructor(double: ApiServerDouble, services: readonly ClusterService[], perSecond: number) {
-    this.#double = double;
-    this.#services = services;
+  /** @param change makes a change, of which it gets the number */
+  constructor(perSecond: number, change: (number: number) => void) {
     this.#timer = setInterval(() => {
       const due = ((machineTime() - this.#startedAt) * perSecond) / 1000;
-      while (this.#made < due) this.#change(this.#made++);
+      while (this.#made < due) change(this.#made++);
     }, TICK_MILLISECONDS);
-  }
-
-  #change(number: number): void {
-    const service = this.#services[number % this.#services.length];
-    if (service === undefined) return;
-    const address = podAddress(FIRST_CHANGED_ADDRESS + (number % CHANGED_ADDRESSES));
-    const [first, ...others] = service.endpoints;
-    this.#double.put(
-      sliceObject(service, [{ hostname: first?.hostname ?? service.name, address }, ...others]),
-    );
   }
 
   stop(): Notice {
@@ -56,6 +45,18 @@ class Changes {
       milliseconds: machineTime() - this.#startedAt,
     };
   }
+}
+
+function changeService(number: number): void {
+  const service = headless[number % headless.length];
+  if (service === undefined) return;
+  const address = podAddress(FIRST_CHANGED_ADDRESS + (number % CHANGED_ADDRESSES));
+  const [first, ...others] = service.endpoints;
+  double.put(sliceObject(service, [{ hostname: first?.hostname ?? service.name, address }, ...others]));
+}
+
+function putSlice(slice: number, change: number): void {
+  double.put(sliceObject(LARGE_SERVICE, largeSlice(slice, change), `s${slice}`));
 }
 
 function tellFirstAnswer(): void {
@@ -74,6 +75,9 @@ const double = await ApiServerDouble.start({
   objects: [...objectsOf(cluster), serviceObject(PROBE)],
   protobuf: true,
 });
+const slices = countSlices(shape);
+if (slices > 0) double.put(serviceObject(LARGE_SERVICE));
+for (let slice = 0; slice < slices; slice += 1) putSlice(slice, slice);
 let changes: Changes | undefined;
 
 process.on('message', (order: Order) => {
@@ -81,7 +85,9 @@ process.on('message', (order: Order) => {
     const at = machineTime();
     double.put(sliceObject(PROBE, [{ hostname: 'probe-0', address: order.address }]));
     notify({ kind: 'probe-pointed', at });
-  } else if (order.kind === 'start-changes') changes = new Changes(double, headless, order.perSecond);
+  } else if (order.kind === 'start-changes') changes = new Changes(order.perSecond, changeService);
+  else if (order.kind === 'start-slices')
+    changes = new Changes(order.perSecond, (number) => putSlice(number % slices, slices + number));
   else if (changes !== undefined) notify(changes.stop());
 });
 // The process that started it is gone.

@@ -67,6 +67,10 @@ export class ApiServer {
     this.#send({ kind: 'start-changes', perSecond });
   }
 
+  startSlices(perSecond: number): void {
+    this.#send({ kind: 'start-slices', perSecond });
+  }
+
   /** @returns how many changes were made a second, in fact */
   async stopChanges(): Promise<number> {
     const { changes, milliseconds } = await this.#order({ kind: 'stop-changes' }, 'changes-stopped');

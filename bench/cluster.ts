@@ -10,6 +10,8 @@ export interface ClusterShape {
   readonly services: number;
   /** In the whole cluster, spread evenly over the services. */
   readonly endpoints: number;
+  /** Endpoints of one more service, which is headless. */
+  readonly ofLargeService?: number;
 }
 
 export interface Endpoint {
@@ -70,6 +72,25 @@ export function podAddress(number: number): string {
 
 export function isHeadless(service: ClusterService): boolean {
   return service.addresses.length === 0;
+}
+
+/** What Kubernetes puts into one slice. */
+const ENDPOINTS_OF_SLICE = 100;
+
+/** A headless service of many slices. */
+export const LARGE_SERVICE = { namespace: 'default', name: 'large', addresses: [], endpoints: [] } as const;
+
+/** The endpoints of a slice of the large service, the last one of which is another each time. */
+export function largeSlice(slice: number, change: number): readonly Endpoint[] {
+  return Array.from({ length: ENDPOINTS_OF_SLICE }, (_, index) => {
+    const isLast = index === ENDPOINTS_OF_SLICE - 1;
+    const number = isLast ? 2_000_000 + change : 1_000_000 + slice * ENDPOINTS_OF_SLICE + index;
+    return { hostname: `large-${slice}-${index}`, address: podAddress(number) };
+  });
+}
+
+export function countSlices({ ofLargeService = 0 }: ClusterShape): number {
+  return ofLargeService / ENDPOINTS_OF_SLICE;
 }
 
 /** Absolute, without the last dot. */

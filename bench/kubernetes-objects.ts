@@ -50,12 +50,17 @@ export function serviceObject(service: ClusterService): KubernetesObject {
   };
 }
 
-export function sliceObject(service: ClusterService, endpoints: readonly Endpoint[]): KubernetesObject {
+/** @param suffix of the name of the slice */
+export function sliceObject(
+  service: ClusterService,
+  endpoints: readonly Endpoint[],
+  suffix = 'x7k2p',
+): KubernetesObject {
   const { name, namespace } = service;
   return {
     kind: 'EndpointSlice',
     metadata: {
-      name: `${name}-x7k2p`,
+      name: `${name}-${suffix}`,
       namespace,
       uid: uid(`${namespace}/${name}/slice`),
       generateName: `${name}-`,

@@ -14,6 +14,7 @@ import { isInstalled } from './programs.ts';
 import { printReport, type Report } from './report.ts';
 import { measureScale } from './scale.ts';
 import { measureServe } from './serve.ts';
+import { measureSlices } from './slices.ts';
 import { measureStart } from './start.ts';
 import type { Workplace } from './workplace.ts';
 
@@ -23,6 +24,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['serve', measureServe],
   ['scale', measureScale],
   ['change', measureChange],
+  ['slices', measureSlices],
   ['start', measureStart],
   ['memory', measureOccupied],
   ['forward', measureForward],
@@ -37,6 +39,7 @@ measurements, all of them unless named:
   serve    processor time per query, against the floor, Knot and dnsmasq
   scale    time to ready, memory and cost by the size of the cluster
   change   from a change in the API server to the new answer
+  slices   forwarded questions beside changes of a service with 10,000 endpoints
   start    from the start of the process to its first answer, and what it then occupies, against CoreDNS
   memory   what a node's cache occupies after a load, and each thousand endpoints, against node-cache and CoreDNS
   forward  processor time per query that goes upstream: new, expired and mixed names, against dnsmasq and Unbound
