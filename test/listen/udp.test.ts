@@ -94,14 +94,15 @@ describe('a reader', () => {
     }
   });
 
-  it('goes on answering while the main thread is busy for two seconds', async () => {
+  it('goes on answering while the main thread is busy', async () => {
     const listener = await startUdp({ threadEntry });
     const load = startLoad(loadEntry, { port: portOf(listener), address: '127.0.0.1', sockets: 4 });
     await waitUntil('the first answers', () => load.answered > 0);
     const before = load.answered;
-    const end = performance.now() + 2000;
-    while (performance.now() < end);
-    expect(load.answered - before).toBeGreaterThan(1000);
+    // As long as a slow machine takes, and never longer than the load waits for an answer.
+    const end = performance.now() + 4000;
+    while (load.answered - before < 300 && performance.now() < end);
+    expect(load.answered - before).toBeGreaterThanOrEqual(300);
     await load.stop();
     expect(load.lost).toBe(0);
   });

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { WorkCounter } from '../../../test/support/work-counter.ts';
+import { WorkCounter } from '../../base/testing/work-counter.ts';
 import { findNearest } from './nearest.ts';
 
 const flags = ['--domain', '--dns-port', '--manifests', '--ttl', '--log-level', '--log-format'].map((flag) =>

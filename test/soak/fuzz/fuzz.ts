@@ -4,8 +4,9 @@
  * A failure names the seed and the input, in Base64. Give the seed again by `TEST_SEED`; put the input among the seeds of
  * the target once it is understood, so that it is tried first from then on.
  */
+
+import { WorkCounter } from '../../../src/base/testing/work-counter.ts';
 import { seed as runSeed } from '../../support/seed.ts';
-import { WorkCounter } from '../../support/work-counter.ts';
 
 /** The same inputs in each run, so that a run judges the change that it is for; others with `TEST_SEED`. */
 const SEED = process.env['TEST_SEED'] === undefined ? 1 : runSeed;

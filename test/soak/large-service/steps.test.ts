@@ -3,10 +3,10 @@
  * look at each of the others. Work is counted, not timed: a step that did it all would show on any machine.
  */
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { WorkCounter } from '../../../src/base/testing/work-counter.ts';
 import { AskableCluster, question } from '../../../src/handlers/testing/askable-cluster.ts';
 import type { EndpointsObject, ServiceObject } from '../../../src/kube/objects/objects.ts';
 import { TYPE } from '../../../src/wire/types.ts';
-import { WorkCounter } from '../../support/work-counter.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;
 const SLICES = 50;
