@@ -12,6 +12,7 @@ import { findClusterIdentity } from '../kube/api/list-watch/cluster-identity.ts'
 import { type ClusterSinks, ClusterWatch } from '../kube/api/list-watch/cluster-watch.ts';
 import { followConfigMap, followNodes } from '../kube/api/list-watch/further-kinds.ts';
 import type { Follower, KindStatus } from '../kube/api/list-watch/reflector.ts';
+import type { WatchState } from '../kube/api/list-watch/state.ts';
 import type { ConfigMapObject, NodeObject, ObjectSink } from '../kube/objects/objects.ts';
 import type { ManifestStats, WatchStats } from '../observe/stats.ts';
 import type { ManifestSource } from '../sources/manifests/manifest-source.ts';
@@ -57,6 +58,8 @@ export interface ObjectSource {
 /** A kind of object that is followed beside those that names are made from: nobody waits for it. */
 export interface Following {
   status(): WatchStats;
+  /** Whether the server does not let us see it or does not have the kind, so that it will not be known however long we wait. */
+  isRefused(): boolean;
   stop(): Promise<void>;
 }
 
@@ -147,7 +150,16 @@ class ApiServer implements ObjectSource {
 
 function started(follower: Follower): Following {
   follower.start();
-  return { status: () => statsOf(follower.status()), stop: () => follower.stop() };
+  return {
+    status: () => statsOf(follower.status()),
+    isRefused: () => isRefused(follower.status().state),
+    stop: () => follower.stop(),
+  };
+}
+
+function isRefused(state: WatchState): boolean {
+  if (state.kind !== 'waiting') return false;
+  return state.reason.kind === 'permission' || state.reason.kind === 'missing-kind';
 }
 
 function statsOf(status: KindStatus): WatchStats {

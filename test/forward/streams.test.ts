@@ -81,13 +81,18 @@ describe('TCP', () => {
 
   it('is given a second, then the truncated reply is handed on, and the server counts as well', async () => {
     // Connections are accepted, and no query on them is answered.
-    const { forwarder } = await start((received) => {
-      if (received.over === 'udp') truncate(received);
-    });
+    const timing = { ...DEFAULT_FORWARD_PLAN.timing, deadline: 60_000 };
+    const { forwarder } = await start(
+      (received) => {
+        if (received.over === 'udp') truncate(received);
+      },
+      { plan: { timing } },
+    );
     const begin = performance.now();
     const result = await ask(forwarder, 'large.example.');
     expect(result.kind === 'reply' && result.message.header.truncated).toBe(true);
-    expect(performance.now() - begin).toBeLessThan(2000);
+    // Not at the deadline, however busy the machine is.
+    expect(performance.now() - begin).toBeLessThan(30_000);
     expect(forwarder.statistics().upstreams[0]).toMatchObject({ state: { kind: 'well' }, timeouts: 0 });
   });
 

@@ -115,6 +115,21 @@ describe('before the cluster is listed', () => {
     await saysWhy(await serve(double.url), /services: forbidden: .*cannot (list|watch) resource/);
   });
 
+  it('readiness waits for the ConfigMap too, while the server is too busy to give it', {
+    timeout: 60_000,
+  }, async () => {
+    const double = await startApiServer();
+    const fault = { kind: 'status', status: 429 } as const;
+    double.faults.add({ plural: 'configmaps', times: 1_000, fault });
+    const serving = await serve(double.url, '--config-map', 'kube-dns');
+    await serving.program.heard('cluster listed');
+    await saysWhy(serving, /configmaps: not read yet/);
+    expect(await a(serving, 'web')).toBe('10.96.0.10');
+    double.faults.clear();
+    // It waits twice as long after each refusal.
+    await vi.waitFor(async () => expect((await look(serving, '/readyz')).status).toBe(200), 40_000);
+  });
+
   it('an initial sync that takes too long is an error, and no end', async () => {
     const double = await startApiServer();
     double.faults.add({ plural: 'services', verb: 'list', times: 1, fault: { kind: 'status', status: 500 } });

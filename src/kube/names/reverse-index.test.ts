@@ -124,6 +124,21 @@ describe('the index of addresses', () => {
       }),
     );
   });
+
+  it('knows them too when many addresses have changed since the last question', () => {
+    const index = new ReverseIndex(30);
+    const names = Array.from({ length: 600 }, (_, number) =>
+      reverse(`10.0.${number % 3}.${number % 200}`, 'a.'),
+    );
+    const has = () => [0, 1, 2, 3].map((octet) => index.hasBelow(key(`${octet}.0.10.in-addr.arpa.`)));
+    const first = replace(index, [], names.slice(0, 1), () => {});
+    expect(has()).toEqual([true, false, false, false]);
+    const all = replace(index, first, names, () => {});
+    expect(has()).toEqual([true, true, true, false]);
+    const left = names.filter(({ address }) => address.startsWith('10.0.2.'));
+    replace(index, all, left, () => {});
+    expect(has()).toEqual([false, false, true, false]);
+  });
 });
 
 const canonical = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);

@@ -77,6 +77,7 @@ describe('settings from a ConfigMap', () => {
     let given: ObjectSink<ConfigMapObject> | undefined;
     let isStopped = false;
     let lists = 0;
+    let isRefused = false;
     let state: WatchStats['state'] = 'idle';
     const following: Following = {
       status: () => ({
@@ -88,6 +89,7 @@ describe('settings from a ConfigMap', () => {
         repairs: 0,
         malformed: 0,
       }),
+      isRefused: () => isRefused,
       stop: async () => {
         isStopped = true;
       },
@@ -102,8 +104,10 @@ describe('settings from a ConfigMap', () => {
     });
     expect(config.isSettled).toBe(false);
     state = 'waiting';
+    expect(config.isSettled).toBe(false);
+    isRefused = true;
     expect(config.isSettled).toBe(true);
-    state = 'listing';
+    [state, isRefused] = ['listing', false];
     expect(config.isSettled).toBe(true);
     lists = 1;
     given?.listCompleted();
@@ -175,16 +179,26 @@ describe('settings of the last run', () => {
   });
 });
 
-it('are settled as soon as they are listed', async () => {
-  const status = { title: '', state: 'watching', age: 0, objects: 0, repairs: 0, malformed: 0 } as const;
-  let lists = 0;
-  const following = { status: () => ({ ...status, lists }), stop: async () => {} };
-  const plan = { kind: 'config-map', namespace: 'here', name: 'dns' } as const;
-  const { config } = await start(plan, { ...FILES, followConfigMap: () => following });
-  expect(config.isSettled).toBe(false);
-  lists = 1;
-  expect(config.isSettled).toBe(true);
-});
+it.each(['lists', 'isRefused'] as const)(
+  'are settled as soon as they are listed or refused: %s',
+  async (how) => {
+    const status = { title: '', state: 'waiting', age: 0, objects: 0, repairs: 0, malformed: 0 } as const;
+    const now = { lists: 0, isRefused: 0 };
+    const following = {
+      status: () => ({ ...status, lists: now.lists }),
+      isRefused: () => now.isRefused > 0,
+      stop: async () => {},
+    };
+    const plan = { kind: 'config-map', namespace: 'here', name: 'dns' } as const;
+    const { config } = await start(plan, { ...FILES, followConfigMap: () => following });
+    // A server that failed may give them the next time.
+    expect(config.isSettled).toBe(false);
+    now[how] = 1;
+    expect(config.isSettled).toBe(true);
+    now[how] = 0;
+    expect(config.isSettled).toBe(true);
+  },
+);
 
 it('there may be none', async () => {
   const { config, federations } = await start({ kind: 'none' });

@@ -50,7 +50,10 @@ export class DynamicConfig {
   async start(source: ObjectSource | undefined): Promise<void> {
     const { plan, clock, log } = this.#options;
     const kept = await this.#kept?.read();
-    if (kept !== undefined) this.#config?.restore(kept);
+    if (kept !== undefined) {
+      this.#config?.restore(kept);
+      this.#isSettled = true;
+    }
     const take = (texts: ConfigTexts) => this.#config?.take(texts);
     if (plan.kind === 'folder') {
       const { directory, period } = plan;
@@ -74,11 +77,14 @@ export class DynamicConfig {
     return this.#following;
   }
 
-  /** Whether settings were read, or it is known why they cannot be. Never goes back. */
+  /**
+   * Whether settings were read, now or by the last run, or cannot be read however long we wait: a server that is busy or away will
+   * give them. Never goes back.
+   */
   get isSettled(): boolean {
     if (this.#options.plan.kind !== 'config-map') return true;
-    const status = this.#following?.status();
-    this.#isSettled ||= status !== undefined && (status.lists > 0 || status.state === 'waiting');
+    const following = this.#following;
+    this.#isSettled ||= following !== undefined && (following.status().lists > 0 || following.isRefused());
     return this.#isSettled;
   }
 
