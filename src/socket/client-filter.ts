@@ -23,6 +23,8 @@ export interface LimitedClient {
 export const MAX_LIMITED_CLIENTS = 16;
 
 const INSTRUCTION_OCTETS = 8;
+/** For a client with an address of IPv6. */
+const MAX_INSTRUCTIONS = 13;
 const PROGRAM_OCTETS = 16;
 const LOAD_WORD = 0x20;
 const AND = 0x54;
@@ -36,6 +38,9 @@ const IPV4_SOURCE = 12;
 const IPV6_SOURCE = 8;
 const PASS = 0xffff_ffff;
 const DROP = 0;
+
+/** The instructions of the filter that is attached. The kernel copies them; until then they must stay where they are. */
+const code = new ArrayBuffer((MAX_LIMITED_CLIENTS * MAX_INSTRUCTIONS + 1) * INSTRUCTION_OCTETS);
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, operand: number];
 
@@ -52,7 +57,6 @@ export function limitClients(fd: number, clients: readonly LimitedClient[]): boo
     return true;
   }
   const instructions = [...clients.flatMap(instructionsFor), [RETURN, 0, 0, PASS] as const];
-  const code = new ArrayBuffer(instructions.length * INSTRUCTION_OCTETS);
   const view = new DataView(code);
   for (const [index, [operation, ifTrue, ifFalse, operand]] of instructions.entries()) {
     const at = index * INSTRUCTION_OCTETS;
