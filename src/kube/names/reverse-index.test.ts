@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { completeSteps } from '../../base/steps.ts';
 import { reverseName } from '../../wire/address.ts';
 import { parentOf, parseName, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -15,6 +16,9 @@ const reverse = (address: string, target: string, isService = false): ReverseNam
 const END = key('service.');
 const owner = (): ReverseOwner => ({ reverse: NO_NAMES });
 
+const replace = (index: ReverseIndex, ...all: Parameters<ReverseIndex['replace']>) =>
+  completeSteps(index.replace(...all));
+
 function targetsOf(index: ReverseIndex, address: string): readonly string[] {
   const data = index.node(address)?.sets[0]?.data ?? [];
   return data.map((one) => (one.kind === 'PTR' ? one.target : 'not a PTR'));
@@ -23,15 +27,21 @@ function targetsOf(index: ReverseIndex, address: string): readonly string[] {
 describe('the index of addresses', () => {
   it('gives an address all its names, in order', () => {
     const index = new ReverseIndex(30);
-    index.replace(owner(), END, [reverse('10.0.0.1', 'b.'), reverse('10.0.0.1', 'a.')], () => {});
-    index.replace(owner(), END, [reverse('10.0.0.1', 'c.')], () => {});
+    replace(index, owner(), END, [reverse('10.0.0.1', 'b.'), reverse('10.0.0.1', 'a.')], () => {});
+    replace(index, owner(), END, [reverse('10.0.0.1', 'c.')], () => {});
     expect(targetsOf(index, '10.0.0.1')).toEqual(['a.', 'b.', 'c.']);
     expect(index.find(key('1.0.0.10.in-addr.arpa.'))?.name).toBe('1.0.0.10.in-addr.arpa.');
   });
 
   it('gives an address of a service the name of the service alone', () => {
     const index = new ReverseIndex(30);
-    index.replace(owner(), END, [reverse('10.0.0.1', 'a.'), reverse('10.0.0.1', 'service.', true)], () => {});
+    replace(
+      index,
+      owner(),
+      END,
+      [reverse('10.0.0.1', 'a.'), reverse('10.0.0.1', 'service.', true)],
+      () => {},
+    );
     expect(targetsOf(index, '10.0.0.1')).toEqual(['service.']);
   });
 
@@ -39,10 +49,10 @@ describe('the index of addresses', () => {
     const index = new ReverseIndex(30);
     const changed: string[] = [];
     const service = owner();
-    index.replace(service, END, [reverse('10.0.0.1', 'a.')], () => {});
-    index.replace(service, END, [reverse('10.0.0.1', 'a.')], (address) => changed.push(address));
+    replace(index, service, END, [reverse('10.0.0.1', 'a.')], () => {});
+    replace(index, service, END, [reverse('10.0.0.1', 'a.')], (address) => changed.push(address));
     expect(changed).toEqual([]);
-    index.replace(service, END, [], (address) => changed.push(address));
+    replace(index, service, END, [], (address) => changed.push(address));
     expect(changed).toEqual(['10.0.0.1']);
     expect(index.size).toBe(0);
   });
@@ -81,7 +91,7 @@ describe('the index of addresses', () => {
         for (const { service, names } of steps) {
           said[service] = names;
           const unit = owners[service] ?? owner();
-          const isNew = index.replace(unit, END, names, (one) => changed.add(one));
+          const isNew = replace(index, unit, END, names, (one) => changed.add(one));
           if (isNew) for (const { address: one } of names) changed.add(one);
           for (const node of index.nodesOf(unit)) expect(node).toEqual(index.find(node.name));
           for (const one of ['10.0.0.1', '10.0.0.11', '200.0.0.1', '2001:db8::1', '2001:db8::11', '::']) {
@@ -117,7 +127,7 @@ describe('the index of addresses', () => {
           const service = owners.get(address) ?? owner();
           owners.set(address, service);
           there.set(address, names);
-          index.replace(service, END, names, () => {});
+          replace(index, service, END, names, () => {});
           if (isAsked) expect(asSet(index, steps)).toEqual(expected(there));
         }
         expect(asSet(index, steps)).toEqual(expected(there));
@@ -131,12 +141,13 @@ describe('the index of addresses', () => {
       reverse(`10.0.${number % 3}.${number % 200}`, 'a.'),
     );
     const has = () => [0, 1, 2, 3].map((octet) => index.hasBelow(key(`${octet}.0.10.in-addr.arpa.`)));
-    const first = replace(index, [], names.slice(0, 1), () => {});
+    const service = owner();
+    replace(index, service, END, names.slice(0, 1), () => {});
     expect(has()).toEqual([true, false, false, false]);
-    const all = replace(index, first, names, () => {});
+    replace(index, service, END, names, () => {});
     expect(has()).toEqual([true, true, true, false]);
     const left = names.filter(({ address }) => address.startsWith('10.0.2.'));
-    replace(index, all, left, () => {});
+    replace(index, service, END, left, () => {});
     expect(has()).toEqual([false, false, true, false]);
   });
 });

@@ -8,6 +8,7 @@
  * address leads to the services alone whose texts have it.
  */
 import type { Brand } from '../../base/brand.ts';
+import { inSteps, type Steps } from '../../base/steps.ts';
 import { addressOfReverseName, formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
@@ -54,28 +55,32 @@ export class ReverseIndex {
   }
 
   /**
-   * Replaces the names of one service.
+   * Replaces the names of one service, of which there may be thousands.
    *
    * @param end what nearly all names end in: that of the service
    * @param changed is given the addresses whose names are others now; none where the service had no names before
    * @returns whether the service had no names before: then the addresses are those of `nodesOf`
    */
-  replace(
+  *replace(
     owner: ReverseOwner,
     end: NameKey,
     names: readonly ReverseName[],
     changed: (address: string) => void,
-  ): boolean {
+  ): Steps<boolean> {
     const before = owner.reverse;
     const after = pack(end, names);
     if (before === after) return false;
     owner.reverse = after;
     if (before === NO_NAMES) {
-      for (const { address } of names) this.#add(address, owner);
+      yield* inSteps(names, ({ address }) => this.#add(address, owner));
       return true;
     }
-    const left = new Set(linesOf(before));
-    const added = linesOf(after).filter((line) => !left.delete(line));
+    const left = new Set<string>();
+    const added: string[] = [];
+    yield* inSteps(linesOf(before), (line) => left.add(line));
+    yield* inSteps(linesOf(after), (line) => {
+      if (!left.delete(line)) added.push(line);
+    });
     for (const line of left) {
       const address = addressOf(line);
       if (!hasAddress(after, address)) this.#remove(address, owner);

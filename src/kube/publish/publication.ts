@@ -180,7 +180,8 @@ export class Publication {
     if (wasExternal || isExternal || namespace.live === 0) this.#publishNamespace(namespace);
     const end = view?.name ?? this.#model.options.domain;
     const changed = (address: string) => this.#addresses.add(address);
-    if (this.#model.reverse.replace(unit, end, reverse, changed)) this.#named.add(unit);
+    yield;
+    if (yield* this.#model.reverse.replace(unit, end, reverse, changed)) this.#named.add(unit);
   }
 
   *#publishNodes(
