@@ -68,8 +68,13 @@ export function classifyResponse(response: DescribedResponse | undefined): Respo
   const type = questions[0]?.type;
   if (isTransfer(header.opcode, type)) return 'error';
   const hasSoa = authorities.some(({ data }) => data.kind === 'SOA');
-  if (rcode === RCODE.NOERROR) return answers.length === 0 && hasSoa ? 'denial' : 'success';
-  return rcode === RCODE.NXDOMAIN && hasSoa && answers.length === 0 ? 'denial' : 'error';
+  return classOfCounts(rcode, answers.length, hasSoa);
+}
+
+/** The same of a response that is no transfer. @param hasSoa whether its authority is a SOA record */
+export function classOfCounts(rcode: number, answers: number, hasSoa: boolean): ResponseClass {
+  if (rcode === RCODE.NOERROR) return answers === 0 && hasSoa ? 'denial' : 'success';
+  return rcode === RCODE.NXDOMAIN && hasSoa && answers === 0 ? 'denial' : 'error';
 }
 
 function isTransfer(opcode: number, type: number | undefined): boolean {

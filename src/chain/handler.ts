@@ -27,8 +27,6 @@ interface HandlerParts {
   /** What it may answer, change or refuse. For all other questions it calls `next` with the very query. */
   readonly questions: Questions;
   readonly answers: AnswerEffect;
-  /** Whether it must see every query of its block, so that readers answer none of them. Default: no. */
-  readonly seesAll?: boolean;
   handle(query: Query, next: Next): Answer | Promise<Answer>;
 }
 

@@ -3,13 +3,16 @@
  */
 import { networkInterfaces } from 'node:os';
 import type { Clock } from '../base/clock.ts';
-import { silentLog } from '../base/log.ts';
-import type { ListenerGroupPlan } from '../config/server/server-blocks-plan.ts';
+import { type Log, silentLog } from '../base/log.ts';
+import type { ListenerGroupPlan, ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
 import type { Engine } from '../engine/engine.ts';
 import { CHAIN_ONLY } from '../listen/chain-only.ts';
 import { Listeners } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
+import type { InstantAnswers } from '../listen/types.ts';
+import { VERDICT } from '../table/types.ts';
 import { MAX_READERS } from '../table/writer.ts';
+import { ReaderLog } from './reader-log.ts';
 
 export interface ListenerGroupsDependencies {
   /** Answers for all groups. */
@@ -19,6 +22,8 @@ export interface ListenerGroupsDependencies {
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
   readonly readerEntry: URL;
+  /** Where lines of `log` go. */
+  readonly log: Log;
   readonly clock: Clock;
 }
 
@@ -41,9 +46,11 @@ export class ListenerGroups {
   readonly #open = new Map<string, OpenGroup>();
   /** Numbers of readers that no group has. */
   readonly #free: number[];
+  readonly #readerLog: ReaderLog;
 
   constructor(dependencies: ListenerGroupsDependencies) {
     this.#dependencies = dependencies;
+    this.#readerLog = new ReaderLog(dependencies.clock, dependencies.log);
     this.#free = Array.from({ length: dependencies.readers }, (_, number) => number);
   }
 
@@ -66,6 +73,11 @@ export class ListenerGroups {
     }
   }
 
+  /** Logs what readers answer as these blocks say. */
+  logBy(plan: ServerBlocksPlan): void {
+    this.#readerLog.follow(plan);
+  }
+
   /** Leaves the sockets of all other groups, without losing what was received. */
   async keepOnly(groups: readonly ListenerGroupPlan[]): Promise<void> {
     const kept = new Set(groups.map(({ server }) => server));
@@ -80,6 +92,7 @@ export class ListenerGroups {
     const closing = servers.flatMap((server) => this.#open.get(server) ?? []);
     for (const server of servers) this.#open.delete(server);
     await Promise.all(closing.map(({ listeners }) => listeners.stop()));
+    for (const server of servers) this.#readerLog.close(server);
     this.#free.push(...closing.flatMap(({ reader }) => reader ?? []));
   }
 
@@ -98,6 +111,17 @@ export class ListenerGroups {
     this.#open.set(server, { listeners, reader });
   }
 
+  /** What the main thread looks up for TCP is not written to the ring of a reader. */
+  #answersUnlessLogged(server: string): InstantAnswers {
+    const { reader } = this.#dependencies.engine;
+    return {
+      enter: () => reader.enter(),
+      leave: (milliseconds) => reader.leave(milliseconds),
+      setTime: (milliseconds) => reader.setTime(milliseconds),
+      answer: (...query) => (this.#readerLog.isLogged(server) ? VERDICT.ASK : reader.answer(...query)),
+    };
+  }
+
   #makeListeners({ server, address, port, tcp }: ListenerGroupPlan, reader: number | undefined): Listeners {
     const { engine, takeover, readerEntry, clock } = this.#dependencies;
     const { queries = -1, idle } = tcp;
@@ -114,7 +138,8 @@ export class ListenerGroups {
         ...(idle !== undefined && { idleMilliseconds: idle }),
       },
       table: isRead ? engine.table.memory : undefined,
-      answers: isRead ? engine.reader : CHAIN_ONLY,
+      answers: isRead ? this.#answersUnlessLogged(server) : CHAIN_ONLY,
+      ...(isRead && { events: this.#readerLog.open(server) }),
       handleQuery: async (packet, client) =>
         await engine.serverBlocks?.handleQueryOf(server)?.(packet, {
           ...client,

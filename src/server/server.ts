@@ -254,6 +254,7 @@ export class Server {
       throw error;
     }
     const before = this.#engine.replaceServerBlocks(blocks);
+    this.#groups?.logBy(engine.serverBlocks);
     this.#lameduck = lameduck;
     await this.#groups?.keepOnly(groups);
     void before?.stop();
@@ -292,9 +293,10 @@ export class Server {
     const { table } = this.#engine;
     if (listen.kind === 'groups') {
       const readers = countReaders(this.#plan);
-      const dependencies = { engine: this.#engine, readers, takeover, readerEntry, clock };
+      const dependencies = { engine: this.#engine, readers, takeover, readerEntry, log, clock };
       this.#groups = new ListenerGroups(dependencies);
       await this.#groups.add(engine.serverBlocks.groups);
+      this.#groups.logBy(engine.serverBlocks);
       this.#engine.listening();
       return;
     }

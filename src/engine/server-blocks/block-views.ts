@@ -110,18 +110,13 @@ export class BlockViews {
 function hasReadNodes({ plan, handlers, isStrict }: ViewedBlock): boolean {
   if (isStrict && handlers.some(({ name }) => name === 'cache')) return false;
   const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');
-  return lastPublisher >= 0 && !seesAllBefore(handlers, lastPublisher) && passesOn(plan) && keepsTtls(plan);
+  return lastPublisher >= 0 && passesOn(plan) && keepsTtls(plan);
 }
 
 /** The view with the cached answers that readers give; undefined: none. */
 function readCacheOf({ handlers }: ViewedBlock): ViewId | undefined {
-  const place = handlers.findIndex(({ role }) => role === 'cache');
-  const cache = handlers[place];
-  return cache?.role === 'cache' && !seesAllBefore(handlers, place) ? cache.view : undefined;
-}
-
-function seesAllBefore(handlers: readonly Handler[], place: number): boolean {
-  return handlers.slice(0, place).some(({ seesAll }) => seesAll === true);
+  const cache = handlers.find(({ role }) => role === 'cache');
+  return cache?.role === 'cache' ? cache.view : undefined;
 }
 
 /** Names that the hosts of a block do not know are for the handlers behind. */

@@ -24,41 +24,54 @@ const NOTHING = '-';
 const WORDS: ReadonlyMap<string, WriteWord> = new Map([
   ['type', ({ query }: LoggedQuery) => typeName(query.question.type)],
   ['name', ({ query }: LoggedQuery) => presentNameAsGo(query.key)],
-  ['class', ({ query }: LoggedQuery) => nameOfClass(query.question.class)],
+  ['class', ({ query }: LoggedQuery) => knownClassName(query.question.class)],
   ['proto', ({ query }: LoggedQuery) => query.sender.transport],
   ['size', ({ query }: LoggedQuery) => String(query.octets)],
-  ['remote', ({ query }: LoggedQuery) => bracket(query.sender.address)],
+  ['remote', ({ query }: LoggedQuery) => bracketAddress(query.sender.address)],
   ['port', ({ query }: LoggedQuery) => String(query.sender.port)],
-  ['local', ({ query }: LoggedQuery) => bracket(query.sender.localAddress ?? '::')],
+  ['local', ({ query }: LoggedQuery) => bracketAddress(query.sender.localAddress ?? '::')],
   ['>id', ({ query }: LoggedQuery) => String(query.header.id)],
   ['>opcode', ({ query }: LoggedQuery) => String(query.header.opcode)],
   ['>do', ({ query }: LoggedQuery) => String(query.edns?.dnssecOk ?? false)],
   ['>bufsize', ({ query }: LoggedQuery) => String(sizeFor(query))],
   ['rcode', ({ response }: LoggedQuery) => (response === undefined ? NOTHING : rcodeName(response.rcode))],
   ['rsize', ({ response }: LoggedQuery) => String(response?.size ?? 0)],
-  ['>rflags', ({ response }: LoggedQuery) => flagsOf(response?.message.header) || NOTHING],
+  ['>rflags', ({ response }: LoggedQuery) => namesOfFlags(response?.message.header) || NOTHING],
   ['duration', ({ milliseconds }: LoggedQuery) => `${Number((milliseconds / 1000).toFixed(9))}s`],
 ]);
 
 /** Words that are not known stay as they are; those of metadata, `{/label}`, are empty. */
 export function compileLogFormat(format: string): WriteWord {
-  const parts = format.split(/(\{[^{}]*\})/).map((part): string | WriteWord => {
+  return compileWords(format, WORDS);
+}
+
+/** The same for words about something else. */
+export function compileWords<Logged>(
+  format: string,
+  words: ReadonlyMap<string, (logged: Logged) => string>,
+): (logged: Logged) => string {
+  const parts = format.split(/(\{[^{}]*\})/).map((part): string | ((logged: Logged) => string) => {
     if (!part.startsWith('{') || !part.endsWith('}')) return part;
     const word = part.slice(1, -1);
-    return word.startsWith('/') ? NOTHING : (WORDS.get(word) ?? part);
+    return word.startsWith('/') ? NOTHING : (words.get(word) ?? part);
   });
-  return (logged) => parts.map((part) => (typeof part === 'string' ? part : part(logged))).join('');
+  return (logged) => {
+    let line = '';
+    for (const part of parts) line += typeof part === 'string' ? part : part(logged);
+    return line;
+  };
 }
 
 /** Classes of questions alone, which CoreDNS writes by number. */
 const UNNAMED_CLASSES: ReadonlySet<string> = new Set(['ANY', 'NONE']);
 
-function nameOfClass(dnsClass: number): string {
+/** As CoreDNS writes it. */
+export function knownClassName(dnsClass: number): string {
   const name = className(dnsClass);
   return UNNAMED_CLASSES.has(name) ? `CLASS${dnsClass}` : name;
 }
 
-function bracket(address: string): string {
+export function bracketAddress(address: string): string {
   return address.includes(':') ? `[${address}]` : address;
 }
 
@@ -77,7 +90,9 @@ const FLAGS = [
   ['checkingDisabled', 'cd'],
 ] as const satisfies readonly (readonly [keyof Header, string])[];
 
-function flagsOf(header: Header | undefined): string {
+type Flags = Pick<Header, (typeof FLAGS)[number][0]>;
+
+export function namesOfFlags(header: Flags | undefined): string {
   if (header === undefined) return '';
   return FLAGS.flatMap(([flag, name]) => (header[flag] ? [name] : [])).join(',');
 }

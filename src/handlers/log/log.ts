@@ -25,7 +25,6 @@ export function createLogHandler({ rules }: LogOptions, { clock, log }: LogDepen
   return {
     name: 'log',
     role: 'other',
-    seesAll: true,
     questions: NO_QUESTIONS,
     answers: 'unchanged',
     handle: async (query, next) => {

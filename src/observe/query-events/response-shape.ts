@@ -1,0 +1,90 @@
+/**
+ * What CoreDNS's `log` says of a response, read from its octets: its size without compression of names and without an OPT record,
+ * and whether it has a SOA record as its authority.
+ */
+import { HEADER_OCTETS } from '../../wire/header.ts';
+import { TYPE } from '../../wire/types.ts';
+
+export interface ResponseShape {
+  readonly octets: number;
+  readonly hasSoa: boolean;
+}
+
+const POINTER = 0xc0;
+/** Type, class, TTL and length of the data. */
+const RECORD_FIXED = 10;
+const QUESTION_FIXED = 4;
+/** Octets of the data before its name, for types that have one. */
+const BEFORE_NAME: ReadonlyMap<number, number> = new Map([
+  [TYPE.NS, 0],
+  [TYPE.CNAME, 0],
+  [TYPE.PTR, 0],
+  [TYPE.MX, 2],
+  [TYPE.SRV, 6],
+  // DNAME
+  [39, 0],
+]);
+const SOA_NUMBERS = 20;
+
+/** @param message one that we have written */
+export function readResponseShape(message: Uint8Array): ResponseShape {
+  const [questions, answers] = [uint16(message, 4), uint16(message, 6)];
+  const [authorities, additionals] = [uint16(message, 8), uint16(message, 10)];
+  let at = HEADER_OCTETS;
+  let octets = HEADER_OCTETS;
+  for (let left = questions; left > 0; left--) {
+    octets += nameOctets(message, at) + QUESTION_FIXED;
+    at = nameEnd(message, at) + QUESTION_FIXED;
+  }
+  let hasSoa = false;
+  const first = answers;
+  const end = first + authorities;
+  for (let record = 0; record < end + additionals; record++) {
+    const fixed = nameEnd(message, at);
+    const type = uint16(message, fixed);
+    if (type !== TYPE.OPT) octets += nameOctets(message, at) + RECORD_FIXED + dataOctets(message, fixed);
+    if (type === TYPE.SOA && record >= first && record < end) hasSoa = true;
+    at = fixed + RECORD_FIXED + uint16(message, fixed + 8);
+  }
+  return { octets, hasSoa };
+}
+
+/** @param fixed where the type of the record lies */
+function dataOctets(message: Uint8Array, fixed: number): number {
+  const type = uint16(message, fixed);
+  const data = fixed + RECORD_FIXED;
+  if (type === TYPE.SOA) {
+    const mailbox = nameEnd(message, data);
+    return nameOctets(message, data) + nameOctets(message, mailbox) + SOA_NUMBERS;
+  }
+  const before = BEFORE_NAME.get(type);
+  return before === undefined ? uint16(message, fixed + 8) : before + nameOctets(message, data + before);
+}
+
+function uint16(message: Uint8Array, at: number): number {
+  return ((message[at] ?? 0) << 8) | (message[at + 1] ?? 0);
+}
+
+/** Where a name ends that begins here. */
+function nameEnd(message: Uint8Array, start: number): number {
+  let at = start;
+  for (let label = message[at] ?? 0; label !== 0; label = message[at] ?? 0) {
+    if (label >= POINTER) return at + 2;
+    at += label + 1;
+  }
+  return at + 1;
+}
+
+/** The octets of a name without pointers. */
+function nameOctets(message: Uint8Array, start: number): number {
+  let octets = 1;
+  let at = start;
+  for (let label = message[at] ?? 0; label !== 0; label = message[at] ?? 0) {
+    if (label >= POINTER) at = ((label & 0x3f) << 8) | (message[at + 1] ?? 0);
+    else {
+      octets += label + 1;
+      at += label + 1;
+    }
+  }
+  return octets;
+}

@@ -1,0 +1,157 @@
+/**
+ * The plugin `log` for queries that readers answer: each listener group has a ring that its reader writes events to, which are read
+ * here every few milliseconds. What plugins answer they log themselves.
+ */
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
+import type { PluginName, PluginOptions } from '../config/server/plugin-plan.ts';
+import type { ListenerGroupPlan, ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
+import { type QueryEvent, QueryEventReader } from '../listen/query-events/event-reader.ts';
+import { EVENT_MODE, sharedMonotonic } from '../listen/query-events/event-ring.ts';
+import { QueryEventRings } from '../listen/query-events/event-rings.ts';
+import {
+  compileEventLines,
+  type EventLines,
+  joinInfoLines,
+  nameOfEvent,
+} from '../observe/query-events/coredns-lines.ts';
+import { EventOrder, ORDER_WINDOW } from '../observe/query-events/event-order.ts';
+import { parentOf } from '../wire/name.ts';
+import type { NameKey } from '../wire/types.ts';
+
+interface LoggedGroup {
+  readonly rings: QueryEventRings;
+  readonly reader: QueryEventReader;
+  /** By zone; undefined: its block has no `log`. Empty: no block has. */
+  zones: ReadonlyMap<NameKey, EventLines | undefined>;
+}
+
+interface Entry {
+  readonly event: QueryEvent;
+  readonly zones: LoggedGroup['zones'];
+}
+
+/** Events of a group that are logged before the main thread does other work. */
+const EVENTS_PER_TURN = 200;
+
+export class ReaderLog {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #warnings: RateLimitedWarnings;
+  readonly #groups = new Map<string, LoggedGroup>();
+  readonly #order = new EventOrder<Entry>(({ event }) => event.received);
+  readonly #monotonic = sharedMonotonic();
+  #timer: Timer | undefined;
+  #dropped = 0;
+
+  constructor(clock: Clock, log: Log) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#warnings = new RateLimitedWarnings(log, clock);
+  }
+
+  /** The rings for the reader of a group that is about to listen. */
+  open(server: string): QueryEventRings {
+    const rings = new QueryEventRings(1);
+    const [memory] = rings.all;
+    if (memory !== undefined)
+      this.#groups.set(server, { rings, reader: new QueryEventReader(memory), zones: new Map() });
+    return rings;
+  }
+
+  /** Writes what is left of a group whose reader has ended. */
+  close(server: string): void {
+    this.#drain(Number.POSITIVE_INFINITY);
+    this.#write(this.#order.releaseAll());
+    this.#groups.delete(server);
+    this.#pollOrRest();
+  }
+
+  /** Whether a group has a block with `log`. */
+  isLogged(server: string): boolean {
+    return (this.#groups.get(server)?.zones.size ?? 0) > 0;
+  }
+
+  /** Logs by these blocks from now on. */
+  follow({ groups, blocks }: Pick<ServerBlocksPlan, 'groups' | 'blocks'>): void {
+    this.#drain(Number.POSITIVE_INFINITY);
+    for (const plan of groups) {
+      const group = this.#groups.get(plan.server);
+      if (group === undefined) continue;
+      group.zones = linesByZone(plan, blocks);
+      group.rings.setReaderMode(group.zones.size === 0 ? EVENT_MODE.OFF : EVENT_MODE.RESPONSES);
+    }
+    this.#pollOrRest();
+  }
+
+  #pollOrRest(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if ([...this.#groups.keys()].some((server) => this.isLogged(server))) this.#pollIn(ORDER_WINDOW);
+  }
+
+  #pollIn(milliseconds: number): void {
+    this.#timer = this.#clock.after(milliseconds, () => {
+      const isBehind = this.#drain(EVENTS_PER_TURN);
+      this.#write(this.#order.release(this.#monotonic()));
+      this.#reportDrops();
+      this.#pollIn(isBehind ? 0 : ORDER_WINDOW);
+    });
+  }
+
+  /** @returns whether there may be more */
+  #drain(max: number): boolean {
+    let mayBeMore = false;
+    for (const { reader, zones } of this.#groups.values()) {
+      const isMore = reader.drain((event) => this.#order.add({ event, zones }), undefined, max);
+      mayBeMore ||= isMore;
+    }
+    return mayBeMore;
+  }
+
+  #write(entries: readonly Entry[]): void {
+    const lines = entries.flatMap(({ event, zones }) => lineOf(event, zones) ?? []);
+    if (lines.length > 0) this.#log.info(joinInfoLines(lines));
+  }
+
+  /** Lines that are missing are worth a line. */
+  #reportDrops(): void {
+    const dropped = [...this.#groups.values()].reduce((sum, { reader }) => sum + reader.dropped, 0);
+    if (dropped > this.#dropped)
+      this.#warnings.warn('plugin/log: lines left out, since there were too many', {
+        lines: dropped - this.#dropped,
+      });
+    this.#dropped = dropped;
+  }
+}
+
+/** Empty where no block logs. */
+function linesByZone(
+  { address, sites }: ListenerGroupPlan,
+  blocks: ServerBlocksPlan['blocks'],
+): LoggedGroup['zones'] {
+  const zones = new Map<NameKey, EventLines | undefined>();
+  for (const { zone, block } of sites) {
+    const rules = optionsOf(blocks[block], 'log')?.rules;
+    const maxUdpSize = optionsOf(blocks[block], 'bufsize')?.size ?? Number.POSITIVE_INFINITY;
+    // The first block of a zone answers.
+    if (!zones.has(zone)) zones.set(zone, rules && compileEventLines({ rules, address, maxUdpSize }));
+  }
+  return [...zones.values()].some((lines) => lines !== undefined) ? zones : new Map();
+}
+
+function lineOf(event: QueryEvent, zones: LoggedGroup['zones']): string | undefined {
+  const name = zones.size === 0 ? undefined : nameOfEvent(event);
+  for (let at = name; at !== undefined && name !== undefined; at = parentOf(at))
+    if (zones.has(at)) return zones.get(at)?.write(event, name);
+  return undefined;
+}
+
+function optionsOf<Name extends PluginName>(
+  block: ServerBlocksPlan['blocks'][number] | undefined,
+  name: Name,
+): PluginOptions[Name] | undefined {
+  // A plugin's name says which options it has.
+  return block?.plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
+}
