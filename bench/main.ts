@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util';
 import { measureCached } from './cached.ts';
 import { measureChange } from './change.ts';
+import { measureCoreDns } from './coredns.ts';
 import { canSeparate, leaveServerCore } from './cores.ts';
 import { measureFlood } from './flood.ts';
 import { measureForward } from './forward.ts';
@@ -31,6 +32,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['cached', measureCached],
   ['flood', measureFlood],
   ['hostile', measureHostile],
+  ['coredns', measureCoreDns],
 ]);
 
 const USAGE = `usage: npm run bench -- [MEASUREMENT...] [--rounds N] [--seconds N] [--json]
@@ -46,6 +48,7 @@ measurements, all of them unless named:
   cached   processor time per query for a cached name, against the same
   flood    latency of table hits while names that nobody has are asked for
   hostile  what clients that attack the server cost all others
+  coredns  processor time per query by six Corefiles, against CoreDNS where COREDNS names its binary
 
   --rounds N    turns of every server (default: 5)
   --seconds N   length of a turn (default: 5)

@@ -1,0 +1,159 @@
+/**
+ * What a query costs by the Corefiles of usual clusters, ours against CoreDNS, in one run, turn by turn.
+ */
+import { ApiServer } from './api-server.ts';
+import { type Cluster, describeCluster, isHeadless, nameOf, ZONE } from './cluster.ts';
+import { type Contestant, type CostTurns, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
+import { putLoad } from './dnsperf.ts';
+import { DOMAIN, KNOWN, listKnownNames, saveLines } from './outside.ts';
+import { writeQuestions } from './questions.ts';
+import type { Report } from './report.ts';
+import { takeTurns } from './rounds.ts';
+import { startCoreDns, startPortolanCorefile, type WriteCorefile } from './servers/corefile-servers.ts';
+import { startUpstream } from './servers/upstream.ts';
+import type { Workplace } from './workplace.ts';
+
+const SHAPE = { services: 2_000, endpoints: 4_000 };
+const OUTSTANDING_AT_FIRST = 50;
+const SECONDS_AT_FIRST = 2;
+const NAMES = 2_000;
+const MIN_PERCENT_ANSWERED = 99.9;
+/** Names of services under another domain, and of addresses. */
+const ALIASES = 'internal.example';
+const MADE = 'made.example';
+
+/** How many times CoreDNS's cost ours may be at most. */
+const GOAL = 0.2;
+const GOAL_WITH_LOG = 0.33;
+
+interface Case {
+  readonly name: string;
+  readonly goal: number;
+  readonly corefile: WriteCorefile;
+  readonly questions: readonly string[];
+  readonly probe: string;
+}
+
+interface Surroundings {
+  readonly apiServer: string;
+  readonly upstreamPort: number;
+  readonly cluster: Cluster;
+}
+
+export async function measureCoreDns(workplace: Workplace): Promise<Report> {
+  const cluster = describeCluster(SHAPE);
+  const apiServer = await ApiServer.start(workplace, SHAPE);
+  const upstream = await startUpstream(workplace);
+  try {
+    const cases = listCases({ apiServer: apiServer.url, upstreamPort: upstream.port, cluster });
+    const measured: { readonly name: string; readonly turns: CostTurns }[] = [];
+    for (const each of cases) measured.push({ name: each.name, turns: await measureCase(workplace, each) });
+    return {
+      measurement: 'coredns',
+      tables: measured.map(({ name, turns }) => printCosts(`Corefile: ${name}`, turns)),
+      goals: measured.flatMap(({ name, turns }) => judgeCosts(turns, `, ${name}`)),
+      data: measured.map(({ name, turns }) => ({ name, costs: listCosts(turns) })),
+    };
+  } finally {
+    await Promise.all([apiServer.stop(), upstream.process.stop()]);
+  }
+}
+
+async function measureCase(workplace: Workplace, one: Case): Promise<CostTurns> {
+  const { COREDNS: binary } = process.env;
+  const questions = await saveLines(workplace, 'coredns', one.questions);
+  const contestants: Contestant[] = [];
+  try {
+    contestants.push(await startPortolanCorefile(workplace, one));
+    if (binary === undefined) workplace.say('COREDNS names no binary: nothing to compare with');
+    else contestants.push({ ...(await startCoreDns(workplace, binary, one)), goal: one.goal });
+    for (const { name, port } of contestants) {
+      const load = { port, questions, seconds: SECONDS_AT_FIRST, outstanding: OUTSTANDING_AT_FIRST };
+      const { NOERROR = 0, NXDOMAIN = 0 } = (await putLoad(load)).rcodes;
+      if (NOERROR + NXDOMAIN < MIN_PERCENT_ANSWERED) throw new Error(`${name} answers wrongly: ${one.name}`);
+    }
+    const measure = (server: Contestant) => measureTurn(workplace, server, questions, undefined);
+    return await takeTurns(contestants, workplace.rounds, measure, workplace.say);
+  } finally {
+    await Promise.all(contestants.map((server) => server.process.stop()));
+  }
+}
+
+function listCases({ apiServer, upstreamPort, cluster }: Surroundings): readonly Case[] {
+  const services = cluster.services.filter((service) => !isHeadless(service));
+  const probe = services[0] === undefined ? KNOWN : nameOf(services[0]);
+  const forward = `forward . 127.0.0.1:${upstreamPort}`;
+  const block =
+    (...more: readonly string[]): WriteCorefile =>
+    (port, metricsPort) =>
+      `.:${port} {
+  bind 127.0.0.1
+  errors
+  kubernetes ${ZONE} in-addr.arpa ip6.arpa {
+    endpoint ${apiServer}
+    pods insecure
+    fallthrough in-addr.arpa ip6.arpa
+    ttl 30
+  }
+  prometheus 127.0.0.1:${metricsPort}
+  ${forward}
+  reload
+  loadbalance
+  ${more.join('\n  ')}
+}
+`;
+  const nodeLocal: WriteCorefile = (port, metricsPort) => `${DOMAIN}:${port} {
+  errors
+  cache {
+    success 9984 30
+    denial 9984 5
+  }
+  reload
+  bind 127.0.0.1
+  ${forward} {
+    force_tcp
+  }
+  prometheus 127.0.0.1:${metricsPort}
+}
+.:${port} {
+  errors
+  cache 30
+  reload
+  bind 127.0.0.1
+  ${forward}
+  prometheus 127.0.0.1:${metricsPort}
+}
+`;
+  const usual = { goal: GOAL, questions: writeQuestions(cluster), probe };
+  const aliases = services.map(({ name, namespace }) => `${name}.${namespace}.${ALIASES}`);
+  const rewrites = Array.from(
+    { length: 20 },
+    (_, number) => `rewrite name exact alias-${number}.${MADE} ${probe}`,
+  );
+  const eks = ['cache 30 {', `  disable success ${ZONE}`, `  disable denial ${ZONE}`, '}'];
+  const template = [
+    `template IN A ${MADE} {`,
+    `  match ^ip-(?P<a>[0-9]+)-(?P<b>[0-9]+)[.]${MADE.replace('.', '[.]')}[.]$`,
+    '  answer "{{ .Name }} 60 IN A 10.0.{{ .Group.a }}.{{ .Group.b }}"',
+    '}',
+  ];
+  const made = Array.from({ length: NAMES }, (_, number) => `ip-${number >> 8}-${number & 255}.${MADE}`);
+  return [
+    { ...usual, name: 'kubeadm', corefile: block('cache 30') },
+    { ...usual, name: 'EKS', corefile: block(...eks) },
+    { name: 'NodeLocal', goal: GOAL, corefile: nodeLocal, questions: listKnownNames(NAMES), probe: KNOWN },
+    {
+      ...usual,
+      name: 'rewrites',
+      corefile: block('cache 30', ...rewrites, `rewrite name suffix .${ALIASES}. .svc.${ZONE}. answer auto`),
+      questions: aliases.map((name) => `${name} A`),
+    },
+    {
+      ...usual,
+      name: 'templates',
+      corefile: block('cache 30', ...template),
+      questions: made.map((name) => `${name} A`),
+    },
+    { ...usual, name: 'log of every query', goal: GOAL_WITH_LOG, corefile: block('cache 30', 'log') },
+  ];
+}
