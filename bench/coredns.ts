@@ -1,7 +1,7 @@
 /**
  * What a query costs by the Corefiles of usual clusters, ours against CoreDNS, in one run, turn by turn.
  */
-import { ApiServer } from './api-server.ts';
+import { ApiServer, type ClusterAddress } from './api-server.ts';
 import { type Cluster, describeCluster, isHeadless, nameOf, ZONE } from './cluster.ts';
 import { type Contestant, type CostTurns, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
 import { putLoad } from './dnsperf.ts';
@@ -35,7 +35,7 @@ interface Case {
 }
 
 interface Surroundings {
-  readonly apiServer: string;
+  readonly apiServer: ClusterAddress;
   readonly upstreamPort: number;
   readonly cluster: Cluster;
 }
@@ -45,7 +45,7 @@ export async function measureCoreDns(workplace: Workplace): Promise<Report> {
   const apiServer = await ApiServer.start(workplace, SHAPE);
   const upstream = await startUpstream(workplace);
   try {
-    const cases = listCases({ apiServer: apiServer.url, upstreamPort: upstream.port, cluster });
+    const cases = listCases({ apiServer: apiServer.address, upstreamPort: upstream.port, cluster });
     const measured: { readonly name: string; readonly turns: CostTurns }[] = [];
     for (const each of cases) measured.push({ name: each.name, turns: await measureCase(workplace, each) });
     return {
@@ -83,6 +83,7 @@ function listCases({ apiServer, upstreamPort, cluster }: Surroundings): readonly
   const services = cluster.services.filter((service) => !isHeadless(service));
   const probe = services[0] === undefined ? KNOWN : nameOf(services[0]);
   const forward = `forward . 127.0.0.1:${upstreamPort}`;
+  const source = apiServer.kind === 'url' ? `endpoint ${apiServer.url}` : `kubeconfig ${apiServer.path}`;
   const block =
     (...more: readonly string[]): WriteCorefile =>
     (port, metricsPort) =>
@@ -90,7 +91,7 @@ function listCases({ apiServer, upstreamPort, cluster }: Surroundings): readonly
   bind 127.0.0.1
   errors
   kubernetes ${ZONE} in-addr.arpa ip6.arpa {
-    endpoint ${apiServer}
+    ${source}
     pods insecure
     fallthrough in-addr.arpa ip6.arpa
     ttl 30

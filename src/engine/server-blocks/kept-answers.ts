@@ -18,14 +18,17 @@ export interface KeptAnswersOptions {
   /** That of the cache. */
   readonly view: ViewId;
   readonly clock: Clock;
+  /** Whether a query of another length than the one that the plugins see goes to them, since they count and log its length. */
+  readonly isStrict: boolean;
 }
 
 /** The same chain, which stores what it makes of cached answers. */
-export function storeKeptAnswers(chain: Chain, { table, view, clock }: KeptAnswersOptions): Chain {
+export function storeKeptAnswers(chain: Chain, { table, view, clock, isStrict }: KeptAnswersOptions): Chain {
   return async (query) => {
     const answer = await chain(query);
     const { kept } = query;
     if (kept === undefined || answer.kind === 'drop' || !isStorable(query)) return answer;
+    if (isStrict && query.octets !== query.site.octets) return answer;
     const now = clock.monotonic();
     const cached = toCached(query, wholeAnswerOf(answer), kept, now);
     if (cached !== undefined) table.cache(cached, now, view);

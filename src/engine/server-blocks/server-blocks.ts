@@ -82,7 +82,7 @@ export class ServerBlocks {
       plan.groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
     this.#counts = new BlockCounts(plan, dependencies.metrics);
     this.#blocks = plan.blocks.map((block, index) =>
-      this.#makeBlock(block, serverOf(index), former?.findEqual(block)),
+      this.#makeBlock(block, serverOf(index), plan.isStrict ? undefined : former?.findEqual(block)),
     );
     this.#groups = new Map(plan.groups.map((group) => [group.server, this.#makeGroup(group)]));
     this.#counts.enabled(plan, (block) => namesOf(this.#blocks[block]?.handlers ?? []));
@@ -196,7 +196,7 @@ export class ServerBlocks {
     const hasQuestions = ({ questions }: Handler) => !questions.matches()[Symbol.iterator]().next().done;
     if (cache?.role !== 'cache' || !handlers.slice(0, place).some(hasQuestions)) return chain;
     const { table, clock } = this.#dependencies;
-    return storeKeptAnswers(chain, { table, view: cache.view, clock });
+    return storeKeptAnswers(chain, { table, view: cache.view, clock, isStrict: this.#plan.isStrict });
   }
 
   #makeGroup({ server, sites }: ServerBlocksPlan['groups'][number]): ListenerGroup {
