@@ -8,8 +8,8 @@ export interface HttpReply {
   /** The media type, with its character set. */
   readonly type: string;
   /** An iterable is sent piece by piece, each after the client has read the one before. */
-  readonly body: string | AsyncIterable<string>;
+  readonly body: string | Uint8Array | AsyncIterable<string>;
 }
 
 /** Answers one path. What it throws is logged; the client gets 500 without the reason. */
-export type HttpRoute = () => HttpReply | Promise<HttpReply>;
+export type HttpRoute = (query: URLSearchParams) => HttpReply | Promise<HttpReply>;

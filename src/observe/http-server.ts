@@ -22,6 +22,8 @@ export interface HttpServerOptions {
   readonly flag: string;
   /** As Go's servers do: every method is taken for GET, and other paths get Go's 404. Default: no. */
   readonly answersAsGo?: boolean;
+  /** Whether a reply may take longer than a client is waited for to read one. Default: no. */
+  readonly takesTime?: boolean;
 }
 
 /** What Go's HTTP servers say of a path that they do not have. */
@@ -155,28 +157,30 @@ export class HttpServer {
     const { answersAsGo = false } = this.#options;
     if (!answersAsGo && request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('allow', 'GET, HEAD');
-      return sendText(response, 405, PLAIN_TEXT, 'only GET and HEAD\n');
+      return sendBody(response, 405, PLAIN_TEXT, 'only GET and HEAD\n');
     }
-    const path = request.url?.split('?')[0] ?? '';
+    const [path = '', query = ''] = request.url?.split('?') ?? [];
     const route = this.#routes.get(path);
     if (route === undefined) {
       const paths = [...this.#routes.keys()].join(', ');
       const text = answersAsGo ? GO_NOT_FOUND : `not found: the paths are ${paths}\n`;
-      return sendText(response, 404, PLAIN_TEXT, text);
+      return sendBody(response, 404, PLAIN_TEXT, text);
     }
     try {
-      await send(response, await this.#replies.reply(route), request.method === 'HEAD');
+      if (this.#options.takesTime === true) request.socket.setTimeout(0);
+      const reply = await this.#replies.reply(route, new URLSearchParams(query));
+      await send(response, reply, request.method === 'HEAD');
     } catch (error) {
       this.#log.error('HTTP request failed', { path, reason: String(error) });
       if (response.headersSent) response.destroy();
-      else sendText(response, 500, PLAIN_TEXT, 'internal error: see the log\n');
+      else sendBody(response, 500, PLAIN_TEXT, 'internal error: see the log\n');
     }
   }
 }
 
 async function send(response: ServerResponse, reply: HttpReply, isHead: boolean): Promise<void> {
   const { status, type, body } = reply;
-  if (typeof body === 'string') return sendText(response, status, type, body);
+  if (typeof body === 'string' || body instanceof Uint8Array) return sendBody(response, status, type, body);
   response.writeHead(status, { 'content-type': type });
   if (isHead) return void response.end();
   for await (const piece of body) {
@@ -186,9 +190,9 @@ async function send(response: ServerResponse, reply: HttpReply, isHead: boolean)
   response.end();
 }
 
-function sendText(response: ServerResponse, status: number, type: string, text: string): void {
-  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
-  response.end(text);
+function sendBody(response: ServerResponse, status: number, type: string, body: string | Uint8Array): void {
+  response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) });
+  response.end(body);
 }
 
 /** Settles when the socket takes more data, or is closed. */

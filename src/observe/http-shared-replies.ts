@@ -28,7 +28,7 @@ export class SharedReplies {
   }
 
   /** The reply of a route: its own, or one just given while there are many requests. */
-  reply(route: HttpRoute): Promise<HttpReply> {
+  reply(route: HttpRoute, query: URLSearchParams = NO_QUERY): Promise<HttpReply> {
     const now = this.#clock.monotonic();
     if (now - this.#secondBegan >= SECOND) {
       this.#secondBegan = now;
@@ -36,15 +36,15 @@ export class SharedReplies {
       this.#shared.clear();
     }
     this.#requests += 1;
-    if (this.#requests <= MAX_OWN_REPLIES) return answer(route);
+    if (this.#requests <= MAX_OWN_REPLIES) return answer(route, query);
     const shared = this.#shared.get(route);
-    if (shared === undefined || now >= shared.until) return this.#share(route, now);
+    if (shared === undefined || now >= shared.until) return this.#share(route, query, now);
     // What is sent in pieces can be sent once.
-    return shared.reply.then((reply) => (typeof reply.body === 'string' ? reply : answer(route)));
+    return shared.reply.then((reply) => (isWhole(reply) ? reply : answer(route, query)));
   }
 
-  #share(route: HttpRoute, began: number): Promise<HttpReply> {
-    const shared: SharedReply = { reply: answer(route), until: Number.POSITIVE_INFINITY };
+  #share(route: HttpRoute, query: URLSearchParams, began: number): Promise<HttpReply> {
+    const shared: SharedReply = { reply: answer(route, query), until: Number.POSITIVE_INFINITY };
     this.#shared.set(route, shared);
     const end = () => {
       const written = this.#clock.monotonic();
@@ -55,6 +55,12 @@ export class SharedReplies {
   }
 }
 
-async function answer(route: HttpRoute): Promise<HttpReply> {
-  return await route();
+async function answer(route: HttpRoute, query: URLSearchParams): Promise<HttpReply> {
+  return await route(query);
 }
+
+function isWhole({ body }: HttpReply): boolean {
+  return typeof body === 'string' || body instanceof Uint8Array;
+}
+
+const NO_QUERY = new URLSearchParams();

@@ -8,6 +8,7 @@ import type { EndpointPlan } from '../../config/server/server-plan.ts';
 import { METRICS_TEXT } from '../../observe/health.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { HttpServer, HttpServerError } from '../../observe/http-server.ts';
+import { profileRoutes } from '../../observe/profiles/profile-routes.ts';
 
 export interface EndpointsDependencies {
   /** Wait for ports that another process serves, instead of failing. */
@@ -46,11 +47,13 @@ interface Endpoint {
 export class Endpoints {
   readonly #dependencies: EndpointsDependencies;
   readonly #endpoints = new Map<string, Endpoint>();
+  readonly #profiles: ReadonlyMap<string, HttpRoute>;
   #wasReady = false;
   #lastTold = '';
 
   constructor(dependencies: EndpointsDependencies) {
     this.#dependencies = dependencies;
+    this.#profiles = profileRoutes(dependencies);
   }
 
   /** Listens on all addresses of a plan, beside those that are open. @throws EndpointError: nothing has changed then */
@@ -98,7 +101,8 @@ export class Endpoints {
     const { waitForPort, clock, log } = this.#dependencies;
     const routes = new Map<string, HttpRoute>();
     const { host, port } = splitHostPort(address);
-    const options = { address: host, port, waitForPort, flag: address, answersAsGo: true };
+    const takesTime = kinds.has('profile');
+    const options = { address: host, port, waitForPort, flag: address, answersAsGo: true, takesTime };
     const server = new HttpServer(options, routes, clock, log);
     const endpoint: Endpoint = { server, routes, kinds };
     this.#route(endpoint, kinds, plans);
@@ -116,6 +120,7 @@ export class Endpoints {
     endpoint.kinds = kinds;
     endpoint.routes.clear();
     if (kinds.has('health')) endpoint.routes.set(PATHS.health, () => text(200, 'OK'));
+    if (kinds.has('profile')) for (const [path, route] of this.#profiles) endpoint.routes.set(path, route);
     if (kinds.has('ready')) endpoint.routes.set(PATHS.ready, () => this.#tellReadiness(goesBack));
     if (kinds.has('metrics'))
       endpoint.routes.set(PATHS.metrics, async () => ({

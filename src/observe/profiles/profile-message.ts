@@ -1,0 +1,167 @@
+/**
+ * Profiles in the form of pprof: a Protocol Buffers message, compressed, as `go tool pprof` reads it.
+ */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+
+/** A function, and the line of its beginning. */
+export interface Frame {
+  readonly name: string;
+  readonly file: string;
+  /** From 1; 0: not known. */
+  readonly line: number;
+}
+
+/** A quantity that is measured: `samples` of `count`, `cpu` of `nanoseconds`. */
+export type ValueType = readonly [type: string, unit: string];
+
+export interface ProfileSample {
+  /** The innermost first. */
+  readonly stack: readonly Frame[];
+  /** One for each type. */
+  readonly values: readonly number[];
+}
+
+export interface ProfileData {
+  readonly types: readonly ValueType[];
+  readonly samples: readonly ProfileSample[];
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  /** Milliseconds. */
+  readonly duration: number;
+  /** How far apart samples are, in the unit of the last type. */
+  readonly period: number;
+}
+
+/** The numbers of fields in `profile.proto`. */
+const PROFILE = {
+  ...{ sampleType: 1, sample: 2, location: 4, function: 5, text: 6 },
+  ...{ time: 9, duration: 10, periodType: 11, period: 12 },
+} as const;
+const SAMPLE = { location: 1, value: 2 } as const;
+const LOCATION = { id: 1, line: 4 } as const;
+const LINE = { function: 1, line: 2 } as const;
+const FUNCTION = { id: 1, name: 2, systemName: 3, file: 4, startLine: 5 } as const;
+const VALUE_TYPE = { type: 1, unit: 2 } as const;
+
+const compress = promisify(gzip);
+const NANOSECONDS = 1e6;
+
+export async function encodeProfile(profile: ProfileData): Promise<Buffer> {
+  return await compress(writeProfile(profile));
+}
+
+/** The message before it is compressed. */
+export function writeProfile({ types, samples, time, duration, period }: ProfileData): Uint8Array {
+  const texts = new Numbers<string>(['']);
+  const functions = new Map<string, { readonly id: number; readonly frame: Frame }>();
+  const idOf = (frame: Frame): number => {
+    const key = `${frame.name}\n${frame.file}\n${frame.line}`;
+    const known = functions.get(key) ?? { id: functions.size + 1, frame };
+    functions.set(key, known);
+    return known.id;
+  };
+  const message = new Message();
+  const valueType = ([type, unit]: ValueType) =>
+    new Message().number(VALUE_TYPE.type, texts.of(type)).number(VALUE_TYPE.unit, texts.of(unit));
+  for (const type of types) message.message(PROFILE.sampleType, valueType(type));
+  for (const { stack, values } of samples)
+    message.message(
+      PROFILE.sample,
+      new Message().numbers(SAMPLE.location, stack.map(idOf)).numbers(SAMPLE.value, values),
+    );
+  // A location for each function: where in it the time was spent is not told.
+  for (const { id, frame } of functions.values()) {
+    const line = new Message().number(LINE.function, id).number(LINE.line, frame.line);
+    message.message(PROFILE.location, new Message().number(LOCATION.id, id).message(LOCATION.line, line));
+    message.message(PROFILE.function, functionOf(id, frame, texts));
+  }
+  const last = types.at(-1);
+  if (last !== undefined) message.message(PROFILE.periodType, valueType(last));
+  message.number(PROFILE.time, time * NANOSECONDS);
+  message.number(PROFILE.duration, duration * NANOSECONDS);
+  message.number(PROFILE.period, period);
+  for (const text of texts.all) message.text(PROFILE.text, text);
+  return message.octets();
+}
+
+function functionOf(id: number, { name, file, line }: Frame, texts: Numbers<string>): Message {
+  return new Message()
+    .number(FUNCTION.id, id)
+    .number(FUNCTION.name, texts.of(name))
+    .number(FUNCTION.systemName, texts.of(name))
+    .number(FUNCTION.file, texts.of(file))
+    .number(FUNCTION.startLine, line);
+}
+
+/** Values by the order in which they came. */
+class Numbers<Value> {
+  readonly #numbers = new Map<Value, number>();
+
+  constructor(first: readonly Value[]) {
+    for (const value of first) this.of(value);
+  }
+
+  of(value: Value): number {
+    const number = this.#numbers.get(value) ?? this.#numbers.size;
+    this.#numbers.set(value, number);
+    return number;
+  }
+
+  get all(): readonly Value[] {
+    return [...this.#numbers.keys()];
+  }
+}
+
+/** A message that is written, field by field. Numbers are whole and not negative. */
+class Message {
+  readonly #octets: number[] = [];
+  readonly #parts: Uint8Array[] = [];
+
+  number(field: number, value: number): this {
+    this.#varint(field * 8);
+    this.#varint(value);
+    return this;
+  }
+
+  numbers(field: number, values: readonly number[]): this {
+    const packed = new Message();
+    for (const value of values) packed.#varint(value);
+    return this.#bytes(field, packed.octets());
+  }
+
+  text(field: number, value: string): this {
+    return this.#bytes(field, Buffer.from(value));
+  }
+
+  message(field: number, value: Message): this {
+    return this.#bytes(field, value.octets());
+  }
+
+  octets(): Uint8Array {
+    this.#flush();
+    return Buffer.concat(this.#parts);
+  }
+
+  #bytes(field: number, octets: Uint8Array): this {
+    this.#varint(field * 8 + 2);
+    this.#varint(octets.length);
+    this.#flush();
+    this.#parts.push(octets);
+    return this;
+  }
+
+  #flush(): void {
+    this.#parts.push(Uint8Array.from(this.#octets.splice(0)));
+  }
+
+  /** Seven bits an octet, the least first; beyond 32 bits no operator for bits can do it. */
+  #varint(value: number): void {
+    let rest = Math.max(0, Math.round(value));
+    while (rest > 0x7f) {
+      this.#octets.push((rest % 0x80) | 0x80);
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#octets.push(rest);
+  }
+}

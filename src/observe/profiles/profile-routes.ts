@@ -1,0 +1,82 @@
+/**
+ * `/debug/pprof/`: profiles of the main thread over HTTP, at the paths of Go's package net/http/pprof.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../http-route.ts';
+import { encodeProfile, type ProfileData } from './profile-message.ts';
+
+/** Takes a profile until `wait` ends. */
+export type TakeProfile = (wait: () => Promise<void>) => Promise<ProfileData>;
+
+export interface ProfileRoutesOptions {
+  readonly clock: Clock;
+  /** From V8 by default. */
+  readonly takeCpu?: TakeProfile;
+  readonly takeHeap?: TakeProfile;
+}
+
+const ROOT = '/debug/pprof';
+const BINARY = 'application/octet-stream';
+/** Seconds: those of Go's package for the processor; a heap is sampled, so it needs some time too. */
+const DEFAULT_SECONDS = { profile: 30, heap: 5 } as const;
+const MAX_SECONDS = 300;
+/** What Go has and V8 has not. */
+const MISSING = ['block', 'goroutine', 'mutex', 'symbol', 'threadcreate', 'trace'] as const;
+
+/** Loaded when first used. */
+const fromV8 = () => import('./v8-profiles.ts');
+
+/** By path. */
+export function profileRoutes({
+  clock,
+  takeCpu = async (wait) => (await fromV8()).profileCpu(wait),
+  takeHeap = async (wait) => (await fromV8()).profileHeap(wait),
+}: ProfileRoutesOptions): ReadonlyMap<string, HttpRoute> {
+  const taking = new Set<string>();
+  const route =
+    (name: 'profile' | 'heap', take: TakeProfile): HttpRoute =>
+    async (query) => {
+      const seconds = readSeconds(query.get('seconds'), DEFAULT_SECONDS[name]);
+      if (seconds === undefined)
+        return text(400, `seconds: not a number from 1 to ${MAX_SECONDS}: ${query.get('seconds')}\n`);
+      if (taking.has(name)) return text(500, `${name}: another client takes one: try again\n`);
+      taking.add(name);
+      try {
+        const wait = () => new Promise<void>((resolve) => void clock.after(seconds * 1000, resolve));
+        return { status: 200, type: BINARY, body: await encodeProfile(await take(wait)) };
+      } finally {
+        taking.delete(name);
+      }
+    };
+  const heap = route('heap', takeHeap);
+  return new Map<string, HttpRoute>([
+    [`${ROOT}/`, () => text(200, INDEX)],
+    [`${ROOT}/cmdline`, () => text(200, process.argv.join('\0'))],
+    [`${ROOT}/profile`, route('profile', takeCpu)],
+    [`${ROOT}/heap`, heap],
+    [`${ROOT}/allocs`, heap],
+    ...MISSING.map((name): [string, HttpRoute] => [
+      `${ROOT}/${name}`,
+      () => text(501, `${name}: V8 has no such profile\n`),
+    ]),
+  ]);
+}
+
+const INDEX = `${ROOT}/
+
+Profiles of the main thread, for go tool pprof:
+
+${ROOT}/profile?seconds=30
+${ROOT}/heap?seconds=5
+${ROOT}/cmdline
+`;
+
+function readSeconds(given: string | null, otherwise: number): number | undefined {
+  if (given === null) return otherwise;
+  const seconds = Number(given);
+  return seconds >= 1 && seconds <= MAX_SECONDS ? seconds : undefined;
+}
+
+function text(status: number, body: string): HttpReply {
+  return { status, type: PLAIN_TEXT, body };
+}
