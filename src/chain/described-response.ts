@@ -32,7 +32,7 @@ export function describeResponse(query: Query, answer: Answer): DescribedRespons
   return CODES.has(answer.kind) ? undefined : describeSent(query, answer);
 }
 
-/** What the client gets, whoever makes the response. Undefined: nothing. */
+/** The response that the client receives, made by a handler or by the server. Undefined: none is sent. */
 export function describeSent(query: Query, answer: Answer): DescribedResponse | undefined {
   if (answer.kind === 'drop') return undefined;
   const reply = replyOf(answer);

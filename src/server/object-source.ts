@@ -17,7 +17,7 @@ import type { ConfigMapObject, NodeObject, ObjectSink } from '../kube/objects/ob
 import type { ManifestStats, WatchStats } from '../observe/stats.ts';
 import type { ManifestSource } from '../sources/manifests/manifest-source.ts';
 
-/** What a source needs to know of the world around the program. */
+/** What a source takes from the environment of the process. */
 export interface Dependencies {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The user's home folder; undefined if there is none. */

@@ -106,8 +106,8 @@ export function rejoinPortGroup({ fd, endpoint }: BoundSocket, waitMilliseconds:
 }
 
 /**
- * Whether a socket's receive buffer is filling up, so that the kernel may soon drop packets, whoever sent them: an eighth is taken, or
- * half of a small one.
+ * Whether a socket's receive buffer is filling up, so that the kernel may soon drop packets of any client: an eighth of it is used,
+ * or half of a small one.
  */
 export function isFillingUp(fd: number): boolean {
   const memory = readOption(fd, SOL_SOCKET, SO_MEMINFO, MEMINFO_OCTETS);

@@ -11,7 +11,7 @@ export type FileReading =
   | { readonly kind: 'content'; readonly digest: string; readonly size: number; readonly octets: Buffer }
   | { readonly kind: 'unreadable'; readonly digest: string; readonly reason: string };
 
-/** No list that anybody keeps in one file comes near this. */
+/** A file beyond this is not read: lists of a million names have 20 to 40 MB. */
 const MAX_OCTETS = 64 * 2 ** 20;
 /** How long a file may change without its times showing it: the coarsest clock of a file system in use. */
 const RACY_MILLISECONDS = 2_000;

@@ -1,5 +1,5 @@
 /**
- * What `portolan serve` knows without asking anybody: hosts files of `--hosts`, and what a file of dnsmasq's options says.
+ * The local names of `portolan serve`: hosts files of `--hosts`, and what a file of dnsmasq's options says.
  */
 
 import type { LocalSettings } from '../../handlers/local/local-handlers.ts';

@@ -144,7 +144,7 @@ export class CacheStore {
     return this;
   }
 
-  /** Frees what it has in the table once nobody uses it. */
+  /** Frees what it has in the table once no server block uses it. */
   release(): void {
     this.#users -= 1;
     if (this.#users > 0) return;

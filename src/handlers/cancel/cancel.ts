@@ -1,6 +1,6 @@
 /**
- * Bounds the time that a query may take. In CoreDNS the bound ends nothing that is waited for: it only says that whoever asks
- * further is to give up, and `forward` has bounds of its own. So no query sees it here either.
+ * Bounds the time that a query may take. In CoreDNS the plugin sets a deadline that only plugins which ask other servers look at,
+ * and `forward` has timeouts of its own. So the deadline changes no answer, there or here.
  */
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';

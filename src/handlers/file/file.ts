@@ -141,7 +141,7 @@ export class File {
   }
 }
 
-/** Behind an authoritative server there is nobody to ask: what it does not have, it refuses. */
+/** Behind an authoritative server no upstream is asked: names outside its zones are refused. */
 function refuseIfLast(answer: Answer): Answer {
   return answer.kind === 'servfail' && answer.reason === NOBODY_BEHIND ? { kind: 'refused' } : answer;
 }

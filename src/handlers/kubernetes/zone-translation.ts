@@ -36,7 +36,7 @@ export function translateZone(zone: NameKey, domain: NameKey): ZoneTranslation {
   };
 }
 
-/** The target of an alias is somebody's text, and stays what it is. */
+/** The target of an alias is text of a Service's specification, and is not translated. */
 function moveData(data: RecordData, move: (name: AbsoluteName) => AbsoluteName): RecordData {
   switch (data.kind) {
     case 'NS':

@@ -1,8 +1,8 @@
 /**
- * Answers from what is known without asking anybody: names of hosts files and of options.
+ * Answers questions about local names: those of hosts files and of options.
  *
  * Nearly all such questions are answered by the table. Here come those that it leaves open: about all types at once, about
- * types that lead no further than an alias, and those whose answer depends on who asks.
+ * types for which an alias is the whole answer, and those whose answer depends on the client.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';

@@ -1,5 +1,5 @@
 /**
- * Types of records that nobody is to be told (`--filter-A`, `--filter-AAAA`, `--filter-rr`): where there are some, there is
+ * Types of records that are left out of answers (`--filter-A`, `--filter-AAAA`, `--filter-rr`): where there are some, there is
  * no data, and whether the name exists stays as it is.
  *
  * As in dnsmasq, ANY among them does not stand for all: it leaves of answers to ANY what people still need (RFC 8482

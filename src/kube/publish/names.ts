@@ -38,13 +38,13 @@ export class KubernetesNames implements NameSource {
     return zone.apex === this.#model.options.domain || this.#model.options.dialect.ownsReverseZones;
   }
 
-  /** Whether a name is ours, and nobody else's. */
+  /** Whether a name is in a zone that only this server answers. */
   owns(name: NameKey): boolean {
     const zone = this.zoneOf(name);
     return zone !== undefined && !this.mayBelongToOthers(zone, name);
   }
 
-  /** Whether somebody else may know of a name: one of the reverse tree that no address of ours has. */
+  /** Whether an upstream may know a name: one of the reverse tree that belongs to no address of ours. */
   mayBelongToOthers(zone: Zone, name: NameKey): boolean {
     return zone.apex !== this.#model.options.domain && this.findStanding(name) === undefined;
   }

@@ -86,7 +86,7 @@ export class Endpoints {
     await this.#close([...this.#endpoints.keys()].filter((address) => !all.has(address)));
   }
 
-  /** From now on nobody is to be sent here: connections for readiness are refused. */
+  /** Reports that the server is no longer ready: connections for readiness are refused. */
   async leaveReadiness(): Promise<void> {
     const only = [...this.#endpoints].filter(([, { kinds }]) => kinds.size === 1 && kinds.has('ready'));
     for (const { routes } of this.#endpoints.values()) routes.delete(PATHS.ready);

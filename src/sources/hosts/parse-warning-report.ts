@@ -1,6 +1,6 @@
 /**
- * What is wrong in hosts files, for the log: each line once as long as its file stays the same, and not more lines of a file
- * than somebody would read.
+ * Reports the invalid lines of hosts files in the log: each line once as long as its file stays the same, and the first 20 of
+ * each file.
  */
 import type { Log } from '../../base/log.ts';
 import type { HostsWarning } from './hosts-format.ts';

@@ -1,6 +1,5 @@
 /**
- * Everything that is known without asking anybody, kept in the answer table: hosts files as they change, and records of
- * options.
+ * All local names, kept in the answer table: those of hosts files as they change, and those of options.
  *
  * A change of a file makes all names anew, in slices, and publishes the difference. Files that change meanwhile are read
  * when that is done.
@@ -172,7 +171,7 @@ export class LocalData {
     this.#names = after;
     this.#options.table.publicationChanged(this.#publication.id);
     yield* this.#localise();
-    // Before the start nobody has been told anything.
+    // Before the start nothing is cached.
     if (changed.count > 0 && this.#isStarted) onChange(changed.isListed ? branchesOf(changed.first) : [ROOT]);
     const milliseconds = Math.round(clock.monotonic() - began);
     const fields = { files: files.length, names: hosts.size, changed: changed.count, milliseconds };

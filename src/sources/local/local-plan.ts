@@ -1,5 +1,5 @@
 /**
- * What is known of names without asking anybody, as data: beside hosts files, what front ends read from options.
+ * What options say of local names, as data. Hosts files are read beside it.
  */
 import type { NameKey, ResourceRecord } from '../../wire/types.ts';
 

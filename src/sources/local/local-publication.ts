@@ -1,6 +1,6 @@
 /**
- * Names that are known without asking anybody, in the answer table: the difference between what stands there and what is
- * known now, name by name, so that no reader ever misses a name that is in both.
+ * Local names in the answer table. A change publishes the difference between the names that stand there and the new ones, name by
+ * name, so that no reader ever misses a name that is in both.
  */
 
 import type { Log } from '../../base/log.ts';

@@ -49,7 +49,7 @@ function apexNodes({ apex, soa, negativeTtl }: Zone, view: ZoneView): readonly Z
   ];
   const isReverse = apex !== view.domain;
   const nodes = [
-    // A name in the reverse tree that we do not hold may be known to somebody else.
+    // A name in the reverse tree that we do not hold may be known to an upstream.
     { name: apex, sets: own, alias: undefined, below: isReverse ? ASK : COMPLETE, outcome },
     plainNode(`dns.${apex}`, []),
     plainNode(nameserver, addresses),

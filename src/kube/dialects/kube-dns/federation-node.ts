@@ -7,7 +7,7 @@ import type { AbsoluteName, NameKey } from '../../../wire/types.ts';
 import type { ZoneNode } from '../../../zone/node.ts';
 import { aliasNode } from './derive.ts';
 
-/** Seconds: where the service is found may change with every endpoint, so kube-dns lets nobody keep it. */
+/** Seconds: where the service is found may change with every endpoint, so kube-dns forbids caching it. */
 const TTL = 0;
 
 export function federationNode(name: NameKey, target: AbsoluteName): ZoneNode {

@@ -6,7 +6,7 @@ import type { PodObject } from '../objects.ts';
 import { asList, asRecord, asText } from './fields.ts';
 import { nameless, readIdentity, type Trimmed } from './trimmed.ts';
 
-/** After its end a pod object still names the address that somebody else may have by now. */
+/** The object of a pod that has ended still holds its address, which another pod may have by now. */
 const ENDED: readonly unknown[] = ['Succeeded', 'Failed'];
 
 export function trimPod(raw: unknown): Trimmed<PodObject> {

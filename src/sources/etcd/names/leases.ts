@@ -1,7 +1,7 @@
 /**
  * How long keys with a lease are good.
  *
- * The renewal of a lease is told to nobody, so the time that is left is asked for once, and again before half of it is gone.
+ * etcd sends no event when a lease is renewed, so the time that is left is asked for once, and again before half of it is gone.
  */
 import type { Clock, Timer } from '../../../base/clock.ts';
 import type { KeyNode } from './key-tree.ts';
