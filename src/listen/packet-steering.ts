@@ -1,7 +1,7 @@
 /**
  * How packets are spread over the readers of a listener. All go to one reader as long as that one is enough, since one that never
  * sleeps answers cheaper than several that wake up for each packet. When its batches grow, each packet goes to a reader drawn by
- * chance. When only half as many come, one reader gets all again, after a pause that grows if that was too early.
+ * chance. When far fewer come, one reader gets all again, after a pause that grows if that was too early.
  *
  * The kernel chooses by client instead while a reader has no thread, or sockets that are not ours share the port: then a place
  * among the sockets of the port may be one that nobody receives on. The same holds where the kernel takes no programs.
@@ -29,6 +29,8 @@ export interface PacketSteeringOptions {
 const BY_CLIENT: Spread = { kind: 'by client' };
 /** How long others that share the port are left alone before they are looked for again. */
 const SHARED_PAUSE_MILLISECONDS = 5000;
+/** One reader gets all packets when they are less than this share of what it could answer. */
+const MAX_SHARE = 0.3;
 const FIRST_PAUSE_MILLISECONDS = 1000;
 const MAX_PAUSE_MILLISECONDS = 64_000;
 /** If one reader was enough for less long, it was tried too early. */
@@ -128,7 +130,7 @@ export class PacketSteering {
     const [since, before] = [clock.monotonic(), countPackets()];
     this.#timer = clock.after(this.#pause, () => {
       const rate = ((countPackets() - before) * 1000) / Math.max(1, clock.monotonic() - since);
-      if (rate < this.#words.rate / 2) this.#chooseOne();
+      if (rate < this.#words.capacity * MAX_SHARE) this.#chooseOne();
       else this.#measure();
     });
   }

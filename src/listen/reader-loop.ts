@@ -234,13 +234,14 @@ export class ReaderLoop {
     const events = this.#events?.begin() === true ? this.#events : undefined;
     this.#rules?.setTime();
     this.#forwarding?.begin(came, events !== undefined);
-    this.#steering?.note(received, came);
     this.#guards[socket]?.beginBatch(received, came);
     for (let index = 0; index < received; index++) this.#answerPacket(socket, index, events);
     this.#batch.send(fd);
     this.#forwarding?.end();
     events?.publish();
-    this.#answers.leave(this.#clock.monotonic() - came);
+    const now = this.#clock.monotonic();
+    this.#answers.leave(now - came);
+    this.#steering?.note(received, now, now - came);
     this.#count(COUNTER.batches, 1);
     this.#count(COUNTER.packets, received);
     this.#count(COUNTER.refused, this.#batch.refused);

@@ -1,7 +1,7 @@
 /**
  * The reader's part of steering packets: while all of a port come to one reader, it says when they are too many.
  *
- * Shared words: 0 mode, one of `STEERING`. Behind them a double: the packets a second that were too many.
+ * Shared words: 0 mode, one of `STEERING`. Behind them a double: the packets a second that the reader could answer.
  */
 import { waitAsync } from '../base/wait-async.ts';
 import { steerPort } from '../socket/port-steering.ts';
@@ -10,28 +10,30 @@ import { steerPort } from '../socket/port-steering.ts';
 export const STEERING = { BY_CLIENT: 0, ONE: 1, RANDOM: 2 } as const;
 
 const MODE = 0;
-const RATE_AT = 8;
+const CAPACITY_AT = 8;
 
 /** Batches of one reader that are looked at together, and how many packets on average are too many. */
 const WINDOW = 32;
 const MAX_PACKETS = 16;
-/** So many batches in a row that are as large as can be are too many at once: more than a burst of a client, or a late wake-up. */
+/** So many batches in a row that are as large as can be are too many at once. */
 const MAX_FULL_IN_ROW = 8;
+/** With less of its time for packets a reader was only late, and is not overloaded. */
+const MIN_BUSY_SHARE = 0.4;
 /** A batch of so many packets is as large as can be, or nearly. */
 const FULL = 60;
 
 export function makeSteeringWords(): SharedArrayBuffer {
-  return new SharedArrayBuffer(RATE_AT + Float64Array.BYTES_PER_ELEMENT);
+  return new SharedArrayBuffer(CAPACITY_AT + Float64Array.BYTES_PER_ELEMENT);
 }
 
 /** What readers and the main thread know in common. */
 export class SteeringWords {
   readonly #words: Int32Array;
-  readonly #rate: Float64Array;
+  readonly #capacity: Float64Array;
 
   constructor(memory: SharedArrayBuffer) {
     this.#words = new Int32Array(memory, 0, 1);
-    this.#rate = new Float64Array(memory, RATE_AT, 1);
+    this.#capacity = new Float64Array(memory, CAPACITY_AT, 1);
   }
 
   /** One of `STEERING`. A reader may see a change a moment late. */
@@ -44,16 +46,16 @@ export class SteeringWords {
     Atomics.notify(this.#words, MODE);
   }
 
-  /** The packets a second that the reader had which got all. */
-  get rate(): number {
-    return this.#rate[0] ?? 0;
+  /** The packets a second that the reader could answer which had too many, receiving them left out. */
+  get capacity(): number {
+    return this.#capacity[0] ?? 0;
   }
 
   /** Ends mode ONE. @returns whether it held until now */
-  leaveOne(rate: number): boolean {
+  leaveOne(capacity: number): boolean {
     if (Atomics.compareExchange(this.#words, MODE, STEERING.ONE, STEERING.BY_CLIENT) !== STEERING.ONE)
       return false;
-    this.#rate[0] = rate;
+    this.#capacity[0] = capacity;
     return true;
   }
 
@@ -80,26 +82,30 @@ export class ReaderSteering {
     this.#sockets = sockets;
   }
 
-  /** Notes a batch. @param now of the clock's monotonic time, when its packets had come */
-  note(packets: number, now: number): void {
+  /**
+   * Notes a batch that was answered.
+   *
+   * @param now of the clock's monotonic time
+   * @param busy milliseconds since its packets had come
+   */
+  note(packets: number, now: number, busy: number): void {
     if (this.#words.mode !== STEERING.ONE) {
       this.#window.begin(now);
       this.#fullRow.begin(now);
       return;
     }
-    this.#window.add(packets);
+    this.#window.add(packets, busy);
     if (packets < FULL) this.#fullRow.begin(now);
-    else this.#fullRow.add(packets);
-    if (this.#fullRow.batches >= MAX_FULL_IN_ROW) this.#spread(this.#fullRow.rateAt(now));
-    else if (this.#window.batches >= WINDOW) {
-      if (this.#window.packets > MAX_PACKETS * WINDOW) this.#spread(this.#window.rateAt(now));
-      this.#window.begin(now);
-    }
+    else this.#fullRow.add(packets, busy);
+    if (this.#fullRow.batches >= MAX_FULL_IN_ROW) this.#judge(this.#fullRow, now);
+    if (this.#window.batches < WINDOW) return;
+    if (this.#window.packets > MAX_PACKETS * WINDOW) this.#judge(this.#window, now);
+    this.#window.begin(now);
   }
 
-  /** That is right whatever readers there are; the main thread may know better ways. */
-  #spread(rate: number): void {
-    if (!this.#words.leaveOne(rate)) return;
+  /** Spreads packets by client: that is right whatever readers there are; the main thread may know better ways. */
+  #judge(batches: Batches, now: number): void {
+    if (batches.busyShareAt(now) < MIN_BUSY_SHARE || !this.#words.leaveOne(batches.capacity)) return;
     for (const fd of this.#sockets) steerPort(fd, { kind: 'by client' });
     this.#words.notify();
   }
@@ -109,21 +115,29 @@ export class ReaderSteering {
 class Batches {
   batches = 0;
   packets = 0;
+  #busy = 0;
   #since = 0;
 
   begin(now: number): void {
     this.batches = 0;
     this.packets = 0;
+    this.#busy = 0;
     this.#since = now;
   }
 
-  add(packets: number): void {
+  add(packets: number, busy: number): void {
     this.batches += 1;
     this.packets += packets;
+    this.#busy += busy;
   }
 
-  /** Packets a second. */
-  rateAt(now: number): number {
-    return (this.packets * 1000) / Math.max(now - this.#since, 1);
+  /** The share of the time that packets took. */
+  busyShareAt(now: number): number {
+    return this.#busy / Math.max(now - this.#since, Number.EPSILON);
+  }
+
+  /** Packets a second that could be answered if nothing else took time. */
+  get capacity(): number {
+    return (this.packets * 1000) / Math.max(this.#busy, Number.EPSILON);
   }
 }
