@@ -154,31 +154,32 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
   }
 
   respond(pending: PendingQueries, client: number, response: Uint8Array, length: number): void {
-    const { sockets } = this.#options;
+    const { rules, udpSize, onLimited } = this.#options;
+    rules?.setTime();
+    const at = pending.envelopeOf(client) + ENVELOPE.NAME;
+    const decision = rules?.judgeResponse(pending.octets, at, response, 0) ?? DECISION.PASS;
+    if (decision === DECISION.PASS) {
+      this.#send(pending, client, response, length);
+      return;
+    }
+    onLimited();
+    if (decision === DECISION.DROP) return;
+    const cut = response.slice(0, length);
+    this.#send(pending, client, cut, truncateResponse(cut, 0, length, udpSize));
+  }
+
+  #send(pending: PendingQueries, client: number, response: Uint8Array, length: number): void {
     const { octets } = pending;
     const envelope = pending.envelopeOf(client);
-    const allowed = this.#limit(octets, envelope, response, length);
-    if (allowed === 0) return;
-    this.#writeEvent(pending, client, response, allowed);
-    const fd = sockets[pending.clientSocket[client] ?? 0] ?? -1;
-    if (this.#replies.fits(allowed)) this.#replies.add(fd, octets, response, allowed, envelope);
+    this.#writeEvent(pending, client, response, length);
+    const fd = this.#options.sockets[pending.clientSocket[client] ?? 0] ?? -1;
+    if (this.#replies.fits(length)) this.#replies.add(fd, octets, response, length, envelope);
     else
       this.#sender.send(
         fd,
         octets.subarray(envelope, envelope + ENVELOPE.OCTETS),
-        response.subarray(0, allowed),
+        response.subarray(0, length),
       );
-  }
-
-  /** @returns the octets of the response that are to be sent, 0 for none */
-  #limit(octets: Uint8Array, envelope: number, response: Uint8Array, length: number): number {
-    const { rules, udpSize, onLimited } = this.#options;
-    if (rules === undefined) return length;
-    rules.setTime();
-    const decision = rules.judgeResponse(octets, envelope + ENVELOPE.NAME, response, 0);
-    if (decision === DECISION.PASS) return length;
-    onLimited();
-    return decision === DECISION.DROP ? 0 : truncateResponse(response, 0, length, udpSize);
   }
 
   #writeEvent(pending: PendingQueries, client: number, response: Uint8Array, length: number): void {

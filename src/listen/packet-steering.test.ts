@@ -43,13 +43,13 @@ it('gives all packets to one reader, until its batches grow, and again when far 
   expect(await received()).toEqual(byClient);
   steering.update(true);
   expect(await received()).toEqual(ALL_TO_ONE);
-  for (let batch = 0; batch < 1000; batch++) reader.note(batch % 100 < 7 ? 64 : 1, batch, 1);
+  for (let batch = 0; batch < 1000; batch++) reader.note(batch % 100 < 15 ? 64 : 1, batch, 1);
   // A thread that was late has many packets at once, and time.
   for (let batch = 0; batch < 100; batch++) reader.note(64, 2000 + batch, 0.3);
   expect(words.mode).toBe(STEERING.ONE);
   // 64 packets in half a millisecond.
   reader.note(1, 3000, 0.5);
-  for (let batch = 1; batch <= 8; batch++) reader.note(64, 3000 + batch, 0.5);
+  for (let batch = 1; batch <= 16; batch++) reader.note(64, 3000 + batch, 0.5);
   // The reader does not wait for the main thread.
   expect(words.mode).toBe(STEERING.BY_CLIENT);
   expect(await received()).toEqual(byClient);
@@ -71,7 +71,7 @@ it('gives all packets to one reader, until its batches grow, and again when far 
 it('knows batches that grow on average', async () => {
   const { steering, words, reader } = await start();
   steering.update(true);
-  for (let batch = 0; words.mode === STEERING.ONE && batch < 200; batch++) reader.note(20, batch, 0.5);
+  for (let batch = 0; words.mode === STEERING.ONE && batch < 600; batch++) reader.note(20, batch, 0.5);
   expect(words.capacity).toBe(40_000);
 });
 
@@ -80,7 +80,7 @@ it('leaves the choice to the kernel while a reader is down', async () => {
   steering.update(true);
   steering.update(false);
   expect(await received()).toEqual(byClient);
-  for (let batch = 0; batch < 8; batch++) reader.note(64, batch, 1);
+  for (let batch = 0; batch < 16; batch++) reader.note(64, batch, 1);
   await turn();
   expect(words.mode).toBe(STEERING.BY_CLIENT);
   expect(await received()).toEqual(byClient);

@@ -13,10 +13,10 @@ const MODE = 0;
 const CAPACITY_AT = 8;
 
 /** Batches of one reader that are looked at together, and how many packets on average are too many. */
-const WINDOW = 32;
+const WINDOW = 256;
 const MAX_PACKETS = 16;
-/** So many batches in a row that are as large as can be are too many at once. */
-const MAX_FULL_IN_ROW = 8;
+/** So many batches in a row that are as large as can be are too many at once: more than a client sends that was late. */
+const MAX_FULL_IN_ROW = 16;
 /** With less of its time for packets a reader was only late, and is not overloaded. */
 const MIN_BUSY_SHARE = 0.4;
 /** A batch of so many packets is as large as can be, or nearly. */

@@ -90,10 +90,10 @@ export class AnswerCache {
   }
 
   /** Puts an entry that was made by an `EntryEncoder`, unless the cache of the view is another one since. */
-  putEncoded(memory: Uint8Array, start: number, length: number, view: ViewId): boolean {
+  putEncoded(memory: Uint32Array, start: number, length: number, view: ViewId): boolean {
     this.#buffer.begin(length);
-    const { octets, words } = this.#buffer;
-    for (let octet = 0; octet < length; octet++) octets[octet] = memory[start + octet] ?? 0;
+    const { words } = this.#buffer;
+    for (let word = 0; word < length >> 2; word++) words[word] = memory[start + word] ?? 0;
     const { number } = this.#parts.views.cacheOf(view);
     return (words[CACHED.SHAPE >> 2] ?? 0) >>> 16 === number && this.#store();
   }

@@ -1,44 +1,137 @@
 /**
- * Makes the entry of a cached answer outside of the writer's thread: the writer then only has to find a place for it.
+ * Makes the entry of a cached answer outside of the writer's thread: the writer then only has to find a place for it. It is what
+ * `encodeCached` makes of the same answer, without an allocation.
  */
-import { BlockBuffer, cachedFlags, encodeCached } from './block.ts';
-import { finishQuestion, HASH_KEYS, hashName } from './hash.ts';
-import { HEADER, UNIT_SHIFT, VIEW } from './layout.ts';
+import { addWord, finishQuestion, HASH_KEYS, joinSums, KEYS_PER_WORD } from './hash.ts';
+import {
+  BODY,
+  BODY_AUTHENTIC,
+  CACHED,
+  CACHED_FLAG,
+  HEADER,
+  KIND,
+  padded,
+  shapeOf,
+  UNIT_SHIFT,
+  VIEW,
+} from './layout.ts';
 import { type TableViews, viewTable } from './memory.ts';
-import { type CachedAnswer, DEFAULT_VIEW } from './types.ts';
+import { DEFAULT_VIEW } from './types.ts';
+
+/** An answer from upstream, as octets. */
+export interface PlainAnswer {
+  /** Memory that begins with the name of the question, in lower case, and its octets. */
+  readonly name: Uint8Array;
+  readonly nameLength: number;
+  readonly type: number;
+  readonly dnsClass: number;
+  /** DO and CD, as `QuestionReader.cachedFlags` says them. */
+  readonly flags: number;
+  readonly rcode: number;
+  readonly authenticData: boolean;
+  readonly answerCount: number;
+  readonly authorityCount: number;
+  /** Where the records lie. */
+  readonly octets: Uint8Array;
+  readonly recordsAt: number;
+  readonly recordsLength: number;
+  /** Of each record, where its TTL stands from the first record on. */
+  readonly ttlOffsets: Uint16Array;
+  /** The addresses among the records: where they begin, the octets of each, and how many. */
+  readonly runAt: number;
+  readonly stride: number;
+  readonly addresses: number;
+  /** Seconds, from 1. */
+  readonly lifetime: number;
+  readonly outcome: number;
+}
+
+/** Octets of the largest entry: what more would take is left to the writer. */
+const MAX_OCTETS = 4608;
 
 export class EntryEncoder {
+  /** The memory that entries are written to, each from its beginning on. */
+  readonly words = new Uint32Array(MAX_OCTETS >> 2);
+  readonly #octets = new Uint8Array(this.words.buffer);
+  readonly #halves = new Uint16Array(this.words.buffer);
   readonly #views: TableViews;
   readonly #keys: Int32Array;
-  readonly #buffer = new BlockBuffer();
 
   constructor(memory: SharedArrayBuffer) {
     this.#views = viewTable(memory);
     this.#keys = this.#views.atoms.slice(HEADER.KEYS, HEADER.KEYS + HASH_KEYS);
   }
 
-  /** The memory that entries are written to, each from its beginning on. */
-  get octets(): Uint8Array {
-    return this.#buffer.octets;
-  }
-
   /**
    * Writes the entry of an answer in the default view. To be called in a batch of the reader, see `TableReader.enter`.
    *
-   * @param answer as for `TableWriter.cache`; its outcome must have counters
+   * @param answer its outcome must have counters
    * @param now milliseconds of the monotonic clock that all threads share
-   * @returns its octets
+   * @returns its octets; 0 if it is too large
    */
-  encode(answer: CachedAnswer, now: number): number {
+  encode(answer: PlainAnswer, now: number): number {
+    const { nameLength, recordsLength } = answer;
+    const count = answer.answerCount + answer.authorityCount;
+    const offsetsAt = CACHED.NAME + padded(nameLength);
+    const bodyAt = offsetsAt + padded(count * 2);
+    const size = bodyAt + padded(BODY.RECORDS + recordsLength);
+    if (size > MAX_OCTETS) return 0;
+    this.words.fill(0, 0, size >> 2);
+    for (let octet = 0; octet < nameLength; octet++)
+      this.#octets[CACHED.NAME + octet] = answer.name[octet] ?? 0;
+    for (let index = 0; index < count; index++)
+      this.#halves[(offsetsAt >> 1) + index] = answer.ttlOffsets[index] ?? 0;
+    this.#writeBody(answer, bodyAt);
+    this.#writeHead(answer, Math.floor(now / 1000), size, bodyAt);
+    return size;
+  }
+
+  #writeHead(answer: PlainAnswer, now: number, size: number, bodyAt: number): void {
+    const { words } = this;
     const { atoms } = this.#views;
-    const keys = this.#keys;
+    const { nameLength, type, dnsClass, flags } = answer;
     const directory = (atoms[HEADER.VIEWS] ?? 0) << (UNIT_SHIFT - 2);
     const record = (atoms[directory + DEFAULT_VIEW] ?? 0) << (UNIT_SHIFT - 2);
     const salt = atoms[record + (VIEW.SALT >> 2)] ?? 0;
     const cache = (atoms[record + (VIEW.CACHE >> 2)] ?? 0) & 0xffff;
-    const nameHash = hashName(answer.name, keys) ^ salt;
-    const hash = finishQuestion(nameHash, keys, answer.type, answer.class, cachedFlags(answer));
-    encodeCached(this.#buffer, answer, { hash, cache, now: Math.floor(now / 1000) });
-    return this.#buffer.length;
+    const nameHash = this.#hashName(nameLength) ^ salt;
+    words[CACHED.HASH >> 2] = finishQuestion(nameHash, this.#keys, type, dnsClass, flags);
+    words[CACHED.SHAPE >> 2] = shapeOf(nameLength, KIND.CACHED, cache);
+    words[CACHED.QUESTION >> 2] = type | (dnsClass << 16);
+    words[CACHED.SIZE >> 2] = size;
+    words[CACHED.STORED >> 2] = now;
+    words[CACHED.EXPIRES >> 2] = now + answer.lifetime;
+    words[CACHED.FLAGS >> 2] =
+      flags | CACHED_FLAG.RECURSION_AVAILABLE | ((answer.answerCount + answer.authorityCount) << 16);
+    words[CACHED.BODY >> 2] = bodyAt;
+    words[CACHED.FRESH_UNTIL >> 2] = now + answer.lifetime;
+    words[CACHED.OUTCOME >> 2] = answer.outcome;
+  }
+
+  /** The unsalted hash of the name that was written. */
+  #hashName(length: number): number {
+    let one = 0;
+    let other = 0;
+    const first = CACHED.NAME >> 2;
+    for (let word = 0, key = 0; word < padded(length) >> 2; word++, key += KEYS_PER_WORD) {
+      const value = (this.words[first + word] ?? 0) | 0;
+      one = addWord(one, this.#keys, key, value);
+      other = addWord(other, this.#keys, key + 2, value);
+    }
+    return joinSums(one, other);
+  }
+
+  #writeBody(answer: PlainAnswer, at: number): void {
+    const { words } = this;
+    const { addresses, octets, recordsAt, recordsLength } = answer;
+    const word = at >> 2;
+    words[word] = answer.rcode | (answer.authenticData ? BODY_AUTHENTIC : 0);
+    words[word + 1] = answer.answerCount | (answer.authorityCount << 16);
+    words[word + 2] = addresses > 1 ? answer.stride << 16 : 0;
+    words[word + 3] = addresses > 1 ? answer.runAt | (addresses << 16) : 0;
+    words[word + 4] = recordsLength;
+    const to = at + BODY.RECORDS;
+    for (let octet = 0; octet < recordsLength; octet++)
+      this.#octets[to + octet] = octets[recordsAt + octet] ?? 0;
   }
 }

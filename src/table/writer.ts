@@ -248,10 +248,11 @@ export class TableWriter {
   /**
    * Caches an answer that a reader has made an entry of, see `EntryEncoder`, in place of an older one for the same question.
    *
-   * @param memory that the entry lies in, from `start` on
+   * @param memory that the entry lies in, from word `start` on
+   * @param length octets of the entry
    * @returns false when it was not cached: as `cache`, or the default view has another cache since
    */
-  cacheEncoded(memory: Uint8Array, start: number, length: number): boolean {
+  cacheEncoded(memory: Uint32Array, start: number, length: number): boolean {
     return this.#cache.putEncoded(memory, start, length, DEFAULT_VIEW);
   }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { FillConsumer, FillProducer, makeFillRing } from './fill-ring.ts';
 
-const ENTRY = Uint8Array.from({ length: 100 }, (_, octet) => octet + 1);
+const ENTRY = Uint32Array.from({ length: 25 }, (_, word) => word + 1);
 
 const fill = fc.record({
   clients: fc.integer({ min: 1, max: 0xffff }),
@@ -11,7 +11,7 @@ const fill = fc.record({
   microseconds: fc.nat(0xffff_ffff),
   questionEnd: fc.nat(400),
   flags: fc.nat(7),
-  entryLength: fc.nat(100),
+  entryLength: fc.nat(25).map((words) => words * 4),
   policy: fc.nat(0xffff_ffff),
 });
 
@@ -30,9 +30,8 @@ it('gives out what was put in, in order, and refuses what does not fit', () => {
         const { octets, start, length } = consumer;
         expect(consumer).toMatchObject(wanted.fill);
         expect(octets.slice(start, start + length)).toEqual(wanted.packet);
-        expect(octets.slice(consumer.entryStart, consumer.entryStart + consumer.entryLength)).toEqual(
-          ENTRY.slice(0, consumer.entryLength),
-        );
+        const { words, entryWord, entryLength } = consumer;
+        expect(words.slice(entryWord, entryWord + entryLength / 4)).toEqual(ENTRY.slice(0, entryLength / 4));
         expect(producer.isTaken(wanted.end)).toBe(false);
         consumer.release();
         expect(producer.isTaken(wanted.end)).toBe(true);

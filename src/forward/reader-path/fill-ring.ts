@@ -70,10 +70,10 @@ export class FillProducer {
   }
 
   /**
-   * @param entry memory that begins with the entry, of `fill.entryLength` octets
+   * @param entry memory that begins with the entry, of `fill.entryLength` octets, whole words
    * @returns whether there was room
    */
-  push(fill: Readonly<Fill>, packet: Uint8Array, start: number, length: number, entry: Uint8Array): boolean {
+  push(fill: Readonly<Fill>, packet: Uint8Array, start: number, length: number, entry: Uint32Array): boolean {
     const { entryLength } = fill;
     const entryAt = entryBehind(length);
     const size = (entryAt + entryLength + 7) & ~7;
@@ -90,7 +90,8 @@ export class FillProducer {
     this.#words[word + 7] = fill.policy;
     for (let octet = 0; octet < length; octet++)
       this.octets[at + PACKET + octet] = packet[start + octet] ?? 0;
-    for (let octet = 0; octet < entryLength; octet++) this.octets[at + entryAt + octet] = entry[octet] ?? 0;
+    const entryWord = (at + entryAt) >> 2;
+    for (let each = 0; each < entryLength >> 2; each++) this.#words[entryWord + each] = entry[each] ?? 0;
     this.packetAt = at + PACKET;
     this.end = (Atomics.add(this.#atoms, TAIL, size) + size) | 0;
     return true;
@@ -132,19 +133,20 @@ export class FillConsumer implements Fill {
   flags = 0;
   entryLength = 0;
   policy = 0;
-  /** The memory of the records, and where the packet and the entry lie there. */
+  /** The memory of the records, and where the packet lies there. */
   readonly octets: Uint8Array;
   start = 0;
   length = 0;
-  entryStart = 0;
+  /** The same memory as words, and the first of the entry. */
+  readonly words: Uint32Array;
+  entryWord = 0;
   readonly #atoms: Int32Array;
-  readonly #words: Uint32Array;
   readonly #mask: number;
   #size = 0;
 
   constructor(memory: SharedArrayBuffer) {
     this.#atoms = new Int32Array(memory, 0, CONTROL_WORDS);
-    this.#words = new Uint32Array(memory, CONTROL_OCTETS);
+    this.words = new Uint32Array(memory, CONTROL_OCTETS);
     this.octets = new Uint8Array(memory, CONTROL_OCTETS);
     this.#mask = this.octets.length - 1;
   }
@@ -156,24 +158,24 @@ export class FillConsumer implements Fill {
       if (head === Atomics.load(this.#atoms, TAIL)) return false;
       const at = head & this.#mask;
       const word = at >> 2;
-      this.#size = this.#words[word] ?? 0;
+      this.#size = this.words[word] ?? 0;
       if (this.#size === 0) {
         Atomics.add(this.#atoms, HEAD, this.#mask + 1 - at);
         continue;
       }
-      const packet = this.#words[word + 1] ?? 0;
+      const packet = this.words[word + 1] ?? 0;
       this.length = packet & 0xffff;
       this.clients = packet >>> 16;
-      this.server = this.#words[word + 2] ?? 0;
-      this.generation = (this.#words[word + 3] ?? 0) | 0;
-      this.microseconds = this.#words[word + 4] ?? 0;
-      const question = this.#words[word + 5] ?? 0;
+      this.server = this.words[word + 2] ?? 0;
+      this.generation = (this.words[word + 3] ?? 0) | 0;
+      this.microseconds = this.words[word + 4] ?? 0;
+      const question = this.words[word + 5] ?? 0;
       this.questionEnd = question & 0xffff;
       this.flags = question >>> 16;
-      this.entryLength = this.#words[word + 6] ?? 0;
-      this.policy = this.#words[word + 7] ?? 0;
+      this.entryLength = this.words[word + 6] ?? 0;
+      this.policy = this.words[word + 7] ?? 0;
       this.start = at + PACKET;
-      this.entryStart = at + entryBehind(this.length);
+      this.entryWord = (at + entryBehind(this.length)) >> 2;
       return true;
     }
   }

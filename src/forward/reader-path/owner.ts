@@ -46,7 +46,7 @@ export interface TakenOver {
 
 /** The listener that clients are answered by, and the way to the main thread. */
 export interface ReaderPathOwner {
-  /** Sends a response to a client. */
+  /** Sends a response to a client, and leaves its octets as they are. */
   respond(pending: PendingQueries, client: number, response: Uint8Array, length: number): void;
   /** Has the main thread answer a client. */
   handOver(pending: PendingQueries, client: number, about: TakenOver): void;

@@ -258,8 +258,6 @@ export class ReaderForwarder implements SocketKeeper {
     const { keptOutcome } = route;
     const packet = this.#replies.octets;
     const about = { packet, start, length, server, policy: this.#policy, keptOutcome, now: this.#now };
-    // Limits may have shortened what was written for the last client.
-    this.#plain.write(slot, this.#pending.first[slot] ?? 0, route.caching);
     if (!this.#handover.push(slot, about)) {
       this.#count(COUNT.lostFills);
       return false;

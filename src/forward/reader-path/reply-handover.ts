@@ -1,11 +1,10 @@
 /**
  * Hands replies that clients were told to the main thread, each with the entry for its cache.
  */
-import { EntryEncoder } from '../../table/entry-encoder.ts';
-import type { CachedAnswer } from '../../table/types.ts';
+import { EntryEncoder, type PlainAnswer } from '../../table/entry-encoder.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
-import { CLASS, type WireName } from '../../wire/types.ts';
+import { CLASS } from '../../wire/types.ts';
 import { FILL_FLAG, type Fill, FillProducer } from './fill-ring.ts';
 import type { PendingQueries } from './pending-queries.ts';
 import type { PlainReplies } from './plain-replies.ts';
@@ -35,6 +34,19 @@ export class ReplyHandover {
     ...{ entryLength: 0, policy: 0 },
   };
   readonly #name = new Uint8Array(MAX_NAME_OCTETS);
+  readonly #answer: { -readonly [Field in keyof PlainAnswer]: PlainAnswer[Field] } = {
+    ...{
+      name: this.#name,
+      nameLength: 0,
+      type: 0,
+      dnsClass: CLASS.IN,
+      flags: 0,
+      rcode: 0,
+      authenticData: false,
+    },
+    ...{ answerCount: 0, authorityCount: 0, octets: this.#name, recordsAt: 0, recordsLength: 0 },
+    ...{ ttlOffsets: new Uint16Array(), runAt: 0, stride: 0, addresses: 0, lifetime: 0, outcome: 0 },
+  };
 
   /**
    * @param ring the memory of a `FillProducer`
@@ -73,7 +85,7 @@ export class ReplyHandover {
     fill.flags = (pending.flags[slot] ?? 0) | (this.#plain.raw.hasOpt ? FILL_FLAG.HAS_OPT : 0);
     fill.policy = reply.policy;
     fill.entryLength = this.#plain.lifetime < 1 ? 0 : this.#encode(slot, reply);
-    if (!this.#ring.push(fill, reply.packet, reply.start, reply.length, this.#encoder.octets)) return false;
+    if (!this.#ring.push(fill, reply.packet, reply.start, reply.length, this.#encoder.words)) return false;
     this.#hasNew = true;
     pending.fillAt[slot] = this.#ring.packetAt;
     pending.fillLength[slot] = reply.length;
@@ -81,43 +93,36 @@ export class ReplyHandover {
     return true;
   }
 
-  /** @returns the octets of the entry */
+  /** @returns the octets of the entry; 0: the main thread makes it */
   #encode(slot: number, { keptOutcome, now }: HandedReply): number {
     const { raw, octets, lifetime } = this.#plain;
-    const { answerCount, authorityCount, addresses, runAt, stride, ttlOffsets } = raw;
-    const questionEnd = this.#pending.questionEnd[slot] ?? 0;
-    const flags = this.#pending.flags[slot] ?? 0;
-    const answer: CachedAnswer = {
-      name: this.#nameOf(slot, questionEnd),
-      type: this.#pending.type[slot] ?? 0,
-      class: CLASS.IN,
-      dnssecOk: (flags & FILL_FLAG.DNSSEC_OK) !== 0,
-      checkingDisabled: (flags & FILL_FLAG.CHECKING_DISABLED) !== 0,
-      recursionAvailable: true,
-      body: {
-        rcode: raw.rcode,
-        authoritative: false,
-        authenticData: raw.authenticData,
-        answerCount,
-        authorityCount,
-        additionalCount: 0,
-        bytes: octets.subarray(questionEnd, questionEnd + raw.recordsLength),
-        rotation: addresses > 1 ? { start: runAt, stride, count: addresses } : undefined,
-      },
-      ttlOffsets: Array.from(ttlOffsets.subarray(0, answerCount + authorityCount)),
-      lifetime,
-      outcome: keptOutcome,
-    };
+    const { questionEnd, flags, type } = this.#pending;
+    const answer = this.#answer;
+    const recordsAt = questionEnd[slot] ?? 0;
+    answer.nameLength = recordsAt - HEADER_OCTETS - 4;
+    this.#copyName(slot, answer.nameLength);
+    answer.type = type[slot] ?? 0;
+    answer.flags = flags[slot] ?? 0;
+    answer.rcode = raw.rcode;
+    answer.authenticData = raw.authenticData;
+    answer.answerCount = raw.answerCount;
+    answer.authorityCount = raw.authorityCount;
+    answer.octets = octets;
+    answer.recordsAt = recordsAt;
+    answer.recordsLength = raw.recordsLength;
+    answer.ttlOffsets = raw.ttlOffsets;
+    answer.runAt = raw.runAt;
+    answer.stride = raw.stride;
+    answer.addresses = raw.addresses;
+    answer.lifetime = lifetime;
+    answer.outcome = keptOutcome;
     return this.#encoder.encode(answer, now);
   }
 
-  #nameOf(slot: number, questionEnd: number): WireName {
+  #copyName(slot: number, length: number): void {
     const { octets, first } = this.#pending;
     const from = this.#pending.queryOf(first[slot] ?? 0) + HEADER_OCTETS;
-    const length = questionEnd - HEADER_OCTETS - 4;
     for (let at = 0; at < length; at++) this.#name[at] = LOWER_CASE[octets[from + at] ?? 0] ?? 0;
-    // It was a name when the query was read.
-    return this.#name.subarray(0, length) as WireName;
   }
 
   /** Whether the main thread has taken the reply of a slot. */

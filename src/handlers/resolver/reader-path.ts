@@ -224,7 +224,7 @@ export class ReaderPath implements OtherThreads {
     if ((fill.flags & FILL_FLAG.HAS_OPT) !== 0) upstream?.edns.noteOpt();
     if (!isUsable() || (cachingResolver.generation | 0) !== fill.generation) return;
     const isOfPolicy = fill.entryLength > 0 && fill.policy === this.#policy.number;
-    if (!isOfPolicy || !table.cacheEncoded(fill.octets, fill.entryStart, fill.entryLength)) this.#cache(fill);
+    if (!isOfPolicy || !table.cacheEncoded(fill.words, fill.entryWord, fill.entryLength)) this.#cache(fill);
   }
 
   /** Makes the entry here, or drops an older one where there is to be none. */
