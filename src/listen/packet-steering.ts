@@ -31,10 +31,10 @@ const BY_CLIENT: Spread = { kind: 'by client' };
 const SHARED_PAUSE_MILLISECONDS = 5000;
 /** One reader gets all packets when they are less than this share of what it could answer. */
 const MAX_SHARE = 0.3;
-const FIRST_PAUSE_MILLISECONDS = 1000;
+const FIRST_PAUSE_MILLISECONDS = 250;
 const MAX_PAUSE_MILLISECONDS = 64_000;
 /** If one reader was enough for less long, it was tried too early. */
-const SETTLED_MILLISECONDS = 10_000;
+const SETTLED_MILLISECONDS = 1000;
 
 export class PacketSteering {
   readonly #options: PacketSteeringOptions;
