@@ -1,22 +1,22 @@
 /**
- * Durations as Kubernetes programs write them on their command line and in their logs: `5s`, `1m30s`, `250ms`, `0`.
+ * Durations as Kubernetes programs write them on their command line and in their logs: `5s`, `1m30s`, `250ms`, `100us`, `0`.
  */
-const MILLISECONDS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const MILLISECONDS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const MAX = 20 * 24 * 3_600_000;
-const WHOLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
-const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
+const WHOLE = /^(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))+$/;
+const PART = /(\d+(?:\.\d+)?)(us|ms|s|m|h)/g;
 
-/** @returns milliseconds, from 0, rounded; nothing if the text is no duration or longer than 20 days, about the longest that a timer waits. */
+/** @returns milliseconds, from 0, to the microsecond; nothing if the text is no duration or longer than 20 days, about the longest that a timer waits. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
   if (text.length > 30 || !WHOLE.test(text)) return undefined;
   let total = 0;
   for (const [, amount, unit] of text.matchAll(PART))
     total += Number(amount) * (MILLISECONDS[unit ?? ''] ?? 0);
-  return total <= MAX ? Math.round(total) : undefined;
+  return total <= MAX ? Math.round(total * 1000) / 1000 : undefined;
 }
 
-/** The text of whole milliseconds, in the largest unit that leaves no rest. */
+/** The text of milliseconds, in the largest unit that leaves no rest. */
 export function formatDuration(milliseconds: number): string {
   for (const unit of ['h', 'm', 's'] as const) {
     const size = MILLISECONDS[unit] ?? 1;

@@ -60,6 +60,8 @@ export interface ReaderData {
   readonly clientRules?: SharedClientRules | undefined;
   /** What it forwards plain questions with; undefined: the main thread forwards all. */
   readonly forwarding?: ReaderPathData | undefined;
+  /** Milliseconds for which it waits for more packets when it has received a single one. Default: 0. */
+  readonly coalesce?: number | undefined;
   /** Where it says that one reader is not enough; undefined: packets are not steered. */
   readonly steering?: SharedArrayBuffer | undefined;
 }
@@ -98,6 +100,7 @@ export class ReaderLoop {
   readonly #rules: ClientRuleChecker | undefined;
   readonly #forwarding: ForwardingReader | undefined;
   readonly #steering: ReaderSteering | undefined;
+  readonly #coalesce: number;
   #faultsReported = 0;
   /** When packets came last, or a wait ended. */
   #now = 0;
@@ -127,6 +130,7 @@ export class ReaderLoop {
     this.#udpSize = data.udpSize;
     this.#rules = data.clientRules && new ClientRuleChecker(data.clientRules);
     this.#forwarding = this.#makeForwarding(data, answers);
+    this.#coalesce = data.coalesce ?? 0;
     this.#steering = data.steering && new ReaderSteering(data.steering, data.sockets);
   }
 
@@ -246,6 +250,8 @@ export class ReaderLoop {
     this.#count(COUNTER.packets, received);
     this.#count(COUNTER.refused, this.#batch.refused);
     this.#count(COUNTER.blocked, this.#batch.blocked);
+    // An order ends the wait.
+    if (received === 1 && this.#coalesce > 0) Atomics.wait(this.#orders, 0, ORDER.RUN, this.#coalesce);
     return true;
   }
 

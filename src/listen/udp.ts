@@ -41,6 +41,8 @@ export interface UdpOptions extends UdpBasics {
   readonly threadEntry: URL;
   /** A reader's thread is gone, perhaps in the middle of a batch: its epoch must be evened. */
   readonly onReaderDead: (reader: number) => void;
+  /** Milliseconds for which a reader that has received a single packet waits for more; 0 by default. */
+  readonly coalesce?: number;
   /** Octets of questions that a reader may have waiting for the main thread, a power of two; 512 KiB by default. */
   readonly ringOctets?: number;
   /** Asked before `handleQuery`. */
@@ -275,6 +277,7 @@ function readerData(
     packetSize: Math.max(MIN_PACKET_OCTETS, options.udpSize),
     udpSize: options.udpSize,
     clientRules: options.clientRules,
+    coalesce: options.coalesce,
     // A reader that is alone has nothing to say.
     steering: options.readers > 1 ? steering : undefined,
   };

@@ -392,9 +392,11 @@ function countReaders({ listen, udpReaders, engine }: ServerPlan): number {
 }
 
 /** What clients may do, and how many connections they may have. */
-function limitsOf(listen: ServerPlan['listen']): Pick<ListenersOptions, 'clients' | 'tcpLimits'> {
+function limitsOf(
+  listen: ServerPlan['listen'],
+): Pick<ListenersOptions, 'clients' | 'tcpLimits' | 'udpCoalesce'> {
   if (listen.kind === 'groups') return {};
-  if (listen.kind === 'addresses') return { clients: listen.clients };
+  if (listen.kind === 'addresses') return { clients: listen.clients, udpCoalesce: listen.udpCoalesce ?? 0 };
   const { maxTcpConnections: connections } = listen;
   return { tcpLimits: { connections, connectionsPerClient: connections } };
 }

@@ -1,6 +1,7 @@
 /**
  * UDP by batches over real sockets and real threads.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
@@ -107,6 +108,19 @@ describe('a reader', () => {
     expect(load.lost).toBe(0);
   });
 
+  it('that waits for more after a single packet takes together what comes meanwhile', async () => {
+    const listener = await startUdp({ threadEntry, coalesce: 60_000 });
+    const client = await startClient();
+    const port = portOf(listener);
+    await client.ask('fast.example', port, '127.0.0.1');
+    const answers = Array.from({ length: 5 }, (_, index) => client.ask(`fast${index}`, port, '127.0.0.1'));
+    await turn();
+    // The order to end also ends the wait.
+    await listener.stop(1000);
+    await Promise.all(answers);
+    expect(listener.count().readers[0]).toMatchObject({ batches: 2, packets: 6 });
+  });
+
   it('that dies is replaced on the same socket', async () => {
     const dead: number[] = [];
     const listener = await startUdp({
@@ -152,7 +166,8 @@ describe('a reader', () => {
     const received = listener.count().readers[first]?.packets ?? 0;
     for (let turn = 0; turn < 40; turn++) await (await startClient()).ask('fast.example', port, '127.0.0.1');
     expect(dead.at(-1)).not.toBe(first);
-    expect(listener.count().readers[first]?.packets).toBe(received + 40);
+    // Packets are counted when their answers have left.
+    await waitUntil('all to be counted', () => listener.count().readers[first]?.packets === received + 40);
   });
 
   it('that dies again and again is replaced after longer and longer pauses', async () => {

@@ -26,10 +26,10 @@ const OCTETS_PER_ANSWER = 256;
 
 export function compileServe(plan: ServePlan, changing: ServeInputs, machine: ServeMachine): ServerPlan {
   const { cluster, listen, health, skyDnsMetrics, snapshotFile, snapshotMaxAge, lameduck } = plan;
-  const { addresses, port, clients, udpReaders, takeover } = listen;
+  const { addresses, port, clients, udpReaders, udpCoalesce = 0, takeover } = listen;
   return {
     engine: compileEngine(plan, changing, machine),
-    listen: { kind: 'addresses', addresses, port, clients },
+    listen: { kind: 'addresses', addresses, port, clients, udpCoalesce },
     udpReaders,
     takeover,
     objects: {

@@ -3,13 +3,13 @@
  * completions are made. Flags that kube-dns has keep the names that they have there.
  */
 import { LOG_LEVELS } from '../../base/log.ts';
-import { MAX_READERS } from '../../table/writer.ts';
 import type { Flag } from '../flags/flag.ts';
 import { FlagReader, type GivenTexts } from '../flags/flag-reader.ts';
 import { DIALECTS, LOG_FORMATS, POD_MODES, POLICIES } from '../plan.ts';
 import { LOG_GROUP, QUERY_LOG_FLAGS } from '../query-log/query-log-flags.ts';
 import { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 import { CLIENT_FLAGS, LISTEN } from './client-flags.ts';
+import { READER_FLAGS } from './reader-flags.ts';
 
 const ZONE = 'Zone';
 const OBJECTS = 'Kubernetes objects';
@@ -17,8 +17,6 @@ const EXTERNAL = 'Names outside the cluster';
 const POD = 'The kube-dns pod in one process';
 const LIFE_CYCLE = 'Start and stop';
 
-/** Reader threads use the table, and so does the main thread. */
-const MAX_UDP_READERS = MAX_READERS - 1;
 const PORT = { kind: 'integer', min: 1, max: 65_535, of: 'a port' } as const;
 /** A port, `address:port` or a word, which the front end reads. */
 const PLACE = { kind: 'text', of: 'a port, or an address and a port' } as const;
@@ -276,15 +274,7 @@ export const SERVE_FLAGS = [
     details: 'Several may be separated by commas.',
     group: LISTEN,
   },
-  {
-    name: 'udp-readers',
-    valueName: 'number',
-    value: { kind: 'integer', min: 1, max: MAX_UDP_READERS, of: 'a number of threads' },
-    defaultNote: 'one per core after the first, 1 to 4',
-    help: `threads that answer UDP, 1 to ${MAX_UDP_READERS}`,
-    details: 'A CPU quota counts as that many cores.',
-    group: LISTEN,
-  },
+  ...READER_FLAGS,
   ...CLIENT_FLAGS,
   {
     name: 'healthz-port',

@@ -1,6 +1,7 @@
 /**
  * The flags of `portolan serve` and of `portolan kube-dns`, made into a plan.
  */
+import { formatDuration } from '../../base/duration.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
 import type { LogPlan, ServePlan } from '../plan.ts';
 import { readQueryLogSettings } from '../query-log/read-settings.ts';
@@ -20,6 +21,9 @@ import {
 import { readAutoscale } from './read-autoscale.ts';
 import { readResolver } from './resolver-flags.ts';
 import { createServeFlagReader, type ServeFlagReader, type ServeFlags } from './serve-flags.ts';
+
+/** Longer pauses would be seen by people. */
+const MAX_COALESCE_MILLISECONDS = 10;
 
 /** What defaults depend on. */
 export interface Machine {
@@ -137,9 +141,17 @@ function readListen(read: ServeFlagReader, machine: Machine): ListenPlan {
     addresses: readBindAddresses(read),
     port: read.value('dns-port'),
     udpReaders: read.value('udp-readers') ?? readersFor(machine.cores),
+    udpCoalesce: readCoalesce(read),
     takeover: read.isOn('takeover'),
     clients: readClientRules(read),
   };
+}
+
+function readCoalesce(read: ServeFlagReader): number {
+  const pause = read.value('udp-coalesce');
+  if (pause > MAX_COALESCE_MILLISECONDS)
+    read.addProblem('--udp-coalesce', 'out of range', formatDuration(pause), 'Give a time from 0 to 10ms.');
+  return pause;
 }
 
 /** One reader per core left to the process after the first; more than four must be asked for. */

@@ -30,7 +30,7 @@ export interface ServerPlan {
 
 export type ListenerPlan =
   /** On these addresses. */
-  | ({ readonly kind: 'addresses' } & Pick<ListenPlan, 'addresses' | 'port' | 'clients'>)
+  | ({ readonly kind: 'addresses' } & Pick<ListenPlan, 'addresses' | 'port' | 'clients' | 'udpCoalesce'>)
   /** On those of the groups of server blocks. */
   | { readonly kind: 'groups' }
   /** On the addresses that interfaces have now, and on those that come up later. */
@@ -85,6 +85,8 @@ export interface ListenPlan {
   readonly port: number;
   /** Threads that answer UDP, 1 to 31. */
   readonly udpReaders: number;
+  /** Milliseconds for which a reader that has received a single packet waits for more, 0 to 10. Default: 0. */
+  readonly udpCoalesce?: number;
   /** Join a port that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
   /** What clients may do. */

@@ -1,0 +1,31 @@
+/**
+ * The flags of `portolan serve` about the threads that answer UDP.
+ */
+import { MAX_READERS } from '../../table/writer.ts';
+import type { Flag } from '../flags/flag.ts';
+import { LISTEN } from './client-flags.ts';
+
+/** Reader threads use the table, and so does the main thread. */
+const MAX_UDP_READERS = MAX_READERS - 1;
+
+export const READER_FLAGS = [
+  {
+    name: 'udp-readers',
+    valueName: 'number',
+    value: { kind: 'integer', min: 1, max: MAX_UDP_READERS, of: 'a number of threads' },
+    defaultNote: 'one per core after the first, 1 to 4',
+    help: `threads that answer UDP, 1 to ${MAX_UDP_READERS}`,
+    details: 'A CPU quota counts as that many cores.',
+    group: LISTEN,
+  },
+  {
+    name: 'udp-coalesce',
+    valueName: 'duration',
+    value: { kind: 'duration' },
+    default: '0',
+    help: 'time for which a thread that got a single packet waits for more',
+    details:
+      'As `100us`, up to 10ms: fewer wake-ups take less processor time, and answers come that much later.',
+    group: LISTEN,
+  },
+] as const satisfies readonly Flag[];
