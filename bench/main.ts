@@ -6,6 +6,7 @@ import { measureCached } from './cached.ts';
 import { measureChange } from './change.ts';
 import { measureCoreDns } from './coredns.ts';
 import { canSeparate, leaveServerCore } from './cores.ts';
+import { measureEtcd } from './etcd.ts';
 import { measureFlood } from './flood.ts';
 import { measureForward } from './forward.ts';
 import { measureHostile } from './hostile.ts';
@@ -33,6 +34,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['flood', measureFlood],
   ['hostile', measureHostile],
   ['coredns', measureCoreDns],
+  ['etcd', measureEtcd],
 ]);
 
 const USAGE = `usage: npm run bench -- [MEASUREMENT...] [--rounds N] [--seconds N] [--json]
@@ -49,6 +51,7 @@ measurements, all of them unless named:
   flood    latency of table hits while names that nobody has are asked for
   hostile  what clients that attack the server cost all others
   coredns  processor time per query by six Corefiles, against CoreDNS where COREDNS names its binary
+  etcd     names from an etcd: processor time per query, against CoreDNS where COREDNS names its binary, and changes
 
   --rounds N    turns of every server (default: 5)
   --seconds N   length of a turn (default: 5)

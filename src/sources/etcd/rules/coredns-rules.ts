@@ -11,9 +11,13 @@ import {
   type Evaluation,
   evaluate,
   isAtOrBelow,
+  mailRecord,
   NameFailure,
+  othersRecords,
+  outsideAddresses,
   type ServiceAnswer,
   selectGroup,
+  serviceRecord,
   specialName,
   stripLabels,
   targetName,
@@ -147,14 +151,8 @@ function followAlias(
     const answer = evaluation.outside(host.name, type);
     return answer === undefined ? [] : [alias, ...answer.records];
   }
-  evaluation.usesOthers = true;
-  try {
-    const records = follow(zoned, host.name, type, [...aliases, alias]);
-    return records.length === 0 ? [] : [alias, ...records];
-  } catch (error) {
-    if (error instanceof NameFailure) return [];
-    throw error;
-  }
+  const records = othersRecords(evaluation, () => follow(zoned, host.name, type, [...aliases, alias]));
+  return records.length === 0 ? [] : [alias, ...records];
 }
 
 function leadsTo(aliases: readonly ResourceRecord[], target: AbsoluteName): boolean {
@@ -170,11 +168,8 @@ function answerServices(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
     if (service.port === -1) continue;
     const target = targetOf(zoned, service);
     if (target === undefined) continue;
-    const port = service.port & 0xffff;
-    const priority = service.priority & 0xffff;
-    const data = { kind: 'SRV', priority, weight: weightOf(service), port, target } as const;
-    const isNew = service.host.kind === 'name' || targets.isNew(target, port);
-    if (isNew) records.push({ name, class: CLASS.IN, ttl: service.ttl, data });
+    const isNew = service.host.kind === 'name' || targets.isNew(target, service.port & 0xffff);
+    if (isNew) records.push(serviceRecord(service, name, target, weightOf(service)));
     targets.add(service, target, target);
   }
   return { kind: 'records', records, additionals: targets.additionals };
@@ -189,10 +184,8 @@ function answerMail(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
     const exchange = targetOf(zoned, service);
     const whole = targetName(service);
     if (exchange === undefined || whole === undefined) continue;
-    const preference = service.priority & 0xffff;
-    const isNew = service.host.kind === 'name' || targets.isNew(exchange, preference);
-    const data = { kind: 'MX', preference, exchange } as const;
-    if (isNew) records.push({ name, class: CLASS.IN, ttl: service.ttl, data });
+    const isNew = service.host.kind === 'name' || targets.isNew(exchange, service.priority & 0xffff);
+    if (isNew) records.push(mailRecord(service, name, exchange));
     targets.add(service, exchange, service.host.kind === 'name' ? exchange : whole);
   }
   return { kind: 'records', records, additionals: targets.additionals };
@@ -241,18 +234,10 @@ class Targets {
     const { evaluation, zone } = this.#zoned;
     if (this.#lookedUp.has(target)) return;
     this.#lookedUp.add(target);
-    if (!isAtOrBelow(target, zone)) {
-      this.additionals.push(...(evaluation.outside(target, TYPE.A)?.records ?? []));
-      const others = evaluation.outside(target, TYPE.AAAA)?.records ?? [];
-      this.additionals.push(...others.filter(({ data }) => data.kind !== 'CNAME'));
-      return;
-    }
-    evaluation.usesOthers = true;
-    try {
-      this.additionals.push(...follow(this.#zoned, target, TYPE.A, []));
-    } catch (error) {
-      if (!(error instanceof NameFailure)) throw error;
-    }
+    const records = isAtOrBelow(target, zone)
+      ? othersRecords(evaluation, () => follow(this.#zoned, target, TYPE.A, []))
+      : outsideAddresses(evaluation, target);
+    this.additionals.push(...records);
   }
 }
 

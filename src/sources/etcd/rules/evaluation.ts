@@ -3,7 +3,7 @@
  */
 import { formatAddress } from '../../../wire/address.ts';
 import { countLabels, isWithin, joinName, splitLabels, toKey } from '../../../wire/name.ts';
-import { type AbsoluteName, CLASS, type NameKey, type ResourceRecord } from '../../../wire/types.ts';
+import { type AbsoluteName, CLASS, type NameKey, type ResourceRecord, TYPE } from '../../../wire/types.ts';
 import { nameOfPath, type Selection, type Service, type ServiceLookup } from '../names/services.ts';
 
 export type ServiceAnswer =
@@ -97,6 +97,46 @@ export function anyAddressRecord(service: Service, owner: AbsoluteName): Resourc
 
 export function aliasRecord({ ttl }: Service, owner: AbsoluteName, target: AbsoluteName): ResourceRecord {
   return { name: owner, class: CLASS.IN, ttl, data: { kind: 'CNAME', target } };
+}
+
+export function serviceRecord(
+  service: Service,
+  owner: AbsoluteName,
+  target: AbsoluteName,
+  weight: number,
+): ResourceRecord {
+  const [priority, port] = [service.priority & 0xffff, service.port & 0xffff];
+  const data = { kind: 'SRV', priority, weight, port, target } as const;
+  return { name: owner, class: CLASS.IN, ttl: service.ttl, data };
+}
+
+export function mailRecord(
+  { priority, ttl }: Service,
+  owner: AbsoluteName,
+  exchange: AbsoluteName,
+): ResourceRecord {
+  return { name: owner, class: CLASS.IN, ttl, data: { kind: 'MX', preference: priority & 0xffff, exchange } };
+}
+
+/** The addresses of a name that is not ours. */
+export function outsideAddresses(evaluation: Evaluation, name: AbsoluteName): readonly ResourceRecord[] {
+  const ipv4 = evaluation.outside(name, TYPE.A)?.records ?? [];
+  const ipv6 = evaluation.outside(name, TYPE.AAAA)?.records ?? [];
+  return [...ipv4, ...ipv6.filter(({ data }) => data.kind !== 'CNAME')];
+}
+
+/** Records of another name that is ours; none where its keys are missing or bad. */
+export function othersRecords(
+  evaluation: Evaluation,
+  read: () => readonly ResourceRecord[],
+): readonly ResourceRecord[] {
+  evaluation.usesOthers = true;
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof NameFailure)) throw error;
+    return [];
+  }
 }
 
 /** A text in pieces of 255 octets; a piece of none stands behind a text of whole pieces. Escapes in it are read. */

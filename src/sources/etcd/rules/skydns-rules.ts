@@ -2,7 +2,7 @@
  * Answers by the rules of SkyDNS.
  *
  * Where its two backends differ, or it answers what no server should, the rule here is the sensible one: keys are parts of a path, a
- * name without keys does not exist, leases count with their time. docs/explanation/dialects.md lists the differences.
+ * name without keys does not exist, leases count with their time. docs/reference/etcd.md lists the differences.
  */
 import { toKey } from '../../../wire/name.ts';
 import {
@@ -21,9 +21,13 @@ import {
   type Evaluation,
   evaluate,
   isAtOrBelow,
+  mailRecord,
   NameFailure,
+  othersRecords,
+  outsideAddresses,
   type ServiceAnswer,
   selectGroup,
+  serviceRecord,
   specialName,
   stripLabels,
   targetName,
@@ -161,15 +165,7 @@ function answerServices(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
     const whole = targetName(service);
     if (service.host.kind === 'none' || whole === undefined) continue;
     const target = stripLabels(whole, service.targetStrip);
-    const priority = service.priority & 0xffff;
-    const data = {
-      kind: 'SRV',
-      priority,
-      weight: weightOf(service),
-      port: service.port & 0xffff,
-      target,
-    } as const;
-    records.push({ name, class: CLASS.IN, ttl: service.ttl, data });
+    records.push(serviceRecord(service, name, target, weightOf(service)));
     targets.add(service, target, target);
   }
   return { kind: 'records', records, additionals: targets.additionals };
@@ -183,8 +179,7 @@ function answerMail(zoned: Zoned, name: AbsoluteName): ServiceAnswer {
     const whole = targetName(service);
     if (!service.mail || service.host.kind === 'none' || whole === undefined) continue;
     const exchange = stripLabels(whole, service.targetStrip);
-    const data = { kind: 'MX', preference: service.priority & 0xffff, exchange } as const;
-    records.push({ name, class: CLASS.IN, ttl: service.ttl, data });
+    records.push(mailRecord(service, name, exchange));
     targets.add(service, exchange, service.host.kind === 'name' ? exchange : whole);
   }
   return { kind: 'records', records, additionals: targets.additionals };
@@ -210,18 +205,10 @@ class Targets {
   #lookUp(target: AbsoluteName): void {
     const { evaluation, zone } = this.#zoned;
     this.#lookedUp.add(target);
-    if (!isAtOrBelow(target, zone)) {
-      this.additionals.push(...(evaluation.outside(target, TYPE.A)?.records ?? []));
-      const others = evaluation.outside(target, TYPE.AAAA)?.records ?? [];
-      this.additionals.push(...others.filter(({ data }) => data.kind !== 'CNAME'));
-      return;
-    }
-    evaluation.usesOthers = true;
-    try {
-      this.additionals.push(...follow(this.#zoned, target, 'both', []));
-    } catch (error) {
-      if (!(error instanceof NameFailure)) throw error;
-    }
+    const records = isAtOrBelow(target, zone)
+      ? othersRecords(evaluation, () => follow(this.#zoned, target, 'both', []))
+      : outsideAddresses(evaluation, target);
+    this.additionals.push(...records);
   }
 }
 
