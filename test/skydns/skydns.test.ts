@@ -193,4 +193,44 @@ describeWithTool('etcd', 'portolan skydns', () => {
     );
     expect(await askShort(server, 'a.skydns.test.', 'A')).toBe('10.0.0.1');
   });
+
+  it('shows the metrics of SkyDNS beside its own, and how old what it knows is', async () => {
+    const etcd = await startEtcd();
+    await writerOf(etcd)('/skydns/test/skydns/a', '{"host":"10.0.0.1"}');
+    const [port, metricsPort, healthPort] = [
+      await findFreePort(),
+      await findFreePort(),
+      await findFreePort(),
+    ];
+    const program = new Program(
+      [
+        ...['skydns', '-etcd3', '-machines', etcd.first.url, '-addr', `127.0.0.1:${port}`],
+        ...['-domain', 'skydns.test.', '-nameservers', '127.0.0.1:9', '-healthz-port', String(healthPort)],
+      ],
+      {
+        environment: {
+          PROMETHEUS_PORT: String(metricsPort),
+          PROMETHEUS_PATH: '/old',
+          PROMETHEUS_NAMESPACE: 'one',
+          PROMETHEUS_SUBSYSTEM: 'two',
+        },
+      },
+    );
+    onTestFinished(async () => {
+      program.process.kill('SIGKILL');
+      await program.exit;
+    });
+    const fetchText = async (url: string) => (await fetch(url)).text();
+    const readiness = () => fetchText(`http://127.0.0.1:${healthPort}/readiness`);
+    await program.heard('etcd read');
+    await waitFor('readiness', async () => (await readiness()) === 'ok\n');
+    expect(await askShort({ address: '127.0.0.1', port }, 'a.skydns.test.', 'A')).toBe('10.0.0.1');
+    const metrics = await fetchText(`http://127.0.0.1:${metricsPort}/old`);
+    expect(metrics).toContain('one_two_dns_request_count_total');
+    expect(metrics).toContain('portolan_etcd_keys{state="good"} 1');
+    expect(metrics).toContain('portolan_etcd_data_age_seconds 0');
+    await etcd.first.kill();
+    await waitFor('the outage', async () => (await readiness()).startsWith('ok\netcd: not followed for '));
+    expect((await fetch(`http://127.0.0.1:${healthPort}/readiness`)).status).toBe(200);
+  });
 });

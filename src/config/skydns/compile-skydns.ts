@@ -9,6 +9,7 @@ import {
   type ForwardRule,
 } from '../../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
+import { OUTCOME } from '../../kube/names/outcomes.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
 import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';
 import { joinName, parseName, toKey } from '../../wire/name.ts';
@@ -43,8 +44,6 @@ export interface SkyDnsMachine {
 
 const REVERSE_ZONES = ['in-addr.arpa.', 'ip6.arpa.'].map((zone) => toKey(parseName(zone)));
 const CACHE_OCTETS = 16 * 2 ** 20;
-/** What hits of the table count for. */
-const OUTCOME = 0;
 /** All clients may ask, as often as they like. */
 const CLIENTS: ClientRules = {
   ...{ access: [], queryRate: undefined, responseRate: undefined, slip: 0 },
@@ -128,7 +127,7 @@ function compileZones(settings: SkyDnsSettings, { stubZones }: SkyDnsInputs, now
   const soaOf = (apex: NameKey) => makeZone(apex, settings, now);
   return {
     source: {
-      ...{ etcd, version, prefix, snapshot, outcome: OUTCOME },
+      ...{ etcd, version, prefix, snapshot, outcome: OUTCOME.zone },
       rules: makeSkyDnsRules({ ttl, priority }),
       zones: [
         // Version 2 does not list all keys: what is missing is asked for.
