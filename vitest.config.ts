@@ -13,15 +13,18 @@ export const sharedOptions = {
 export const soakFiles = [
   'test/soak/**/*.test.ts',
   'test/faults/**/*.test.ts',
+  'test/cluster/large-service.test.ts',
   'test/etcd/faults.test.ts',
   'test/healthz/hostile-connections.test.ts',
   'test/kube2sky/kube2sky.test.ts',
   'test/local-data/changing-files.test.ts',
   'test/local-data/side-by-side.test.ts',
-  'test/node-cache/network.test.ts',
   'test/node-cache/addon.test.ts',
+  'test/node-cache/network.test.ts',
+  'test/node-cache/rendering.test.ts',
   'test/node-cache/traffic.test.ts',
   'test/pod/pod-three.test.ts',
+  'test/server/stopping.test.ts',
   'test/table/torture.test.ts',
 ];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeReaderCounters, readReaderCounters } from '../listen/reader-counters.ts';
 import type { SourceStatus } from './object-source.ts';
-import { judgeReadiness } from './readiness.ts';
+import { judgeReadiness, judgeWithEtcd } from './readiness.ts';
 import { moveServer, ServerStateError } from './state.ts';
 
 const source = (...reasons: readonly string[]): SourceStatus => ({
@@ -55,5 +55,28 @@ describe('the states of a server', () => {
   it('are never left backwards', () => {
     expect(() => moveServer('stopped', 'serving')).toThrow(ServerStateError);
     expect(() => moveServer('lameduck', 'serving')).toThrow('lameduck to serving');
+  });
+});
+
+describe('with names from etcd', () => {
+  const etcd = (isKnown: boolean, age: number | undefined) => ({ isKnown, stats: () => ({ age }) });
+
+  it('waits until etcd was read, and says for how long it is away then', () => {
+    const ready = { ready: true } as const;
+    expect(judgeWithEtcd(ready, undefined)).toEqual(ready);
+    expect(judgeWithEtcd(ready, etcd(true, 0))).toEqual(ready);
+    expect(judgeWithEtcd(ready, etcd(false, undefined))).toEqual({
+      ready: false,
+      reason: 'etcd: not read yet',
+    });
+    expect(judgeWithEtcd(ready, etcd(true, 90))).toEqual({
+      ready: true,
+      note: expect.stringContaining('etcd: not followed for'),
+    });
+  });
+
+  it('gives the reason of the server first', () => {
+    const stopping = { ready: false, reason: 'shutting down' } as const;
+    expect(judgeWithEtcd(stopping, etcd(false, undefined))).toEqual(stopping);
   });
 });

@@ -1,6 +1,7 @@
 /**
  * Whether queries should be sent to this server, and if not, why.
  */
+import { formatElapsed } from '../base/duration.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
 import type { Readiness } from '../observe/health.ts';
 import type { SourceStatus } from './object-source.ts';
@@ -31,6 +32,22 @@ export function judgeReadiness(
     case 'stopped':
       return { ready: false, reason: 'shutting down' };
   }
+}
+
+/**
+ * Names from etcd are needed too. While etcd is away the names of before are better than none, which the note tells.
+ *
+ * @param readiness without etcd
+ * @param etcd its `age` in milliseconds, as in its statistics; undefined: no names come from there
+ */
+export function judgeWithEtcd(
+  readiness: Readiness,
+  etcd: { readonly isKnown: boolean; stats(): { readonly age: number | undefined } } | undefined,
+): Readiness {
+  if (!readiness.ready || etcd === undefined) return readiness;
+  if (!etcd.isKnown) return { ready: false, reason: 'etcd: not read yet' };
+  const { age = 0 } = etcd.stats();
+  return age > 0 ? { ready: true, note: `etcd: not followed for ${formatElapsed(age)}` } : readiness;
 }
 
 function describeMissing(source: SourceStatus | undefined): string {

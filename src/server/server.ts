@@ -6,7 +6,6 @@
  * that is taken over.
  */
 import { networkInterfaces } from 'node:os';
-import { formatElapsed } from '../base/duration.ts';
 import type { Client } from '../chain/query.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { Engine } from '../engine/engine.ts';
@@ -27,7 +26,7 @@ import type { FrontEnd } from './front-end.ts';
 import { countGroupReaders, ListenerGroups } from './listener-groups.ts';
 import type { Dependencies, Following } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
-import { judgeReadiness } from './readiness.ts';
+import { judgeReadiness, judgeWithEtcd } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
 
 /** Milliseconds between two looks at ports that another process serves. */
@@ -122,12 +121,8 @@ export class Server {
   readiness(): Readiness {
     const { isKnown } = this.#objects ?? { isKnown: true };
     const udp = this.#listeners?.udp();
-    const readiness = judgeReadiness(this.#state, isKnown, this.#objects?.status(), udp);
-    const { etcd } = this.#engine;
-    if (readiness.ready && etcd?.isKnown === false) return { ready: false, reason: 'etcd: not read yet' };
-    const age = etcd?.stats().age ?? 0;
-    if (readiness.ready && age > 0)
-      return { ready: true, note: `etcd: not followed for ${formatElapsed(age)}` };
+    const server = judgeReadiness(this.#state, isKnown, this.#objects?.status(), udp);
+    const readiness = judgeWithEtcd(server, this.#engine.etcd);
     if (!readiness.ready || this.#frontEnd.isSettled) return readiness;
     return { ready: false, reason: 'configmaps: not read yet' };
   }

@@ -5,8 +5,8 @@ import type { Clock } from '../../base/clock.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../http-route.ts';
 import { encodeProfile, type ProfileData } from './profile-message.ts';
 
-/** Takes a profile until `wait` ends. */
-export type TakeProfile = (wait: () => Promise<void>) => Promise<ProfileData>;
+/** Takes a profile until `wait` ends, with the time then in milliseconds since the epoch. */
+export type TakeProfile = (wait: () => Promise<number>) => Promise<ProfileData>;
 
 export interface ProfileRoutesOptions {
   readonly clock: Clock;
@@ -42,7 +42,8 @@ export function profileRoutes({
       if (taking.has(name)) return text(500, `${name}: another client takes one: try again\n`);
       taking.add(name);
       try {
-        const wait = () => new Promise<void>((resolve) => void clock.after(seconds * 1000, resolve));
+        const wait = () =>
+          new Promise<number>((resolve) => void clock.after(seconds * 1000, () => resolve(clock.now())));
         return { status: 200, type: BINARY, body: await encodeProfile(await take(wait)) };
       } finally {
         taking.delete(name);

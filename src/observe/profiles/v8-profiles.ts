@@ -15,28 +15,28 @@ async function openSession(): Promise<Session> {
   return session;
 }
 
-/** @param wait ends when the profile does */
-export async function profileCpu(wait: () => Promise<void>): Promise<ProfileData> {
+/** @param wait ends when the profile does, with the time then in milliseconds since the epoch */
+export async function profileCpu(wait: () => Promise<number>): Promise<ProfileData> {
   const session = await openSession();
   try {
     await session.post('Profiler.enable');
     await session.post('Profiler.start');
-    await wait();
+    const time = await wait();
     const { profile } = await session.post('Profiler.stop');
-    return readCpuProfile(profile, Date.now());
+    return readCpuProfile(profile, time);
   } finally {
     session.disconnect();
   }
 }
 
-/** @param wait ends when the profile does: what is allocated until then and still held is in it */
-export async function profileHeap(wait: () => Promise<void>): Promise<ProfileData> {
+/** @param wait like that of `profileCpu`: what is allocated until then and still held is in it */
+export async function profileHeap(wait: () => Promise<number>): Promise<ProfileData> {
   const session = await openSession();
   try {
     await session.post('HeapProfiler.startSampling', { samplingInterval: HEAP_INTERVAL });
-    await wait();
+    const time = await wait();
     const { profile } = await session.post('HeapProfiler.stopSampling');
-    return readHeapProfile(profile, Date.now());
+    return readHeapProfile(profile, time);
   } finally {
     session.disconnect();
   }
