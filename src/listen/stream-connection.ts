@@ -8,7 +8,7 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Client } from '../chain/query.ts';
-import { FrameParser, frame } from '../wire/frames.ts';
+import { FrameParser, frame, prefixOf } from '../wire/frames.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import type { MessageAnswers } from './message-answers.ts';
 
@@ -45,6 +45,8 @@ export interface ConnectionEvents {
 const FIRST_OWED = 4;
 /** Octets of answers, owed or not taken yet, beyond which no more is read: two of the longest messages. */
 const UNTAKEN_OCTETS = 128 * 1024;
+/** Answers from here on are not copied to be sent. */
+const LONG_OCTETS = 4096;
 /** What an answer is expected to have while a connection has had none. */
 const FIRST_EXPECTED_OCTETS = 512;
 
@@ -199,7 +201,17 @@ export class StreamConnection {
   #write(response: Uint8Array): void {
     this.#answered++;
     this.#expectedOctets = Math.max(response.length, Math.ceil((this.#expectedOctets + response.length) / 2));
-    if (this.#state !== 'ended') this.#socket.write(frame(response));
+    if (this.#state === 'ended') return;
+    if (response.length < LONG_OCTETS) this.#socket.write(frame(response));
+    else this.#writeLong(response);
+  }
+
+  /** As two buffers of one segment: a copy with its prefix would leave as much again to the collector. */
+  #writeLong(response: Uint8Array): void {
+    this.#socket.cork();
+    this.#socket.write(prefixOf(response.length));
+    this.#socket.write(response);
+    this.#socket.uncork();
   }
 
   /** An answer was sent, or the client has taken what was. */

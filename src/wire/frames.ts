@@ -81,11 +81,15 @@ function prefixAt(octets: Uint8Array, at: number): number {
   return ((octets[at] ?? 0) << 8) | (octets[at + 1] ?? 0);
 }
 
+/** The prefix of a message. @param length of the message, in octets */
+export function prefixOf(length: number): Uint8Array {
+  return Uint8Array.of(length >> 8, length & 0xff);
+}
+
 /** A message with its prefix, in memory of its own. */
 export function frame(message: Uint8Array): Uint8Array {
   const framed = new Uint8Array(PREFIX_OCTETS + message.length);
-  framed[0] = message.length >> 8;
-  framed[1] = message.length & 0xff;
+  framed.set(prefixOf(message.length));
   framed.set(message, PREFIX_OCTETS);
   return framed;
 }
