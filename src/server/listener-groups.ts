@@ -140,12 +140,14 @@ export class ListenerGroups {
       table: isRead ? engine.table.memory : undefined,
       answers: isRead ? this.#answersUnlessLogged(server) : CHAIN_ONLY,
       ...(isRead && { events: this.#readerLog.open(server) }),
-      handleQuery: async (packet, client) =>
-        await engine.serverBlocks?.handleQueryOf(server)?.(packet, {
+      handleQuery: async (packet, client) => {
+        this.#readerLog.catchUp();
+        return await engine.serverBlocks?.handleQueryOf(server)?.(packet, {
           ...client,
           localAddress: client.localAddress ?? known,
           localPort: port,
-        }),
+        });
+      },
       onReaderDead: (dead) => {
         if (isRead) engine.table.readerDied(dead);
       },

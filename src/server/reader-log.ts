@@ -68,6 +68,13 @@ export class ReaderLog {
     this.#pollOrRest();
   }
 
+  /** Before plugins log a query that came to them, writes the lines of those that readers have answered before it. */
+  catchUp(): void {
+    if (this.#timer === undefined) return;
+    this.#drain(EVENTS_PER_TURN);
+    this.#write(this.#order.releaseAll());
+  }
+
   /** Whether a group has a block with `log`. */
   isLogged(server: string): boolean {
     return (this.#groups.get(server)?.zones.size ?? 0) > 0;
