@@ -10,6 +10,7 @@ import { classOf, opcodeName, rcodeName, typeOf } from '../../../src/wire/mnemon
 import { parseName } from '../../../src/wire/name.ts';
 import { presentQuestion } from '../../../src/wire/present.ts';
 import { CLASS, type Edns, type Message, OPCODE, TYPE } from '../../../src/wire/types.ts';
+import { isSameReply } from './compare.ts';
 import { describeOption, describeRecord, makeOption, readRecord } from './record-text.ts';
 import type { AskStep, StepResult } from './recorded-case.ts';
 
@@ -62,7 +63,7 @@ async function askRepeatedly(
     results.push(await receive(step, id, channel, performance.now() + wait));
   }
   const [first = {}] = results;
-  const other = results.findLastIndex((result) => JSON.stringify(result) !== JSON.stringify(first));
+  const other = results.findLastIndex((result) => !isSameReply(first, result));
   if (step.collect === true) return { rcode: first['rcode'], firsts: firstsOf(results) };
   return other > 0 ? { ...results[other], differs: other } : first;
 }
