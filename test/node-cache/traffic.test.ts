@@ -108,7 +108,7 @@ describeOnNode('a lock of xtables that another program holds', () => {
     // The variant with the rules of kube-proxy, which is also the one with a lock.
     await at.node.run('env', `XTABLES_LOCKFILE=${lock}`, 'iptables-legacy', '-N', 'KUBE-SERVICES');
     const holder = await keepRunning(at, 'flock', lock, 'sh', '-c', 'echo ready && exec cat');
-    at.run(LINK_LOCAL, ['--rules=iptables'], { environment });
+    const running = at.run(LINK_LOCAL, ['--rules=iptables'], { environment });
     await until('answers', async () => (await at.ask(LINK_LOCAL)) === 'answered');
     const isCounted = (text: string) => /setup_errors_total\{errortype="iptables_lock"\} [1-9]/.test(text);
     const metrics = () => at.fetch('http://127.0.0.1:36353/metrics');
@@ -118,5 +118,9 @@ describeOnNode('a lock of xtables that another program holds', () => {
     holder.stdin?.end();
     await once(holder, 'exit');
     await until('all rules', async () => (await at.node.iptables('iptables-legacy')).length === 12);
+    // Killed it would leave an iptables that makes the file of the lock again while the folder is removed.
+    running.signal('SIGTERM');
+    await running.exit;
+    expect(await at.node.iptables('iptables-legacy')).toEqual([]);
   });
 });
