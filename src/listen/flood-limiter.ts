@@ -5,8 +5,8 @@
  * then the receive buffer is full, and the kernel drops packets of everybody. A client whose packets keep filling the buffer although
  * the reader sheds them is let through in part only. Nobody is limited while nobody else asks: there would be nobody to gain.
  */
+import { addressOctets } from '../socket/addresses.ts';
 import { type LimitedClient, MAX_LIMITED_CLIENTS } from '../socket/client-filter.ts';
-import { AF_INET } from '../socket/linux.ts';
 
 /** Batches beside a buffer that is filling up which a client has had a large part of, in one period, before it is limited. */
 const MAX_STRIKES = 8;
@@ -108,15 +108,12 @@ export class FloodLimiter {
   }
 
   #limit(now: number, group: number, octets: Uint8Array, client: number): void {
-    const isIpv4 = octets[client] === AF_INET;
-    const start = client + (isIpv4 ? 4 : 8);
-    const address = octets.slice(start, start + (isIpv4 ? 4 : 16));
+    const address = addressOctets(octets, client).slice();
     const known = this.#limited.find((limited) => Buffer.compare(limited.address, address) === 0);
     if (known?.share === MAX_SHARE) return;
     const share = known === undefined ? FIRST_SHARE : known.share * FURTHER;
     if (known !== undefined) known.share = share;
-    else if (this.#limited.length < MAX_LIMITED_CLIENTS)
-      this.#limited.push({ family: octets[client] ?? 0, address, share, group });
+    else if (this.#limited.length < MAX_LIMITED_CLIENTS) this.#limited.push({ address, share, group });
     else return;
     // What came through by the share before says nothing of the rate.
     this.#beginPeriod(now);

@@ -64,10 +64,15 @@ function interfaceNumber(address: string, zone: string): number {
 export function decodeSocketAddress(octets: Uint8Array, start = 0): SocketAddress {
   const view = new DataView(octets.buffer, octets.byteOffset + start);
   const port = view.getUint16(2);
-  if (view.getUint16(0, true) !== AF_INET6) {
-    return { address: formatAddress(octets.subarray(start + 4, start + 8)), port };
-  }
+  const address = formatAddress(addressOctets(octets, start));
+  if (view.getUint16(0, true) !== AF_INET6) return { address, port };
   const zone = view.getUint32(24, true);
-  const address = formatAddress(octets.subarray(start + 8, start + 24));
   return { address: zone === 0 ? address : `${address}%${zone}`, port };
+}
+
+/** The address in a socket address that begins at `start`: 4 octets for IPv4, 16 for IPv6; a view. */
+export function addressOctets(octets: Uint8Array, start: number): Uint8Array {
+  return octets[start] === AF_INET6
+    ? octets.subarray(start + 8, start + 24)
+    : octets.subarray(start + 4, start + 8);
 }

@@ -4,14 +4,13 @@ import { encodeSocketAddress } from './addresses.ts';
 import { PacketBatch } from './batch.ts';
 import { type LimitedClient, limitClients, MAX_LIMITED_CLIENTS } from './client-filter.ts';
 import { closeDescriptor } from './descriptor.ts';
-import { AF_INET, AF_INET6, MSG_DONTWAIT } from './linux.ts';
+import { MSG_DONTWAIT } from './linux.ts';
 import { openUdpSocket } from './udp-socket.ts';
 
 function clientAt(address: string, share: number): LimitedClient {
   const isIpv6 = address.includes(':');
   const encoded = encodeSocketAddress({ address, port: 0 });
   return {
-    family: isIpv6 ? AF_INET6 : AF_INET,
     address: isIpv6 ? encoded.slice(8, 24) : encoded.slice(4, 8),
     share,
   };

@@ -5,12 +5,9 @@
  * The program belongs to all sockets of the port, those of other processes included. Sockets have places in the order in which they
  * were bound; when one leaves, the last takes its place. A place beyond the last means that the kernel chooses by a hash of the
  * addresses of client and server, as without a program.
- *
- * A program is `struct sock_filter[]`: code (2), jumps (1 + 1), value (4). It is given as `struct sock_fprog`: their number (2), and
- * at octet 8 a pointer to them.
  */
-import { libc } from './libc.ts';
-import { SO_ATTACH_REUSEPORT_CBPF, SOL_SOCKET } from './linux.ts';
+import { SO_ATTACH_REUSEPORT_CBPF } from './linux.ts';
+import { attachProgram, CODE, type Instruction, RANDOM_WORD } from './packet-program.ts';
 
 /** `by client`: the kernel's hash. `first`: all packets to the first socket. `random`: each to one of so many, drawn by chance. */
 export type Spread =
@@ -18,30 +15,19 @@ export type Spread =
   | { readonly kind: 'first' }
   | { readonly kind: 'random'; readonly sockets: number };
 
-type Instruction = readonly [code: number, value: number];
-
-const CODE = { LOAD_WORD: 0x20, MODULO: 0x94, RETURN_VALUE: 0x06, RETURN_REGISTER: 0x16 } as const;
-/** Where the filter finds a random number: SKF_AD_OFF + SKF_AD_RANDOM. */
-const RANDOM_WORD = 0xffff_f038;
 const NO_PLACE = 0xffff_ffff;
-const INSTRUCTION_OCTETS = 8;
-const MAX_INSTRUCTIONS = 3;
-const PROGRAM_OCTETS = 16;
-
-/** The instructions of the program that is attached. The kernel copies them; until then they must stay where they are. */
-const instructions = new ArrayBuffer(MAX_INSTRUCTIONS * INSTRUCTION_OCTETS);
 
 function compile(spread: Spread): readonly Instruction[] {
   switch (spread.kind) {
     case 'by client':
-      return [[CODE.RETURN_VALUE, NO_PLACE]];
+      return [[CODE.RETURN, 0, 0, NO_PLACE]];
     case 'first':
-      return [[CODE.RETURN_VALUE, 0]];
+      return [[CODE.RETURN, 0, 0, 0]];
     case 'random':
       return [
-        [CODE.LOAD_WORD, RANDOM_WORD],
-        [CODE.MODULO, spread.sockets],
-        [CODE.RETURN_REGISTER, 0],
+        [CODE.LOAD_WORD, 0, 0, RANDOM_WORD],
+        [CODE.MODULO, 0, 0, spread.sockets],
+        [CODE.RETURN_REGISTER, 0, 0, 0],
       ];
   }
 }
@@ -52,16 +38,5 @@ function compile(spread: Spread): readonly Instruction[] {
  * @returns 0, or the error number if the kernel refuses: then everything stays as it was
  */
 export function steerPort(fd: number, spread: Spread): number {
-  const program = compile(spread);
-  const view = new DataView(instructions);
-  for (const [index, [code, value]] of program.entries()) {
-    view.setUint32(index * INSTRUCTION_OCTETS, code, true);
-    view.setUint32(index * INSTRUCTION_OCTETS + 4, value, true);
-  }
-  const given = new Uint8Array(PROGRAM_OCTETS);
-  const words = new DataView(given.buffer);
-  words.setUint16(0, program.length, true);
-  words.setBigUint64(8, libc().addressOf(instructions), true);
-  const result = libc().setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, given, given.length);
-  return result === 0 ? 0 : libc().errno();
+  return attachProgram(fd, SO_ATTACH_REUSEPORT_CBPF, compile(spread));
 }

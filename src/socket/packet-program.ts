@@ -1,0 +1,52 @@
+/**
+ * Programs of the kernel's classic packet filter, laid out as in `linux/filter.h`:
+ *
+ *     struct sock_filter   0 code (2)  2 jump if true (1)  3 jump if false (1)  4 operand (4)
+ *     struct sock_fprog    0 number of instructions (2)  8 pointer to them (8)
+ */
+import { libc } from './libc.ts';
+import { SOL_SOCKET } from './linux.ts';
+
+export type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, operand: number];
+
+export const CODE = {
+  LOAD_WORD: 0x20,
+  AND: 0x54,
+  MODULO: 0x94,
+  JUMP_IF_EQUAL: 0x15,
+  RETURN: 0x06,
+  RETURN_REGISTER: 0x16,
+} as const;
+/** Where a program finds a random number: `SKF_AD_OFF + SKF_AD_RANDOM`. */
+export const RANDOM_WORD = 0xffff_f038;
+
+/** Of the longest program that is attached. */
+const MAX_INSTRUCTIONS = 256;
+const INSTRUCTION_OCTETS = 8;
+const PROGRAM_OCTETS = 16;
+
+/** The instructions of the program that is attached. The kernel copies them; until then they must stay where they are. */
+const memory = new ArrayBuffer(MAX_INSTRUCTIONS * INSTRUCTION_OCTETS);
+
+/**
+ * Attaches a program to a socket, in place of the one before it: the change is whole at once.
+ *
+ * @param option of `setsockopt`, which says what the program decides
+ * @param instructions at most 256
+ * @returns 0, or the error number if the kernel refuses: then everything stays as it was
+ */
+export function attachProgram(fd: number, option: number, instructions: readonly Instruction[]): number {
+  const view = new DataView(memory);
+  for (const [index, [code, ifTrue, ifFalse, operand]] of instructions.entries()) {
+    const at = index * INSTRUCTION_OCTETS;
+    view.setUint16(at, code, true);
+    view.setUint8(at + 2, ifTrue);
+    view.setUint8(at + 3, ifFalse);
+    view.setUint32(at + 4, operand, true);
+  }
+  const program = new Uint8Array(PROGRAM_OCTETS);
+  const words = new DataView(program.buffer);
+  words.setUint16(0, instructions.length, true);
+  words.setBigUint64(8, libc().addressOf(memory), true);
+  return libc().setsockopt(fd, SOL_SOCKET, option, program, PROGRAM_OCTETS) === 0 ? 0 : libc().errno();
+}
