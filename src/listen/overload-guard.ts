@@ -9,6 +9,7 @@
 import { randomInt } from 'node:crypto';
 import { BATCH_PACKETS } from '../socket/batch.ts';
 import type { LimitedClient } from '../socket/client-filter.ts';
+import { AF_INET } from '../socket/linux.ts';
 import { FloodLimiter } from './flood-limiter.ts';
 
 /** Packets of one client that are answered in a batch. */
@@ -16,7 +17,6 @@ const MAX_PER_CLIENT = 4;
 /** Packets of one client that are a large part of a batch. */
 const LARGE_PART = BATCH_PACKETS / 4;
 const CLIENT_GROUPS = 1024;
-const AF_INET = 2;
 
 /** The socket that is guarded. */
 export interface GuardedSocket {
@@ -62,7 +62,6 @@ export class OverloadGuard {
   /** @param packets received now; fewer than there is room for: nothing waits */
   beginBatch(packets: number, now: number): void {
     this.#now = now;
-    if (this.#limiter.isLimiting) this.#limiter.review(now);
     if (packets < BATCH_PACKETS) {
       this.#isOverloaded = false;
       return;
