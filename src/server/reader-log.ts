@@ -5,8 +5,11 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
-import type { PluginName, PluginOptions } from '../config/server/plugin-plan.ts';
-import type { ListenerGroupPlan, ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
+import {
+  type ListenerGroupPlan,
+  optionsOf,
+  type ServerBlocksPlan,
+} from '../config/server/server-blocks-plan.ts';
 import { type QueryEvent, QueryEventReader } from '../listen/query-events/event-reader.ts';
 import { EVENT_MODE, sharedMonotonic } from '../listen/query-events/event-ring.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
@@ -153,12 +156,4 @@ function lineOf(event: QueryEvent, zones: LoggedGroup['zones']): string | undefi
   for (let at = name; at !== undefined && name !== undefined; at = parentOf(at))
     if (zones.has(at)) return zones.get(at)?.write(event, name);
   return undefined;
-}
-
-function optionsOf<Name extends PluginName>(
-  block: ServerBlocksPlan['blocks'][number] | undefined,
-  name: Name,
-): PluginOptions[Name] | undefined {
-  // A plugin's name says which options it has.
-  return block?.plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
 }

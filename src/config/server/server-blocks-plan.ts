@@ -2,7 +2,7 @@
  * Server blocks and the listeners that they serve: what a Corefile says of answers.
  */
 import type { NameKey } from '../../wire/types.ts';
-import type { PluginPlan } from './plugin-plan.ts';
+import type { PluginName, PluginOptions, PluginPlan } from './plugin-plan.ts';
 
 export interface ServerBlocksPlan {
   readonly blocks: readonly ServerBlockPlan[];
@@ -47,3 +47,12 @@ export interface SitePlan {
 }
 
 export const NO_SERVER_BLOCKS: ServerBlocksPlan = { blocks: [], groups: [], isStrict: false };
+
+/** The options of a plugin of a block; undefined: the block, if there is one, does not have it. */
+export function optionsOf<Name extends PluginName>(
+  block: ServerBlockPlan | undefined,
+  name: Name,
+): PluginOptions[Name] | undefined {
+  // A plugin's name says which options it has.
+  return block?.plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
+}

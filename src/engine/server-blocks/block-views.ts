@@ -5,8 +5,11 @@
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
-import type { PluginName, PluginOptions } from '../../config/server/plugin-plan.ts';
-import type { ListenerGroupPlan, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import {
+  type ListenerGroupPlan,
+  optionsOf,
+  type ServerBlockPlan,
+} from '../../config/server/server-blocks-plan.ts';
 import type { AskRule, ClientViews, ListenerGroupViews, ViewId, ViewSettings } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { encodeName } from '../../wire/name.ts';
@@ -115,8 +118,7 @@ function hasReadNodes({ plan, handlers, isStrict }: ViewedBlock): boolean {
 
 /** The view with the cached answers that readers give; undefined: none. */
 function readCacheOf({ handlers }: ViewedBlock): ViewId | undefined {
-  const cache = handlers.find(({ role }) => role === 'cache');
-  return cache?.role === 'cache' ? cache.view : undefined;
+  return handlers.find((handler) => handler.role === 'cache')?.view;
 }
 
 /** Names that the hosts of a block do not know are for the handlers behind. */
@@ -132,12 +134,4 @@ function keepsTtls(plan: ServerBlockPlan): boolean {
   const { success, denial } = cache;
   const ttls = [optionsOf(plan, 'kubernetes')?.ttl ?? [], optionsOf(plan, 'hosts')?.ttl ?? []].flat();
   return ttls.every((ttl) => [success, denial].every(({ minTtl, maxTtl }) => minTtl <= ttl && ttl <= maxTtl));
-}
-
-function optionsOf<Name extends PluginName>(
-  { plugins }: ServerBlockPlan,
-  name: Name,
-): PluginOptions[Name] | undefined {
-  // A plugin's name says which options it has.
-  return plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
 }

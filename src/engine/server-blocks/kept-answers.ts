@@ -3,6 +3,7 @@
  * as the cache keeps what they were made of.
  */
 import type { Clock } from '../../base/clock.ts';
+import type { WholeAnswer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
 import type { KeptAnswer, Query } from '../../chain/query.ts';
 import { wholeAnswerOf } from '../../chain/whole-answer.ts';
@@ -50,7 +51,7 @@ function isStorable({ question, depth, header, edns, repeated }: Query): boolean
 /** @param now milliseconds of the monotonic clock */
 function toCached(
   query: Query,
-  answer: ReturnType<typeof wholeAnswerOf>,
+  answer: WholeAnswer,
   { outcome, until }: KeptAnswer,
   now: number,
 ): CachedAnswer | undefined {

@@ -245,10 +245,9 @@ function countedAs(handlers: readonly Handler[], isStrict: boolean): CountedAs {
   const counter = handlers.findIndex(({ name }) => name === 'prometheus');
   const behind = handlers[counter + 1]?.name ?? '';
   const publisher = isStrict ? behind : (handlers.findLast(({ role }) => role === 'publisher')?.name ?? '');
-  const cache = handlers.find(({ role }) => role === 'cache');
   return {
     plugins: counter < 0 ? undefined : { publisher, cache: isStrict ? behind : 'cache' },
-    countRead: cache?.role === 'cache' ? cache.countRead : undefined,
+    countRead: handlers.find((handler) => handler.role === 'cache')?.countRead,
   };
 }
 
