@@ -34,7 +34,16 @@ export async function startDetached(options: DetachOptions): Promise<number> {
   // A child that does not read it, or ends at once, is no reason to fail.
   child.stdin?.on('error', () => {});
   child.stdin?.end(standardInput ?? '');
-  return await verdictOf(child);
+  const code = await verdictOf(child);
+  letGo(child);
+  return code;
+}
+
+/** Closes what would keep the parent as long as the child runs. */
+function letGo(child: ChildProcess): void {
+  child.stdin?.destroy();
+  child.stderr?.destroy();
+  child.unref();
 }
 
 function verdictOf(child: ChildProcess): Promise<number> {

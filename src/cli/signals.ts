@@ -18,15 +18,22 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     const stopOnce = stop;
     stop = undefined;
-    // What a shell reports of a process that a signal ended.
-    if (stopOnce === undefined) process.exit(128 + NUMBERS[signal]);
-    stopOnce(signal);
+    if (stopOnce === undefined) endBySignal(signal);
+    else stopOnce(signal);
   });
 }
 
 process.on('SIGUSR1', () => report());
 process.on('SIGHUP', () => reload());
 process.on('SIGUSR2', () => reopen());
+
+/** Ends the process at once, as a signal without a handler does: `process.exit()` may wait for threads of V8 (see portolan.ts). */
+function endBySignal(signal: StopSignal): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+  // The kernel sends process 1 of a container no signal that has no handler.
+  process.exit(128 + NUMBERS[signal]);
+}
 
 /**
  * Calls `run` for the first stop signal; the next one ends the process.
