@@ -65,7 +65,8 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
   readonly #done: (outcome: ResolutionOutcome) => void;
   /** Under way, most often one. */
   readonly #attempts: Attempt[] = [];
-  readonly #codes: string[] = [];
+  /** Each error of each server once, in the order in which they came. */
+  readonly #errors = new Set<string>();
   readonly #events: ResolutionEvent[] = [];
   #state: ResolutionState;
   #isMoving = false;
@@ -149,7 +150,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
   failed(attempt: Attempt, code: string): void {
     this.#remove(attempt);
     const { upstream, isOverdue } = attempt;
-    this.#codes.push(`${upstream.text}: ${code}`);
+    this.#errors.add(`${upstream.text}: ${code}`);
     const failure = REFUSALS.has(code) ? 'refused' : LOSSES.has(code) ? 'lost' : 'final';
     this.#handle({ kind: 'failed', server: this.#upstreams.indexOf(upstream), failure, isOverdue });
   }
@@ -253,7 +254,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
       this.#done({
         kind: 'failed',
         reason: outcome === 'network' ? 'network' : 'timeout',
-        codes: this.#codes,
+        codes: [...this.#errors],
       });
   }
 

@@ -141,7 +141,8 @@ describe('TCP', () => {
     cleanups.shift();
     const result = await ask(forwarder, 'one.example.');
     expect(result).toMatchObject({ kind: 'failed', reason: 'network' });
-    expect(result.kind === 'failed' && result.detail).toContain('ECONNREFUSED');
+    // The same error of the same server is said once, however often the server was tried.
+    expect(result.kind === 'failed' && result.detail.match(/ECONNREFUSED/g)).toHaveLength(1);
   });
 
   it('gives up a connection that has gone silent, and asks on another', async () => {
