@@ -1,7 +1,7 @@
 /**
  * The API server double as a process of its own.
  *
- * It prints one line of JSON with its `url` and that of its `control`, and ends with its standard input or by SIGTERM.
+ * It prints one line of JSON with its `url` and that of its `control`, and ends with its standard input.
  *
  *     main --services 1000 --endpoints 2 --watch-list --port 0 --control-port 0 --tls --objects FILE
  *
@@ -47,8 +47,14 @@ const address = control.address();
 const controlPort = typeof address === 'object' && address !== null ? address.port : 0;
 process.stdout.write(`${JSON.stringify({ url: double.url, control: `http://127.0.0.1:${controlPort}` })}\n`);
 
-process.stdin.on('end', () => process.exit(0)).resume();
-process.on('SIGTERM', () => process.exit(0));
+process.stdin.on('end', () => void end()).resume();
+
+/** Not by `process.exit()`, which may hang (see src/cli/portolan.ts). */
+async function end(): Promise<void> {
+  control.close();
+  control.closeAllConnections();
+  await double.stop();
+}
 
 function readObjects(file: string): KubernetesObject[] {
   return parseAllDocuments(readFileSync(file, 'utf8'))
