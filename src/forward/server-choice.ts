@@ -25,7 +25,7 @@ export interface ServerView {
   readonly isDown: boolean;
   /** Whether it is to be asked with EDNS. */
   readonly usesEdns: boolean;
-  /** Milliseconds until its rate allows another query, 0 for now. */
+  /** Milliseconds until its rate allows another query; 0 if it allows one at once. */
   paceDelay(): number;
 }
 

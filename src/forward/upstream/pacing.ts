@@ -21,7 +21,7 @@ export class Pacing {
     this.#filledAt = now;
   }
 
-  /** Milliseconds until a query may be sent, 0 for now. */
+  /** Milliseconds until a query may be sent; 0 if one may be sent at once. */
   wait(now: number): number {
     this.#fill(now);
     return this.#tokens >= 1 - ROUNDING ? 0 : Math.ceil((1 - this.#tokens) / this.#perMillisecond - ROUNDING);

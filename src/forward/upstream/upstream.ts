@@ -105,7 +105,7 @@ export class Upstream {
     return this.edns.isUsed;
   }
 
-  /** Milliseconds until its rate allows another query, 0 for now. */
+  /** Milliseconds until its rate allows another query; 0 if it allows one at once. */
   paceDelay(): number {
     return this.#pacing?.wait(this.clock.monotonic()) ?? 0;
   }
