@@ -11,7 +11,7 @@ import { MessageWriter } from '../wire/message-writer.ts';
 import { encodeName, writeName } from '../wire/name-wire.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE, type WireName } from '../wire/types.ts';
 import { isPlainTargets, MAX_OCTETS, reuseMemory, writeAddresses, writeTargets } from './direct-body.ts';
-import { writeManyAddresses, writeManyTargets } from './large-body.ts';
+import { type LargeBodies, writeManyTargets } from './large-body.ts';
 import { isWhole, type ZoneNode } from './node.ts';
 import { type RecordSet, recordsOf } from './record-set.ts';
 
@@ -68,13 +68,15 @@ function writeOwner(name: NameKey): WireName {
 /**
  * As `compileNode`, for sets of thousands of records: a set, or a part of one, is a step. The result is good for as long as it is
  * needed.
+ *
+ * @param bodies of the nodes that are compiled together
  */
-export function* compileInSteps(node: ZoneNode, zone: ZoneId): Steps<NameNode> {
+export function* compileInSteps(node: ZoneNode, zone: ZoneId, bodies: LargeBodies): Steps<NameNode> {
   const name = encodeName(node.name);
   const answers = new Map<number, AnswerBody>();
   for (const set of node.sets) {
     if (set.additional === 'elsewhere') continue;
-    const large = set.data.length > LARGE ? yield* writeLargeSet(node.name, name, set) : undefined;
+    const large = set.data.length > LARGE ? yield* writeLargeSet(node.name, name, set, bodies) : undefined;
     answers.set(set.type, large ?? copySet(node.name, name, set));
     yield;
   }
@@ -97,9 +99,14 @@ function copySet(owner: NameKey, name: WireName, set: RecordSet): AnswerBody {
   return { ...body, bytes: body.bytes.slice() };
 }
 
-function* writeLargeSet(owner: NameKey, name: WireName, set: RecordSet): Steps<AnswerBody | undefined> {
+function* writeLargeSet(
+  owner: NameKey,
+  name: WireName,
+  set: RecordSet,
+  bodies: LargeBodies,
+): Steps<AnswerBody | undefined> {
   if (set.aliases !== undefined) return undefined;
-  if (set.type === TYPE.A || set.type === TYPE.AAAA) return yield* writeManyAddresses(set);
+  if (set.type === TYPE.A || set.type === TYPE.AAAA) return yield* bodies.writeAddresses(set);
   return yield* writeManyTargets(owner, name, set);
 }
 

@@ -16,8 +16,19 @@ const MAX_RECORDS = 0xffff;
 const LENGTH_AT = 10;
 const FIXED_OCTETS = 12;
 
-/** The body of an address set, as `writeAddresses` writes it. */
-export function* writeManyAddresses(set: RecordSet): Steps<AnswerBody> {
+/** Bodies of nodes that are published together: several names may share a set of addresses, which is written once. */
+export class LargeBodies {
+  readonly #ofAddresses = new Map<RecordSet, AnswerBody>();
+
+  /** The body of an address set, as `writeAddresses` of a small one. */
+  *writeAddresses(set: RecordSet): Steps<AnswerBody> {
+    const body = this.#ofAddresses.get(set) ?? (yield* writeManyAddresses(set));
+    this.#ofAddresses.set(set, body);
+    return body;
+  }
+}
+
+function* writeManyAddresses(set: RecordSet): Steps<AnswerBody> {
   const parts: Uint8Array[] = [];
   const count = Math.min(set.data.length, MAX_RECORDS);
   for (let from = 0; from < count; from += ADDRESSES_PER_STEP) {

@@ -4,8 +4,10 @@
  * Names above come first and go last, so that no reader ever finds a name whose ancestors are missing. Equal nodes are
  * left as they are: the table compares.
  */
+
+import { compareLists } from '../base/list-difference.ts';
 import type { Log } from '../base/log.ts';
-import { inSteps, PIECES_PER_STEP, type Steps } from '../base/steps.ts';
+import { inSteps, type Steps } from '../base/steps.ts';
 import { TableFullError } from '../table/arena.ts';
 import type { NameNode, ZoneId } from '../table/types.ts';
 import type { NodeRef, TableWriter } from '../table/writer.ts';
@@ -13,6 +15,7 @@ import { typeName } from '../wire/mnemonics.ts';
 import { encodeName } from '../wire/name.ts';
 import type { NameKey, WireName } from '../wire/types.ts';
 import { compileInSteps, compileNode, typesTooLarge } from './compile.ts';
+import { LargeBodies } from './large-body.ts';
 import { withoutTypes, type ZoneNode } from './node.ts';
 
 /** What of a unit stands in the table: its nodes, those above first. */
@@ -20,8 +23,11 @@ export type Standing = readonly NodeRef[];
 
 export const NOTHING: Standing = [];
 
-/** The nodes that stand, by name, for units with so many that only what is different is looked at. */
-export type StandingNodes = ReadonlyMap<NameKey, StandingNode>;
+/** The nodes of a unit with so many that only those are looked at which are others than before. */
+export interface KeptNodes {
+  /** Those that stand. */
+  readonly byName: ReadonlyMap<NameKey, StandingNode>;
+}
 
 interface StandingNode {
   /** What it was compiled from; undefined where that is not kept. */
@@ -29,11 +35,10 @@ interface StandingNode {
   readonly ref: NodeRef;
 }
 
-/** What `Publisher.replaceInSteps` leaves. */
-export interface ReplacedNodes {
-  readonly nodes: StandingNodes;
-  /** Whether these are the nodes that were given; not so when the table is full. */
-  readonly isWhole: boolean;
+class NodeRecord implements KeptNodes {
+  readonly byName = new Map<NameKey, StandingNode>();
+  /** Those that were given last, if exactly these stand. */
+  whole: readonly ZoneNode[] | undefined;
 }
 
 /** How many nodes are compiled in a step. */
@@ -85,49 +90,67 @@ export class Publisher {
     return now;
   }
 
+  /** What `replaceInSteps` changes: the nodes of a unit, however they were published. */
+  keep(standing: Standing): KeptNodes {
+    const kept = new NodeRecord();
+    for (const ref of standing) kept.byName.set(keyOf(this.#table.nameOf(ref)), { node: undefined, ref });
+    return kept;
+  }
+
   /**
    * As `replace`, in steps, for a unit with many nodes. A node that is the same value as before is not compiled again.
    *
-   * @param standing what stands of the unit, however it was published
-   * @param kept what the last call of this method returned; an empty map after `replace`
+   * @param kept of `keep`; it holds what stands, also between steps
+   * @returns whether exactly these nodes stand now; not so when the table is full
    */
-  *replaceInSteps(
-    standing: Standing,
-    kept: StandingNodes,
-    zone: ZoneId,
-    nodes: readonly ZoneNode[],
-  ): Steps<ReplacedNodes> {
-    const now = new Map<NameKey, StandingNode>();
-    const before = kept.size > 0 ? kept : this.#nodesOf(standing);
-    let work = 0;
-    for (const node of nodes) {
-      const known = before.get(node.name);
-      const isSame = known?.node === node;
-      const ref = isSame ? known.ref : yield* this.#tryPut(zone, node);
-      if (ref === undefined) return { nodes: new Map([...before, ...now]), isWhole: false };
-      now.set(node.name, isSame ? known : { node, ref });
-      work += isSame ? 1 / PIECES_PER_STEP : 1 / NODES_PER_STEP;
-      if (work < 1) continue;
-      work = 0;
-      yield;
+  *replaceInSteps(kept: KeptNodes, zone: ZoneId, nodes: readonly ZoneNode[]): Steps<boolean> {
+    const record = kept as NodeRecord; // By `keep`.
+    const { byName, whole } = record;
+    record.whole = undefined;
+    const { removed, added } = yield* compareLists(whole ?? [], nodes);
+    const bodies = new LargeBodies();
+    let count = 0;
+    for (const node of added) {
+      if (byName.get(node.name)?.node === node) continue;
+      const ref = yield* this.#tryPut(zone, node, bodies);
+      if (ref === undefined) return false;
+      byName.set(node.name, { node, ref });
+      count += 1;
+      if (count % NODES_PER_STEP === 0) yield;
     }
+    const before = whole === undefined ? [...byName.keys()] : removed.map(({ name }) => name);
+    yield* this.#removeUnnamed(byName, zone, before, added);
+    record.whole = nodes;
+    return true;
+  }
+
+  /** Removes the nodes of names that none of `nodes` has. */
+  *#removeUnnamed(
+    byName: Map<NameKey, StandingNode>,
+    zone: ZoneId,
+    names: readonly NameKey[],
+    nodes: readonly ZoneNode[],
+  ): Steps<void> {
+    if (names.length === 0) return;
+    const present = new Set<NameKey>();
+    yield* inSteps(nodes, ({ name }) => present.add(name));
     const missing: NameKey[] = [];
-    yield* inSteps([...before.keys()], (name) => {
-      if (!now.has(name)) missing.push(name);
+    yield* inSteps(names, (name) => {
+      if (!present.has(name)) missing.push(name);
     });
     for (const [index, name] of missing.reverse().entries()) {
       this.#table.remove(encodeName(name), zone);
+      byName.delete(name);
       if (index % NODES_PER_STEP === NODES_PER_STEP - 1) yield;
     }
-    return { nodes: now, isWhole: true };
   }
 
   /** @returns undefined when the table is full, which is logged */
-  *#tryPut(zone: ZoneId, node: ZoneNode): Steps<NodeRef | undefined> {
+  *#tryPut(zone: ZoneId, node: ZoneNode, bodies: LargeBodies): Steps<NodeRef | undefined> {
     try {
       const shown = withoutTypes(node, this.#filteredTypes);
       const isLarge = countRecords(node) > RECORDS_PER_STEP;
-      const compiled = isLarge ? yield* compileInSteps(shown, zone) : compileNode(shown, zone);
+      const compiled = isLarge ? yield* compileInSteps(shown, zone, bodies) : compileNode(shown, zone);
       this.#warnOfLarge(node, compiled);
       return this.#table.put(compiled);
     } catch (error) {
@@ -165,10 +188,6 @@ export class Publisher {
         types,
       });
     }
-  }
-
-  #nodesOf(standing: Standing): StandingNodes {
-    return new Map(standing.map((ref) => [keyOf(this.#table.nameOf(ref)), { node: undefined, ref }]));
   }
 
   #namesOf(standing: Standing): WireName[] {

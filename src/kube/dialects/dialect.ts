@@ -8,6 +8,7 @@ import type { NameKey } from '../../wire/types.ts';
 import type { ZoneNode } from '../../zone/node.ts';
 import type { Zone } from '../../zone/zone.ts';
 import type { Endpoint } from '../names/endpoints.ts';
+import type { LabelGroup } from '../names/label-groups.ts';
 import type { PodMode } from '../names/pods.ts';
 import type { ReverseName } from '../names/reverse-index.ts';
 import type { ServiceObject } from '../objects/objects.ts';
@@ -24,8 +25,8 @@ export interface ServiceView {
   readonly domain: NameKey;
   /** Whether a service with cluster IPs and no ready endpoint has no names. */
   readonly ignoresEmptyServices: boolean;
-  /** Whether endpoints that stay are the same values in the next view, so that what is derived from them may be kept. */
-  readonly keepsEndpoints: boolean;
+  /** The endpoints by `Dialect.endpointLabel`, where a group that stays is the same value in the next view: what is derived may be kept. */
+  readonly keptGroups: readonly LabelGroup[] | undefined;
 }
 
 /** The names derived from one service. */
@@ -81,6 +82,8 @@ export interface Dialect {
   zone(apex: NameKey, view: ZoneView): Zone;
   /** The nodes of a zone besides those of services and namespaces: the apex first. */
   apexNodes(zone: Zone, view: ZoneView): readonly ZoneNode[];
+  /** The label of an endpoint below its service, which follows from its address and hostname. */
+  endpointLabel(endpoint: Endpoint): string;
   /** In steps, since a service may have thousands of endpoints. */
   derive(view: ServiceView): Steps<DerivedService>;
   /** The node of an existing namespace. `name`: its name below `svc`. */

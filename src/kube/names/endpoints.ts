@@ -4,7 +4,6 @@
  * While endpoints move from one slice to another they are in both for a moment: each counts once. The order is that of
  * the addresses, so that equal endpoints make equal answers whatever order they came in.
  */
-import { completeSteps, inSteps, PIECES_PER_STEP, type Steps } from '../../base/steps.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 import type { EndpointsObject, ServicePort } from '../objects/objects.ts';
 import { hostnameLabel } from './labels.ts';
@@ -29,80 +28,39 @@ export function endpointsOf({ groups }: EndpointsObject): readonly Endpoint[] {
   return endpoints;
 }
 
-/** Endpoints of several objects, in their order. */
-export interface MergedEndpoints {
-  /** What they are ordered by. */
-  readonly keys: readonly string[];
-  readonly endpoints: readonly Endpoint[];
-}
-
 /** Endpoints that are in one list only are handed on as they are. */
 export function mergeEndpoints(lists: readonly (readonly Endpoint[])[]): readonly Endpoint[] {
   const [only = NO_ENDPOINTS, ...others] = lists;
   if (others.length === 0 && isInOrder(only)) return only;
-  return completeSteps(mergeInSteps(lists, [])).endpoints;
-}
-
-/**
- * As `mergeEndpoints`, for thousands of endpoints.
- *
- * @param before the keys of the last call: what is in order already costs little to sort
- */
-export function* mergeInSteps(
-  lists: readonly (readonly Endpoint[])[],
-  before: readonly string[],
-): Steps<MergedEndpoints> {
   const merged = new Map<string, Endpoint>();
-  let pieces = 0;
-  for (const endpoints of lists) {
-    for (const endpoint of endpoints) addEndpoint(merged, endpoint);
-    pieces += endpoints.length;
-    if (pieces < PIECES_PER_STEP) continue;
-    pieces = 0;
-    yield;
+  for (const endpoint of lists.flat()) {
+    const key = keyOfEndpoint(endpoint);
+    const before = merged.get(key);
+    merged.set(key, before === undefined ? endpoint : mergeTwo(before, endpoint));
   }
-  const keys = yield* orderKeys(merged, before);
-  const ordered: Endpoint[] = [];
-  yield* inSteps(keys, (key) => {
-    const endpoint = merged.get(key);
-    if (endpoint !== undefined) ordered.push(endpoint);
-  });
-  return { keys, endpoints: ordered };
+  return [...merged].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, endpoint]) => endpoint);
 }
 
-function addEndpoint(merged: Map<string, Endpoint>, endpoint: Endpoint): void {
-  const { address, hostname, ports } = endpoint;
-  const key = keyOfEndpoint(endpoint);
-  const before = merged.get(key);
-  const isSame = before === undefined || before.ports === ports;
-  merged.set(key, isSame ? endpoint : { address, hostname, ports: mergePorts(before.ports, ports) });
+/** One endpoint that is in two places. */
+export function mergeTwo(one: Endpoint, other: Endpoint): Endpoint {
+  if (haveSamePorts(one, other)) return one;
+  const { address, hostname } = one;
+  return { address, hostname, ports: mergePorts(one.ports, other.ports) };
 }
 
-/** Sorted runs one behind the other, which the last sort joins at little cost: those from before, and new ones in parts. */
-function* orderKeys(merged: ReadonlyMap<string, Endpoint>, before: readonly string[]): Steps<string[]> {
-  const keys: string[] = [];
-  yield* inSteps(before, (key) => {
-    if (merged.has(key)) keys.push(key);
+export function haveSamePorts({ ports }: Endpoint, { ports: others }: Endpoint): boolean {
+  if (ports === others) return true;
+  if (ports.length !== others.length) return false;
+  return ports.every((port, index) => {
+    const other = others[index];
+    return port.port === other?.port && port.name === other.name && port.protocol === other.protocol;
   });
-  if (keys.length === merged.size) return keys;
-  const known = new Set(keys);
-  let added: string[] = [];
-  for (const key of merged.keys()) {
-    if (known.has(key)) continue;
-    added.push(key);
-    if (added.length < PIECES_PER_STEP) continue;
-    for (const one of added.sort()) keys.push(one);
-    added = [];
-    yield;
-  }
-  for (const one of added.sort()) keys.push(one);
-  yield;
-  return keys.sort();
 }
 
 const NO_ENDPOINTS: readonly Endpoint[] = [];
 
-const keyOfEndpoint = ({ address, hostname }: Endpoint): string =>
+/** What an endpoint is known and ordered by. */
+export const keyOfEndpoint = ({ address, hostname }: Endpoint): string =>
   hostname === undefined ? address : `${address} ${hostname}`;
 
 /** Whether they are each there once, and in the order of merged ones. */
@@ -117,7 +75,6 @@ function isInOrder(endpoints: readonly Endpoint[]): boolean {
 }
 
 function mergePorts(ports: readonly ServicePort[], more: readonly ServicePort[]): readonly ServicePort[] {
-  if (ports === more) return ports;
   const merged = new Map([...ports, ...more].map((port) => [portKey(port), port]));
   return [...merged].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, port]) => port);
 }

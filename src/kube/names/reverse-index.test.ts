@@ -57,7 +57,10 @@ describe('the index of addresses', () => {
     expect(index.size).toBe(0);
   });
 
-  it('gives what its services say, whatever they said before', () => {
+  it.each([
+    ['as one text', false],
+    ['as they are', true],
+  ])('gives what its services say, whatever they said before: %s', (_way, areKept) => {
     const address = fc.constantFrom(
       '10.0.0.1',
       '10.0.0.11',
@@ -91,7 +94,7 @@ describe('the index of addresses', () => {
         for (const { service, names } of steps) {
           said[service] = names;
           const unit = owners[service] ?? owner();
-          const isNew = replace(index, unit, END, names, (one) => changed.add(one));
+          const isNew = replace(index, unit, END, names, (one) => changed.add(one), areKept);
           if (isNew) for (const { address: one } of names) changed.add(one);
           for (const node of index.nodesOf(unit)) expect(node).toEqual(index.find(node.name));
           for (const one of ['10.0.0.1', '10.0.0.11', '200.0.0.1', '2001:db8::1', '2001:db8::11', '::']) {

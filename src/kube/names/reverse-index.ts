@@ -8,6 +8,7 @@
  * address leads to the services alone whose texts have it.
  */
 import type { Brand } from '../../base/brand.ts';
+import { compareLists } from '../../base/list-difference.ts';
 import { inSteps, type Steps } from '../../base/steps.ts';
 import { addressOfReverseName, formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
@@ -28,8 +29,11 @@ export interface ReverseName {
 /** Whose names they are: a service. */
 export interface ReverseOwner {
   /** Of this index alone; at first `NO_NAMES`. */
-  reverse: PackedNames;
+  reverse: OwnedNames;
 }
+
+/** The names of one service; of those with many endpoints as they were given, so that only what is different is looked at. */
+export type OwnedNames = PackedNames | readonly ReverseName[];
 
 /** The names of one service: the end that they have in common, then a line for each. */
 export type PackedNames = Brand<string, 'PackedNames'>;
@@ -59,6 +63,7 @@ export class ReverseIndex {
    *
    * @param end what nearly all names end in: that of the service
    * @param changed is given the addresses whose names are others now; none where the service had no names before
+   * @param areKept whether names that stay are the same values each time
    * @returns whether the service had no names before: then the addresses are those of `nodesOf`
    */
   *replace(
@@ -66,31 +71,26 @@ export class ReverseIndex {
     end: NameKey,
     names: readonly ReverseName[],
     changed: (address: string) => void,
+    areKept = false,
   ): Steps<boolean> {
     const before = owner.reverse;
-    const after = pack(end, names);
+    const after = areKept ? names : pack(end, names);
     if (before === after) return false;
     owner.reverse = after;
-    if (before === NO_NAMES) {
+    if (before.length === 0) {
       yield* inSteps(names, ({ address }) => this.#add(address, owner));
-      return true;
+      return names.length > 0;
     }
-    const left = new Set<string>();
-    const added: string[] = [];
-    yield* inSteps(linesOf(before), (line) => left.add(line));
-    yield* inSteps(linesOf(after), (line) => {
-      if (!left.delete(line)) added.push(line);
-    });
-    for (const line of left) {
-      const address = addressOf(line);
-      if (!hasAddress(after, address)) this.#remove(address, owner);
+    const { removed, added } = yield* compareNames(before, after);
+    const stay = yield* findAddresses(after, removed);
+    yield* inSteps(removed, (address) => {
+      if (!stay.has(address)) this.#remove(address, owner);
       changed(address);
-    }
-    for (const line of added) {
-      const address = addressOf(line);
+    });
+    yield* inSteps(added, (address) => {
       this.#add(address, owner);
       changed(address);
-    }
+    });
     return false;
   }
 
@@ -187,25 +187,50 @@ function pack(end: NameKey, names: readonly ReverseName[]): PackedNames {
   return lines.join('\n') as PackedNames; // The only maker of them.
 }
 
-function linesOf(packed: PackedNames): readonly string[] {
-  return packed.split('\n').slice(1);
+/** The addresses of names that are in one alone. */
+function* compareNames(
+  before: OwnedNames,
+  after: OwnedNames,
+): Steps<{ readonly removed: readonly string[]; readonly added: readonly string[] }> {
+  const areLists = typeof before !== 'string' && typeof after !== 'string';
+  const different = areLists ? yield* compareLists(before, after) : { removed: before, added: after };
+  const left = new Map<string, string>();
+  const added: string[] = [];
+  yield* inSteps(allNamesIn(different.removed), (name) => left.set(textOfName(name), name.address));
+  yield* inSteps(allNamesIn(different.added), (name) => {
+    if (!left.delete(textOfName(name))) added.push(name.address);
+  });
+  return { removed: [...new Set(left.values())], added };
 }
 
-const addressOf = (line: string): string => line.slice(0, line.indexOf(' '));
+const textOfName = ({ address, target, isService }: ReverseName): string =>
+  `${address} ${target} ${isService}`;
+
+/** Those of some addresses that have names. */
+function* findAddresses(names: OwnedNames, addresses: readonly string[]): Steps<ReadonlySet<string>> {
+  const wanted = new Set(addresses);
+  const found = new Set<string>();
+  if (wanted.size === 0) return found;
+  yield* inSteps(allNamesIn(names), ({ address }) => {
+    if (wanted.has(address)) found.add(address);
+  });
+  return found;
+}
 
 function hasAddress(packed: PackedNames, address: string): boolean {
   return packed.includes(`\n${address} `);
 }
 
-function namesIn(packed: PackedNames, address: string): readonly ReverseName[] {
-  if (!hasAddress(packed, address)) return [];
-  return allNamesIn(packed).filter((name) => name.address === address);
+function namesIn(names: OwnedNames, address: string): readonly ReverseName[] {
+  if (typeof names === 'string' && !hasAddress(names, address)) return [];
+  return allNamesIn(names).filter((name) => name.address === address);
 }
 
-function allNamesIn(packed: PackedNames): readonly ReverseName[] {
-  const [end = '', ...lines] = packed.split('\n');
+function allNamesIn(names: OwnedNames): readonly ReverseName[] {
+  if (typeof names !== 'string') return names;
+  const [end = '', ...lines] = names.split('\n');
   return lines.map((line) => {
-    const address = addressOf(line);
+    const address = line.slice(0, line.indexOf(' '));
     const mark = line.charAt(address.length + 1);
     const labels = line.slice(address.length + 2);
     const isBelow = mark === SERVICE_MARKS[0] || mark === ENDPOINT_MARKS[0];

@@ -63,5 +63,5 @@ export class DerivedServices {
 }
 
 function standingNodes({ nodes }: KeptService): NodeFinder {
-  return (name) => nodes.get(name)?.node;
+  return (name) => nodes?.byName.get(name)?.node;
 }

@@ -12,16 +12,12 @@ import type {
   ServiceView,
   ZoneView,
 } from '../dialects/dialect.ts';
-import {
-  canonicalAddresses,
-  type Endpoint,
-  endpointsOf,
-  mergeEndpoints,
-  mergeInSteps,
-} from '../names/endpoints.ts';
+import { EndpointIndex } from '../names/endpoint-index.ts';
+import { canonicalAddresses, type Endpoint, endpointsOf, mergeEndpoints } from '../names/endpoints.ts';
 import { isLabel, nameBelow } from '../names/labels.ts';
 import { PodIndex, type PodMode } from '../names/pods.ts';
 import { ReverseIndex } from '../names/reverse-index.ts';
+import type { ObjectLine } from '../objects/object-line.ts';
 import type { EndpointsObject, ServiceObject } from '../objects/objects.ts';
 import { RecentObjects } from '../objects/recent-objects.ts';
 import { type KeptService, type NamespaceUnit, type ServiceUnit, ServiceUnits } from './service-units.ts';
@@ -80,41 +76,25 @@ export class ClusterModel implements ClusterDirectory {
     const name = parent && nameBelow(unit.name, parent);
     if (name === undefined) return undefined;
     const service = this.recent.take<ServiceObject>(unit.service);
-    const endpoints = yield* this.#endpoints(unit);
-    const keepsEndpoints = unit.kept !== undefined;
-    return { name, service, endpoints, ttl, domain, ignoresEmptyServices, keepsEndpoints };
+    const about = { name, service, ttl, domain, ignoresEmptyServices };
+    if (unit.endpoints.length > MAX_OBJECTS) {
+      const { endpoints } = this.#keep(unit);
+      yield* endpoints.update(() => unit.endpoints, this.#readEndpoints);
+      return { ...about, endpoints: endpoints.endpoints, keptGroups: endpoints.groups };
+    }
+    unit.kept = undefined;
+    const endpoints = mergeEndpoints(unit.endpoints.map(this.#readEndpoints));
+    return { ...about, endpoints, keptGroups: undefined };
   }
 
-  /** Those of all objects. Where there are many objects, those that have not changed are not read again. */
-  *#endpoints(unit: ServiceUnit): Steps<readonly Endpoint[]> {
-    if (unit.endpoints.length <= MAX_OBJECTS) {
-      unit.kept = undefined;
-      return mergeEndpoints(
-        unit.endpoints.map((line) => endpointsOf(this.recent.take<EndpointsObject>(line))),
-      );
-    }
-    const kept = unit.kept ?? { endpoints: new Map(), order: [], nodes: new Map(), view: undefined };
-    unit.kept = kept;
-    const merged = yield* mergeInSteps(yield* this.#endpointLists(unit, kept), kept.order);
-    kept.order = merged.keys;
-    return merged.endpoints;
-  }
+  readonly #readEndpoints = (line: ObjectLine): readonly Endpoint[] =>
+    endpointsOf(this.recent.take<EndpointsObject>(line));
 
-  *#endpointLists(unit: ServiceUnit, kept: KeptService): Steps<readonly (readonly Endpoint[])[]> {
-    const { endpoints: lines } = unit;
-    const lists: (readonly Endpoint[])[] = [];
-    for (const line of lines) {
-      const before = kept.endpoints.get(line);
-      const endpoints = before ?? endpointsOf(this.recent.take<EndpointsObject>(line));
-      lists.push(endpoints);
-      if (before !== undefined) continue;
-      kept.endpoints.set(line, endpoints);
-      yield;
-    }
-    const current = new Set(lines);
-    for (const line of kept.endpoints.keys()) if (!current.has(line)) kept.endpoints.delete(line);
-    yield;
-    return lists;
+  /** Where there are many objects, those that have not changed are not read again. */
+  #keep(unit: ServiceUnit): KeptService {
+    const endpoints = () => new EndpointIndex(this.options.dialect.endpointLabel);
+    unit.kept ??= { endpoints: endpoints(), nodes: undefined, view: undefined };
+    return unit.kept;
   }
 
   /** `namespace.svc.<domain>`, if the namespace can be a label. */

@@ -181,7 +181,8 @@ export class Publication {
     const end = view?.name ?? this.#model.options.domain;
     const changed = (address: string) => this.#addresses.add(address);
     yield;
-    if (yield* this.#model.reverse.replace(unit, end, reverse, changed)) this.#named.add(unit);
+    const areKept = unit.kept !== undefined;
+    if (yield* this.#model.reverse.replace(unit, end, reverse, changed, areKept)) this.#named.add(unit);
   }
 
   *#publishNodes(
@@ -192,10 +193,10 @@ export class Publication {
     const { kept } = unit;
     const [domain] = this.#zones;
     if (kept === undefined || domain === undefined) return this.#publish(unit.standing, nodes);
-    const now = yield* this.#publisher.replaceInSteps(unit.standing, kept.nodes, domain.id, nodes);
-    kept.nodes = now.nodes;
-    kept.view = now.isWhole ? view : undefined;
-    return Array.from(kept.nodes.values(), ({ ref }) => ref);
+    kept.nodes ??= this.#publisher.keep(unit.standing);
+    const isWhole = yield* this.#publisher.replaceInSteps(kept.nodes, domain.id, nodes);
+    kept.view = isWhole ? view : undefined;
+    return Array.from(kept.nodes.byName.values(), ({ ref }) => ref);
   }
 
   #publishNamespace(unit: NamespaceUnit): void {

@@ -3,10 +3,10 @@
  *
  * Of ten thousand services all this must stay small: nothing derived is kept, but references.
  */
-import { NOTHING, type Standing, type StandingNodes } from '../../zone/publish.ts';
+import { type KeptNodes, NOTHING, type Standing } from '../../zone/publish.ts';
 import type { ServiceView } from '../dialects/dialect.ts';
-import type { Endpoint } from '../names/endpoints.ts';
-import { NO_NAMES, type PackedNames, type ReverseOwner } from '../names/reverse-index.ts';
+import type { EndpointIndex } from '../names/endpoint-index.ts';
+import { NO_NAMES, type OwnedNames, type ReverseOwner } from '../names/reverse-index.ts';
 import type { ObjectLine } from '../objects/object-line.ts';
 
 /** One service, with the objects of its endpoints. Either may be there without the other. */
@@ -17,18 +17,15 @@ export interface ServiceUnit extends ReverseOwner {
   /** In the order they came in, which means nothing. Replaced whole: a list that grows takes room for more. */
   endpoints: readonly ObjectLine[];
   standing: Standing;
-  reverse: PackedNames;
+  reverse: OwnedNames;
   /** Of a service with many endpoints: what makes a change of one slice cost what the slice is. */
   kept: KeptService | undefined;
 }
 
 export interface KeptService {
-  /** By the lines of the objects that they come from. */
-  readonly endpoints: Map<ObjectLine, readonly Endpoint[]>;
-  /** What the endpoints are ordered by. */
-  order: readonly string[];
-  /** What stands in the table, by name. */
-  nodes: StandingNodes;
+  readonly endpoints: EndpointIndex;
+  /** What stands in the table; undefined before the first are published. */
+  nodes: KeptNodes | undefined;
   /** What these nodes were derived from; undefined before they stand. */
   view: ServiceView | undefined;
 }

@@ -44,7 +44,7 @@ export function* deriveClusterIp(view: ServiceView, clusterIPs: readonly string[
       nodes.push(portNode(portName, isAll ? sets : setsFor(group.map(({ port }) => port))));
   }
   const derived = { nodes, reverse };
-  yield* addEndpointNodes(yield* nameEndpoints(view), view, derived);
+  yield* addEndpointNodes(yield* nameEndpoints(view), derived);
   return derived;
 }
 

@@ -10,6 +10,7 @@ import { OUTCOME } from '../../names/outcomes.ts';
 import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { DerivedService, Dialect, ServiceView, ZoneView } from '../dialect.ts';
 import { deriveClusterIp } from './cluster-ip.ts';
+import { endpointLabel } from './endpoint-names.ts';
 import { externalNameNode } from './external-name.ts';
 import { deriveHeadless } from './headless.ts';
 import { podName, podNamespaceNode } from './pod-names.ts';
@@ -97,6 +98,7 @@ export const coreDns: Dialect = {
   ownsReverseZones: true,
   zone,
   apexNodes,
+  endpointLabel,
   derive,
   namespaceNode: (name) => ({
     name,

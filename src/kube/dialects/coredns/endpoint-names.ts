@@ -1,24 +1,37 @@
 /**
  * The names of endpoints below their service: a hostname, or the address with dashes. Endpoints of one hostname share it.
  */
-import type { Steps } from '../../../base/steps.ts';
+import { inSteps, type Steps } from '../../../base/steps.ts';
 import type { NameKey } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
 import { type Endpoint, isIpv6 } from '../../names/endpoints.ts';
+import { groupByLabel, type LabelGroup } from '../../names/label-groups.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
+import { portLabels } from '../../names/ports.ts';
 import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { ReverseName } from '../../names/reverse-index.ts';
+import type { ServicePort } from '../../objects/objects.ts';
 import type { ServiceView } from '../dialect.ts';
 import { serviceSets } from './service-set.ts';
 
-/** Endpoints that share a name. */
+/** Endpoints that share a name, and what is derived from them. */
 export interface NamedEndpoints {
   readonly name: NameKey;
   readonly endpoints: readonly Endpoint[];
-  readonly sets: readonly RecordSet[];
   readonly addresses: readonly NamedSet[];
+  /** Each pair of an endpoint and one of its ports. */
+  readonly pairs: readonly EndpointPort[];
+  readonly node: ZoneNode;
+  readonly reverse: readonly ReverseName[];
+}
+
+export interface EndpointPort {
+  readonly endpoint: Endpoint;
+  readonly port: ServicePort;
+  /** Of the port's name, if it has one. */
+  readonly labels: string | undefined;
 }
 
 export function endpointLabel({ address, hostname }: Endpoint): string {
@@ -29,47 +42,38 @@ export function endpointLabel({ address, hostname }: Endpoint): string {
   return label.endsWith('-') ? `${label}0` : label;
 }
 
-/** What was derived from an endpoint that is alone on its label. */
-const kept = new WeakMap<Endpoint, NamedEndpoints>();
-/** How many endpoints make a step. */
-const ENDPOINTS_PER_STEP = 200;
+/** Of services with many endpoints. */
+const kept = new WeakMap<LabelGroup, NamedEndpoints>();
+/** How many labels are derived from in a step. */
+const LABELS_PER_STEP = 200;
 
 export function* nameEndpoints(view: ServiceView): Steps<readonly NamedEndpoints[]> {
-  const byLabel = new Map<string, Endpoint[]>();
-  let count = 0;
-  for (const endpoint of view.endpoints) {
-    const label = endpointLabel(endpoint);
-    const others = byLabel.get(label);
-    if (others === undefined) byLabel.set(label, [endpoint]);
-    else others.push(endpoint);
-    count += 1;
-    if (count % (5 * ENDPOINTS_PER_STEP) === 0) yield;
-  }
   const named: NamedEndpoints[] = [];
-  for (const [label, endpoints] of byLabel) {
-    const group = nameGroup(label, endpoints, view);
-    if (group !== undefined) named.push(group);
-    count += 1;
-    if (count % ENDPOINTS_PER_STEP === 0) yield;
+  let made = 0;
+  for (const group of view.keptGroups ?? groupByLabel(view.endpoints, endpointLabel)) {
+    const before = kept.get(group);
+    const one = before ?? nameGroup(group, view);
+    if (one === undefined) continue;
+    named.push(one);
+    if (before !== undefined) continue;
+    if (view.keptGroups !== undefined) kept.set(group, one);
+    made += 1;
+    if (made % LABELS_PER_STEP === 0) yield;
   }
   return named;
 }
 
-function nameGroup(
-  label: string,
-  endpoints: readonly Endpoint[],
-  view: ServiceView,
-): NamedEndpoints | undefined {
-  const [only, ...others] = endpoints;
-  const mayKeep = view.keepsEndpoints && others.length === 0 ? only : undefined;
-  const before = mayKeep && kept.get(mayKeep);
-  if (before !== undefined) return before;
+function nameGroup({ label, endpoints }: LabelGroup, view: ServiceView): NamedEndpoints | undefined {
   const name = nameBelow(label, view.name);
   if (name === undefined) return undefined;
   const sets = addressSets(distinctAddresses(endpoints), view.ttl);
-  const group = { name, endpoints, sets, addresses: namedSets(name, sets) };
-  if (mayKeep !== undefined) kept.set(mayKeep, group);
-  return group;
+  const addresses = namedSets(name, sets);
+  const pairs = endpoints.flatMap((endpoint) =>
+    endpoint.ports.map((port): EndpointPort => ({ endpoint, port, labels: portLabels(port) })),
+  );
+  const node = endpointNode(name, sets, addresses, pairs, view.ttl);
+  const reverse = endpoints.map(({ address }) => ({ address, target: name, isService: false }));
+  return { name, endpoints, addresses, pairs, node, reverse };
 }
 
 /** An address may stand there twice, under two hostnames. */
@@ -78,32 +82,26 @@ export function distinctAddresses(endpoints: readonly Endpoint[]): readonly stri
   return addresses.length === 1 ? addresses : [...new Set(addresses)];
 }
 
-/** Nodes by what they were made from: the same group makes the same node. */
-const nodes = new WeakMap<NamedEndpoints, ZoneNode>();
-const reverse = new WeakMap<NamedEndpoints, readonly ReverseName[]>();
-
 /** The names of endpoints and of their addresses, added to those that are there. */
 export function* addEndpointNodes(
   named: readonly NamedEndpoints[],
-  { ttl, keepsEndpoints }: ServiceView,
   derived: { readonly nodes: ZoneNode[]; readonly reverse: ReverseName[] },
 ): Steps<void> {
-  for (const [index, group] of named.entries()) {
-    const node = (keepsEndpoints ? nodes.get(group) : undefined) ?? endpointNode(group, ttl);
-    const names = (keepsEndpoints ? reverse.get(group) : undefined) ?? endpointReverse(group);
-    if (keepsEndpoints) {
-      nodes.set(group, node);
-      reverse.set(group, names);
-    }
+  yield* inSteps(named, ({ node, reverse }) => {
     derived.nodes.push(node);
-    derived.reverse.push(...names);
-    if (index % ENDPOINTS_PER_STEP === ENDPOINTS_PER_STEP - 1) yield;
-  }
+    for (const one of reverse) derived.reverse.push(one);
+  });
 }
 
 /** Addresses, and SRV records of all ports that lead to the name itself. */
-function endpointNode({ name, endpoints, sets, addresses }: NamedEndpoints, ttl: number): ZoneNode {
-  const targets = endpoints.flatMap(({ ports }) => ports.map(({ port }) => ({ name, port, addresses })));
+function endpointNode(
+  name: NameKey,
+  sets: readonly RecordSet[],
+  addresses: readonly NamedSet[],
+  pairs: readonly EndpointPort[],
+  ttl: number,
+): ZoneNode {
+  const targets = pairs.map(({ port }) => ({ name, port: port.port, addresses }));
   return {
     name,
     sets: targets.length === 0 ? sets : [...sets, ...serviceSets(targets, targets.length, ttl)],
@@ -111,8 +109,4 @@ function endpointNode({ name, endpoints, sets, addresses }: NamedEndpoints, ttl:
     below: COMPLETE,
     outcome: OUTCOME.endpoint,
   };
-}
-
-function endpointReverse({ name, endpoints }: NamedEndpoints): readonly ReverseName[] {
-  return endpoints.map(({ address }) => ({ address, target: name, isService: false }));
 }

@@ -7,7 +7,6 @@ import type { RecordSet } from '../../../zone/record-set.ts';
 import type { Endpoint } from '../../names/endpoints.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
-import { portLabels } from '../../names/ports.ts';
 import { distinctAddressSets, emptyNonTerminals } from '../../names/record-sets.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
 import { addEndpointNodes, type NamedEndpoints, nameEndpoints } from './endpoint-names.ts';
@@ -18,9 +17,8 @@ const outcome = OUTCOME.headless;
 
 /** Pairs of an endpoint and one of its ports: all of them, or those whose ports have the same labels. */
 interface PortGroup {
-  /** The endpoint of each pair. */
-  readonly endpoints: Endpoint[];
-  /** The names of the endpoints. */
+  pairs: number;
+  /** The names of their endpoints. */
   readonly named: NamedEndpoints[];
 }
 
@@ -32,21 +30,19 @@ export function* deriveHeadless(view: ServiceView): Steps<DerivedService> {
   const addresses = yield* distinctAddressSets(view.endpoints, ttl);
   const services = yield* servicesOf(all, undefined, ttl);
   const sets = [...addresses, ...services];
-  const nodes: ZoneNode[] = [
-    { name, sets, alias: undefined, below: belowService(all.endpoints.length), outcome },
-  ];
+  const nodes: ZoneNode[] = [{ name, sets, alias: undefined, below: belowService(all.pairs), outcome }];
   nodes.push(...emptyNonTerminals(groups, name, outcome));
   for (const [labels, group] of groups) {
     const portName = nameBelow(labels, name);
     if (portName === undefined) continue;
     // Of a service with a single port the port has what the service has.
-    const isAll = hasOnePortEach && group.endpoints.length === all.endpoints.length;
-    const ofPort = isAll ? addresses : yield* distinctAddressSets(group.endpoints, ttl);
+    const isAll = hasOnePortEach && group.pairs === all.pairs;
+    const ofPort = isAll ? addresses : yield* addressesOf(group, labels, ttl);
     const portSets = [...ofPort, ...(isAll ? services : yield* servicesOf(group, labels, ttl))];
     nodes.push({ name: portName, sets: portSets, alias: undefined, below: COMPLETE, outcome });
   }
   const derived = { nodes, reverse: [] };
-  yield* addEndpointNodes(named, view, derived);
+  yield* addEndpointNodes(named, derived);
   return derived;
 }
 
@@ -59,39 +55,44 @@ function* groupEndpoints(named: readonly NamedEndpoints[]): Steps<{
   const groups = new Map<string, PortGroup>();
   let hasOnePortEach = true;
   yield* inSteps(named, (one) => {
-    for (const endpoint of one.endpoints) {
-      if (endpoint.ports.length !== 1) hasOnePortEach = false;
-      for (const port of endpoint.ports) {
-        addPair(all, one, endpoint);
-        const labels = portLabels(port);
-        if (labels === undefined) continue;
-        const group = groups.get(labels) ?? newGroup();
-        groups.set(labels, group);
-        addPair(group, one, endpoint);
-      }
+    for (const { ports } of one.endpoints) if (ports.length !== 1) hasOnePortEach = false;
+    for (const { labels } of one.pairs) {
+      addPair(all, one);
+      if (labels === undefined) continue;
+      const group = groups.get(labels) ?? newGroup();
+      groups.set(labels, group);
+      addPair(group, one);
     }
   });
   return { all, groups, hasOnePortEach };
 }
 
-const newGroup = (): PortGroup => ({ endpoints: [], named: [] });
+const newGroup = (): PortGroup => ({ pairs: 0, named: [] });
 
-function addPair(group: PortGroup, named: NamedEndpoints, endpoint: Endpoint): void {
-  group.endpoints.push(endpoint);
+function addPair(group: PortGroup, named: NamedEndpoints): void {
+  group.pairs += 1;
   if (group.named.at(-1) !== named) group.named.push(named);
+}
+
+/** The addresses of a group. @param labels those of its ports */
+function* addressesOf({ named }: PortGroup, labels: string, ttl: number): Steps<readonly RecordSet[]> {
+  const endpoints: Endpoint[] = [];
+  yield* inSteps(named, ({ pairs }) => {
+    for (const pair of pairs) if (pair.labels === labels) endpoints.push(pair.endpoint);
+  });
+  return yield* distinctAddressSets(endpoints, ttl);
 }
 
 /** The SRV set of a group. @param labels those of the ports that count; undefined: all */
 function* servicesOf(
-  { named, endpoints: pairs }: PortGroup,
+  { named, pairs: count }: PortGroup,
   labels: string | undefined,
   ttl: number,
 ): Steps<readonly RecordSet[]> {
-  const set = new ServiceSet(pairs.length);
-  yield* inSteps(named, ({ name, endpoints, addresses }) => {
-    for (const { ports } of endpoints)
-      for (const port of ports)
-        if (labels === undefined || portLabels(port) === labels) set.add(name, port.port, addresses);
+  const set = new ServiceSet(count);
+  yield* inSteps(named, ({ name, pairs, addresses }) => {
+    for (const pair of pairs)
+      if (labels === undefined || pair.labels === labels) set.add(name, pair.port.port, addresses);
   });
   return set.finish(ttl);
 }

@@ -76,11 +76,11 @@ function* entriesNodes(
 /** Nodes by their entries, of services with many endpoints: an entry that stays has the same node. */
 const keptNodes = new WeakMap<Entry, ZoneNode>();
 
-function endpointNode(entry: Entry, { ttl, keepsEndpoints }: ServiceView): ZoneNode {
+function endpointNode(entry: Entry, { ttl, keptGroups }: ServiceView): ZoneNode {
   const before = keptNodes.get(entry);
   if (before !== undefined) return before;
   const node = entriesNode(entry.name, [entry], ttl, OUTCOME.endpoint);
-  if (keepsEndpoints) keptNodes.set(entry, node);
+  if (keptGroups !== undefined) keptNodes.set(entry, node);
   return node;
 }
 
@@ -102,7 +102,7 @@ function* hostnames(view: ServiceView): Steps<readonly ReverseName[]> {
     const target = hostname === undefined ? undefined : nameBelow(hostname, view.name);
     if (target === undefined) return;
     const reverse = keptReverse.get(endpoint) ?? { address, target, isService: false };
-    if (view.keepsEndpoints) keptReverse.set(endpoint, reverse);
+    if (view.keptGroups !== undefined) keptReverse.set(endpoint, reverse);
     names.push(reverse);
   });
   return names;

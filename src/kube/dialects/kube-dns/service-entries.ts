@@ -1,10 +1,11 @@
 /**
  * The entries of a service, one function per kind of it.
  */
-import { completeSteps, type Steps } from '../../../base/steps.ts';
+import { completeSteps, PIECES_PER_STEP, type Steps } from '../../../base/steps.ts';
 import type { NameKey } from '../../../wire/types.ts';
 import { canonicalAddresses, type Endpoint } from '../../names/endpoints.ts';
 import { externalTarget } from '../../names/external-target.ts';
+import { groupByLabel, type LabelGroup } from '../../names/label-groups.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { groupByPort } from '../../names/ports.ts';
 import { addressSets, namedSets } from '../../names/record-sets.ts';
@@ -49,67 +50,47 @@ interface EndpointEntries {
   readonly ports: readonly (readonly [labels: string, entry: Entry])[];
 }
 
-/** Of endpoints that are alone on their label, and stay. */
-const keptLabels = new WeakMap<Endpoint, string>();
-const keptEntries = new WeakMap<Endpoint, EndpointEntries>();
 /** Of services with many endpoints. */
+const keptEntries = new WeakMap<LabelGroup, EndpointEntries>();
 const keptServices = new WeakMap<ServiceView, ServiceEntries>();
+
+/** A hostname, or a hash of the address. */
+export const endpointLabel = ({ address, hostname }: Endpoint): string => hostname ?? hashLabel(address);
 
 /** A headless service: one entry per hostname, or per address without one, and one of each at each port. */
 export function* headlessEntries(view: ServiceView): Steps<ServiceEntries> {
   const before = keptServices.get(view);
   if (before !== undefined) return before;
-  const byLabel = new Map<string, Endpoint[]>();
-  let count = 0;
-  for (const endpoint of view.endpoints) {
-    const label = keptLabels.get(endpoint) ?? labelOf(endpoint, view);
-    const others = byLabel.get(label);
-    if (others === undefined) byLabel.set(label, [endpoint]);
-    else others.push(endpoint);
-    count += 1;
-    if (count % ENDPOINTS_PER_STEP === 0) yield;
-  }
   const own: Entry[] = [];
   const ports = new Map<string, Entry[]>();
-  for (const [label, endpoints] of byLabel) {
-    const made = endpointEntries(label, endpoints, view);
+  let count = 0;
+  for (const group of view.keptGroups ?? groupByLabel(view.endpoints, endpointLabel)) {
+    const kept = keptEntries.get(group);
+    const made = kept ?? endpointEntries(group, view);
     if (made === undefined) continue;
+    if (view.keptGroups !== undefined && kept === undefined) keptEntries.set(group, made);
     own.push(made.own);
     for (const [labels, entry] of made.ports) {
       const others = ports.get(labels);
       if (others === undefined) ports.set(labels, [entry]);
       else others.push(entry);
     }
-    count += 1;
-    if (count % ENDPOINTS_PER_STEP === 0) yield;
+    count += kept === undefined ? 1 / ENDPOINTS_PER_STEP : 1 / PIECES_PER_STEP;
+    if (count < 1) continue;
+    count = 0;
+    yield;
   }
   const entries = { own, ports };
-  if (view.keepsEndpoints) keptServices.set(view, entries);
+  if (view.keptGroups !== undefined) keptServices.set(view, entries);
   return entries;
 }
 
-function labelOf(endpoint: Endpoint, { keepsEndpoints }: ServiceView): string {
-  const label = endpoint.hostname ?? hashLabel(endpoint.address);
-  if (keepsEndpoints) keptLabels.set(endpoint, label);
-  return label;
-}
-
-function endpointEntries(
-  label: string,
-  endpoints: readonly Endpoint[],
-  view: ServiceView,
-): EndpointEntries | undefined {
-  const [only, ...others] = endpoints;
-  const mayKeep = view.keepsEndpoints && others.length === 0 ? only : undefined;
-  const before = mayKeep && keptEntries.get(mayKeep);
-  if (before !== undefined) return before;
+function endpointEntries({ label, endpoints }: LabelGroup, view: ServiceView): EndpointEntries | undefined {
   const name = nameBelow(label, view.name);
   if (name === undefined) return undefined;
   const addresses = [...new Set(endpoints.map(({ address }) => address))];
   const own = addressEntry(name, addresses, view.ttl);
-  const made = { own, ports: portEntries(view.name, label, own, endpoints) };
-  if (mayKeep !== undefined) keptEntries.set(mayKeep, made);
-  return made;
+  return { own, ports: portEntries(view.name, label, own, endpoints) };
 }
 
 function portEntries(

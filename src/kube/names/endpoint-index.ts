@@ -1,0 +1,120 @@
+/**
+ * The endpoints of a service with many objects, kept merged and in order: a change of one object costs what that object is, and a look
+ * at each endpoint.
+ */
+import { PIECES_PER_STEP, type Steps } from '../../base/steps.ts';
+import type { ObjectLine } from '../objects/object-line.ts';
+import { type Endpoint, haveSamePorts, keyOfEndpoint, mergeTwo } from './endpoints.ts';
+import { type LabelGroup, LabelGroups } from './label-groups.ts';
+import { replaceInOrder } from './ordered-list.ts';
+
+export class EndpointIndex {
+  readonly #lists = new Map<ObjectLine, readonly Endpoint[]>();
+  readonly #merged = new Map<string, Endpoint>();
+  /** What endpoints are merged from that are in several lists. */
+  readonly #shared = new Map<string, readonly Endpoint[]>();
+  /** By their keys, the endpoints as they stand in the order that may be others by now. */
+  readonly #touched = new Map<string, Endpoint | undefined>();
+  readonly #groups: LabelGroups;
+  #ordered: readonly Endpoint[] = [];
+
+  /** @param labelOf the label of an endpoint below its service, by its address and hostname alone */
+  constructor(labelOf: (endpoint: Endpoint) => string) {
+    this.#groups = new LabelGroups(labelOf);
+  }
+
+  /** In order. An endpoint that stays is the same value. */
+  get endpoints(): readonly Endpoint[] {
+    return this.#ordered;
+  }
+
+  /** In the order of their first endpoints. A group that stays is the same value. */
+  get groups(): readonly LabelGroup[] {
+    return this.#groups.ordered;
+  }
+
+  /**
+   * Takes in the objects as they are when it ends, though they change meanwhile.
+   *
+   * @param current the lines of all objects
+   * @param read the endpoints of an object
+   */
+  *update(
+    current: () => readonly ObjectLine[],
+    read: (line: ObjectLine) => readonly Endpoint[],
+  ): Steps<void> {
+    for (;;) {
+      const lines = new Set(current());
+      const gone = [...this.#lists.keys()].filter((line) => !lines.has(line));
+      const come = [...lines].filter((line) => !this.#lists.has(line));
+      if (gone.length === 0 && come.length === 0) break;
+      for (const line of gone) {
+        this.#remove(line);
+        yield;
+      }
+      for (const line of come) {
+        this.#add(line, read);
+        if (this.#touched.size >= PIECES_PER_STEP) this.#arrange();
+        yield;
+      }
+    }
+    this.#arrange();
+  }
+
+  #remove(line: ObjectLine): void {
+    const list = this.#lists.get(line) ?? [];
+    this.#lists.delete(line);
+    for (const endpoint of list) {
+      const key = this.#touch(endpoint);
+      const left = this.#shared.get(key)?.filter((other) => other !== endpoint) ?? [];
+      this.#setSources(key, left);
+    }
+  }
+
+  #add(line: ObjectLine, read: (line: ObjectLine) => readonly Endpoint[]): void {
+    if (this.#lists.has(line)) return;
+    const list = read(line).map((endpoint) => {
+      const key = this.#touch(endpoint);
+      const merged = this.#merged.get(key);
+      const others = this.#shared.get(key) ?? (merged === undefined ? [] : [merged]);
+      const before = this.#touched.get(key);
+      const isSame = before !== undefined && haveSamePorts(before, endpoint) && !others.includes(before);
+      const kept = isSame ? before : endpoint;
+      this.#setSources(key, [...others, kept]);
+      return kept;
+    });
+    this.#lists.set(line, list);
+  }
+
+  /** @returns the key of the endpoint */
+  #touch(endpoint: Endpoint): string {
+    const key = keyOfEndpoint(endpoint);
+    if (!this.#touched.has(key)) this.#touched.set(key, this.#merged.get(key));
+    return key;
+  }
+
+  #setSources(key: string, sources: readonly Endpoint[]): void {
+    const [first, ...others] = sources;
+    if (others.length > 0) this.#shared.set(key, sources);
+    else this.#shared.delete(key);
+    if (first === undefined) this.#merged.delete(key);
+    else this.#merged.set(key, others.reduce(mergeTwo, first));
+  }
+
+  /** Brings the order up to what is merged. */
+  #arrange(): void {
+    const changes = new Map<string, Endpoint | undefined>();
+    const removed: Endpoint[] = [];
+    for (const [key, before] of this.#touched) {
+      const now = this.#merged.get(key);
+      if (now === before) continue;
+      changes.set(key, now);
+      if (before !== undefined) removed.push(before);
+    }
+    this.#touched.clear();
+    if (changes.size === 0) return;
+    this.#ordered = replaceInOrder(this.#ordered, keyOfEndpoint, changes);
+    const added = [...changes.values()].filter((endpoint) => endpoint !== undefined);
+    this.#groups.replace(removed, added);
+  }
+}

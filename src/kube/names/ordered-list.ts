@@ -1,0 +1,52 @@
+/**
+ * Lists in the order of their items' keys, changed in a few places without being sorted anew.
+ */
+
+/**
+ * The list with other items under some keys.
+ *
+ * @param items in order, each key once
+ * @param changes by key, what is to stand under it; undefined: nothing
+ */
+export function replaceInOrder<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+  changes: ReadonlyMap<string, Item | undefined>,
+): readonly Item[] {
+  const changed: Item[] = [];
+  let from = 0;
+  for (const key of [...changes.keys()].sort()) {
+    const at = findPlace(items, keyOf, key, from);
+    copyItems(items, from, at, changed);
+    const before = items[at];
+    from = before !== undefined && keyOf(before) === key ? at + 1 : at;
+    const item = changes.get(key);
+    if (item !== undefined) changed.push(item);
+  }
+  copyItems(items, from, items.length, changed);
+  return changed;
+}
+
+/** The first place from `low` on whose key is not before this one. */
+function findPlace<Item>(
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+  key: string,
+  low: number,
+): number {
+  let [start, end] = [low, items.length];
+  while (start < end) {
+    const middle = (start + end) >>> 1;
+    const item = items[middle];
+    if (item !== undefined && keyOf(item) < key) start = middle + 1;
+    else end = middle;
+  }
+  return start;
+}
+
+function copyItems<Item>(items: readonly Item[], from: number, end: number, into: Item[]): void {
+  for (let index = from; index < end; index += 1) {
+    const item = items[index];
+    if (item !== undefined) into.push(item);
+  }
+}
