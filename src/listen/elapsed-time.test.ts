@@ -55,6 +55,7 @@ it('a batch', async () => {
     orders: new SharedArrayBuffer(4),
     counters: makeReaderCounters(),
     ring: makeQuestionRing(4096),
+    events: [],
   };
   Atomics.store(new Int32Array(data.orders), 0, ORDER.STOP);
   const messages = { reportFault: () => {}, reportFlood: () => {}, receivePolicy: () => undefined };

@@ -19,8 +19,6 @@ import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
 export interface ListenersOptions {
   /** Threads that answer UDP, from 1. */
   readonly udpReaders: number;
-  /** The table's number of the first of them; the others follow. Default: 0. */
-  readonly firstReader?: number;
   /** Milliseconds for which a reader that has received a single packet waits for more. Default: 0. */
   readonly udpCoalesce?: number;
   /** Join ports that another process serves, instead of refusing to start. */
@@ -115,8 +113,8 @@ export class Listeners {
 
   #listenByBatches(addresses: readonly ListenAddress[]): Promise<UdpListener> {
     const { takeover, table, packetPath, forwarding, udpReaders, readerEntry, onReaderDead } = this.#options;
-    const { firstReader = 0, udpCoalesce: coalesce = 0 } = this.#options;
-    const threads = { readers: udpReaders, firstReader, threadEntry: readerEntry, onReaderDead, coalesce };
+    const { udpCoalesce: coalesce = 0 } = this.#options;
+    const threads = { readers: udpReaders, firstReader: 0, threadEntry: readerEntry, onReaderDead, coalesce };
     return listenByBatches({
       ...this.#shared,
       ...threads,

@@ -34,8 +34,11 @@ import type { InstantAnswers } from './types.ts';
 /** How long a reader waits for packets before it looks for orders. Its sockets have it as their receive timeout. */
 export const WAIT_MILLISECONDS = 100;
 
-/** DRAIN: go on until no packet has come for the length of a wait, then end. STOP: end after this batch. */
-export const ORDER = { RUN: 0, DRAIN: 1, STOP: 2 } as const;
+/**
+ * DRAIN: go on until no packet has come for the length of a wait, then end. STOP: end after this batch. HOLD: receive nothing
+ * yet, as another thread works on the sockets.
+ */
+export const ORDER = { RUN: 0, DRAIN: 1, STOP: 2, HOLD: 3 } as const;
 
 /** What a reader thread is started with. All of it outlives the thread: another one may continue with it. */
 export interface ReaderData {
@@ -50,8 +53,8 @@ export interface ReaderData {
   readonly orders: SharedArrayBuffer;
   readonly counters: SharedArrayBuffer;
   readonly ring: SharedArrayBuffer;
-  /** The ring of its query events; undefined: there is no consumer. */
-  readonly events?: SharedArrayBuffer | undefined;
+  /** The ring of the query events of each socket; undefined: there is no consumer. */
+  readonly events: readonly (SharedArrayBuffer | undefined)[];
   /** Octets of the largest query taken and the largest answer given. */
   readonly packetSize: number;
   /** The server's own maximum for answers over UDP, in octets. */
@@ -91,7 +94,8 @@ export class ReaderLoop {
   /** Of each socket. */
   readonly #guards: readonly OverloadGuard[];
   readonly #questions: QuestionProducer;
-  readonly #events: QueryEventWriter | undefined;
+  /** Of each socket. */
+  readonly #events: readonly (QueryEventWriter | undefined)[];
   /** The memory of all packets, for events. */
   readonly #view: DataView;
   readonly #orders: Int32Array;
@@ -122,7 +126,7 @@ export class ReaderLoop {
     this.#groups = data.groups;
     this.#guards = data.sockets.map((fd) => this.#makeGuard(fd));
     this.#questions = new QuestionProducer(data.ring);
-    this.#events = data.events === undefined ? undefined : new QueryEventWriter(data.events);
+    this.#events = makeEventWriters(data.events);
     const { buffer, byteOffset, byteLength } = this.#batch.octets;
     this.#view = new DataView(buffer, byteOffset, byteLength);
     this.#orders = new Int32Array(data.orders);
@@ -157,7 +161,8 @@ export class ReaderLoop {
       data: data.forwarding,
       answers,
       questions: this.#questions,
-      events: this.#events,
+      // Only groups have rings of their own, and they are not forwarded for.
+      events: this.#events[0],
       rules: this.#rules,
       receivePolicy: () => this.#messages.receivePolicy(),
       onLimited: () => this.#count(COUNTER.limited, 1),
@@ -169,6 +174,7 @@ export class ReaderLoop {
   run(): void {
     const serve = this.#sockets.length === 1 ? () => this.#serveOne() : () => this.#serveReady();
     const forwarding = this.#forwarding;
+    Atomics.wait(this.#orders, 0, ORDER.HOLD);
     let order: number = ORDER.RUN;
     while (order !== ORDER.STOP) {
       const isQuiet = !(forwarding === undefined ? serve() : this.#serveForwarding(forwarding, serve));
@@ -235,7 +241,8 @@ export class ReaderLoop {
     this.#now = came;
     this.#answers.setTime(came);
     this.#group = this.#groups[socket] ?? 0;
-    const events = this.#events?.begin() === true ? this.#events : undefined;
+    const writer = this.#events[socket];
+    const events = writer?.begin() === true ? writer : undefined;
     this.#rules?.setTime();
     this.#forwarding?.begin(came, events !== undefined);
     this.#guards[socket]?.beginBatch(received, came);
@@ -331,4 +338,12 @@ export class ReaderLoop {
   #count(counter: number, more: number): void {
     this.#counts[counter] = (this.#counts[counter] ?? 0) + more;
   }
+}
+
+/** Sockets that have a ring in common share its one writer. */
+function makeEventWriters(rings: ReaderData['events']): readonly (QueryEventWriter | undefined)[] {
+  const writers = new Map<SharedArrayBuffer, QueryEventWriter>();
+  for (const ring of rings)
+    if (ring !== undefined && !writers.has(ring)) writers.set(ring, new QueryEventWriter(ring));
+  return rings.map((ring) => ring && writers.get(ring));
 }

@@ -13,6 +13,8 @@ import type { Transport } from '../wire/response-size.ts';
 export interface ListenAddress extends SocketAddress {
   /** The listener group of its sockets: those of one group answer alike. Default: 0. */
   readonly group?: number;
+  /** Where a reader writes what it answers there, if it is not the ring that it has for all addresses. */
+  readonly events?: SharedArrayBuffer | undefined;
 }
 
 /** Answers from what is known already, without waiting: `TableReader` does. */

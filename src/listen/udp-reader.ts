@@ -93,6 +93,17 @@ export class UdpReader {
     if (this.#state.kind === 'running') this.#state.worker.postMessage(policy);
   }
 
+  /** Lets a thread receive that was started to wait for it. */
+  begin(): void {
+    Atomics.compareExchange(this.#orders, 0, ORDER.HOLD, ORDER.RUN);
+    Atomics.notify(this.#orders, 0);
+  }
+
+  /** Ends the thread after its batch, and leaves what is queued to another one. */
+  halt(): void {
+    this.#order(ORDER.STOP);
+  }
+
   /** Lets the thread answer what is queued, then end. */
   drain(): void {
     this.#order(ORDER.DRAIN);
@@ -155,7 +166,8 @@ export class UdpReader {
     }
     // Questions that it published without waking anybody.
     this.#events.onQuestions();
-    if (Atomics.load(this.#orders, 0) !== ORDER.RUN) {
+    const order = Atomics.load(this.#orders, 0);
+    if (order === ORDER.DRAIN || order === ORDER.STOP) {
       this.#end();
       return;
     }

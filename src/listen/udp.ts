@@ -21,7 +21,7 @@ import { reasonOf } from './faults.ts';
 import { PacketSteering } from './packet-steering.ts';
 import { makeQuestionRing, QuestionProducer } from './question-ring.ts';
 import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
-import { type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
+import { ORDER, type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
 import { makeSteeringWords } from './reader-steering.ts';
 import { SlowPathQueue } from './slow-path-queue.ts';
 import type { PacketPath, ReaderForwarding } from './types.ts';
@@ -74,6 +74,27 @@ export async function listenByBatches(options: UdpOptions): Promise<UdpListener>
   return listener;
 }
 
+/**
+ * Serves sockets that are open already with one reader, which receives nothing until `begin`: another listener may serve them
+ * until then.
+ *
+ * @param sockets one for each address @throws what kept the reader thread from starting
+ */
+export async function prepareByBatches(
+  options: Omit<UdpOptions, 'readers' | 'takeover'>,
+  sockets: readonly BoundSocket[],
+): Promise<BatchListener> {
+  const listener = new BatchListener({ ...options, readers: 1 }, [sockets], ORDER.HOLD);
+  try {
+    await listener.ready();
+    return listener;
+  } catch (error) {
+    await listener.release(new Set(sockets));
+    await listener.stop(0);
+    throw error;
+  }
+}
+
 /** The sockets of each reader. Closes what it has opened if one cannot be. */
 function openSockets({ addresses, readers, takeover }: UdpOptions): readonly (readonly BoundSocket[])[] {
   const opened: BoundSocket[][] = Array.from({ length: readers }, () => []);
@@ -94,13 +115,15 @@ function openSockets({ addresses, readers, takeover }: UdpOptions): readonly (re
   }
 }
 
-class BatchListener implements UdpListener {
+export class BatchListener implements UdpListener {
   readonly endpoints: readonly SocketAddress[];
   readonly #readers: readonly UdpReader[];
   readonly #slow: SlowPathQueue;
   readonly #steering: PacketSteering;
   readonly #clock: Clock;
   readonly #log: UdpOptions['log'];
+  /** Sockets that another listener has taken over. */
+  #released: ReadonlySet<BoundSocket> = new Set();
   #stopped: Promise<void> | undefined;
   #isClosed = false;
   /** The kernel's drops of sockets that others have replaced. */
@@ -108,7 +131,11 @@ class BatchListener implements UdpListener {
   /** The kernel's drops when the sockets were closed. */
   #lastDrops = 0;
 
-  constructor(options: UdpOptions, sockets: readonly (readonly BoundSocket[])[]) {
+  constructor(
+    options: Omit<UdpOptions, 'takeover'>,
+    sockets: readonly (readonly BoundSocket[])[],
+    order: number = ORDER.RUN,
+  ) {
     this.endpoints = (sockets[0] ?? []).map(({ endpoint }) => endpoint);
     this.#clock = options.clock;
     this.#log = options.log;
@@ -131,7 +158,8 @@ class BatchListener implements UdpListener {
     };
     const steering = makeSteeringWords();
     this.#readers = sockets.map(
-      (own, index) => new UdpReader(readerData(options, own, index, steering), own, start, events, options),
+      (own, index) =>
+        new UdpReader(readerData(options, own, index, steering, order), own, start, events, options),
     );
     const { clock, log } = options;
     const countPackets = () => this.count().readers.reduce((sum, { packets }) => sum + packets, 0);
@@ -215,6 +243,26 @@ class BatchListener implements UdpListener {
     }
   }
 
+  /** Lets the reader receive that was prepared. */
+  begin(): void {
+    for (const reader of this.#readers) reader.begin();
+  }
+
+  /**
+   * Leaves these sockets to another listener, which may receive on them when this has ended. All others leave their ports, and
+   * what is queued in them is answered. `stop` is to be called next; it closes none of these.
+   */
+  async release(sockets: ReadonlySet<BoundSocket>): Promise<void> {
+    this.#released = sockets;
+    this.#steering.stop();
+    for (const socket of this.#sockets()) leavePortGroup(socket);
+    for (const reader of this.#readers) reader.halt();
+    await within(this.#clock, DRAIN_MILLISECONDS, Promise.all(this.#readers.map((reader) => reader.ended)));
+    await Promise.all(this.#readers.map((reader) => reader.terminate()));
+    for (const reader of this.#readers) handOverQueries(reader, sockets);
+    this.#slow.wake();
+  }
+
   stop(graceMilliseconds: number): Promise<void> {
     this.#stopped ??= this.#leave(graceMilliseconds);
     return this.#stopped;
@@ -242,16 +290,19 @@ class BatchListener implements UdpListener {
     return this.#sockets().reduce((sum, { fd }) => sum + countKernelDrops(fd), this.#dropsOfReplaced);
   }
 
+  /** Those that are its own to close. */
   #sockets(): readonly BoundSocket[] {
-    return this.#readers.flatMap(({ sockets }) => sockets);
+    return this.#readers.flatMap(({ sockets }) => sockets).filter((socket) => !this.#released.has(socket));
   }
 }
 
 /** Gives what waits in the sockets of a reader to the main thread, as if the reader could not have answered it. */
-function handOverQueries({ data, sockets }: UdpReader): void {
+function handOverQueries({ data, sockets }: UdpReader, kept: ReadonlySet<BoundSocket> = new Set()): void {
   const batch = new PacketBatch(data.packetSize);
   const questions = new QuestionProducer(data.ring);
-  for (const [socket, { fd }] of sockets.entries()) {
+  for (const [socket, bound] of sockets.entries()) {
+    if (kept.has(bound)) continue;
+    const { fd } = bound;
     for (let left = batch.receive(fd, MSG_DONTWAIT); left > 0; left = batch.receive(fd, MSG_DONTWAIT))
       for (let index = 0; index < left; index++)
         if (!batch.isCut(index))
@@ -260,19 +311,22 @@ function handOverQueries({ data, sockets }: UdpReader): void {
 }
 
 function readerData(
-  options: UdpOptions,
+  options: Omit<UdpOptions, 'takeover'>,
   sockets: readonly BoundSocket[],
   index: number,
   steering: SharedArrayBuffer,
+  order: number,
 ): ReaderData {
+  const orders = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+  new Int32Array(orders)[0] = order;
   return {
     table: options.table,
     reader: options.firstReader + index,
     sockets: sockets.map(({ fd }) => fd),
     groups: options.addresses.map(({ group = 0 }) => group),
-    orders: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+    orders,
     counters: makeReaderCounters(),
-    events: options.events?.ofReader(index),
+    events: options.addresses.map(({ events = options.events?.ofReader(index) }) => events),
     ring: makeQuestionRing(options.ringOctets ?? RING_OCTETS),
     packetSize: Math.max(MIN_PACKET_OCTETS, options.udpSize),
     udpSize: options.udpSize,

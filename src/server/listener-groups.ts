@@ -1,24 +1,24 @@
 /**
- * The sockets of server blocks: one set of listeners for each group, which its blocks answer.
+ * The sockets of server blocks: TCP listeners for each group, which its blocks answer, and one reader thread for the UDP of all.
  */
 import { networkInterfaces } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { type Log, silentLog } from '../base/log.ts';
 import type { ListenerGroupPlan, ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
 import type { Engine } from '../engine/engine.ts';
-import { CHAIN_ONLY } from '../listen/chain-only.ts';
-import { Listeners } from '../listen/listeners.ts';
+import { listenByDatagrams } from '../listen/datagram.ts';
+import { GroupReader } from '../listen/group-reader.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
-import type { InstantAnswers } from '../listen/types.ts';
+import { listenOnTcp, type TcpLimits, type TcpListener } from '../listen/tcp.ts';
+import type { HandleQuery, InstantAnswers, ListenAddress } from '../listen/types.ts';
+import type { UdpListener } from '../listen/udp-listener.ts';
+import { batchesAvailable } from '../socket/libc.ts';
 import { VERDICT } from '../table/types.ts';
-import { MAX_READERS } from '../table/writer.ts';
 import { ReaderLog } from './reader-log.ts';
 
 export interface ListenerGroupsDependencies {
   /** Answers for all groups. */
   readonly engine: Pick<Engine, 'table' | 'reader' | 'listenerGroupOf' | 'serverBlocks'>;
-  /** Readers that the table has numbers for, beside the main thread. */
-  readonly readers: number;
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
   readonly readerEntry: URL;
@@ -27,31 +27,29 @@ export interface ListenerGroupsDependencies {
   readonly clock: Clock;
 }
 
-/** Groups that a change may add until the main thread serves them: each number costs counters of its own. */
-const SPARE_READERS = 4;
-
-/** How many readers a table needs numbers for: one for each group, and for some that are added later. */
-export function countGroupReaders(groups: readonly ListenerGroupPlan[]): number {
-  return Math.min(MAX_READERS - 1, groups.length + SPARE_READERS);
-}
-
 interface OpenGroup {
-  readonly listeners: Listeners;
-  /** Undefined: there was none left, so the main thread looks everything up. */
-  readonly reader: number | undefined;
+  readonly plan: ListenerGroupPlan;
+  readonly addresses: readonly ListenAddress[];
+  readonly tcp: TcpListener;
+  /** Where there are no batches; else the reader serves all groups. */
+  readonly udp: UdpListener | undefined;
 }
+
+/** What our OPT records say that we take over UDP. */
+const UDP_SIZE = 4096;
+/** How long answers that are under way may take when a group is closed. */
+const GRACE_MILLISECONDS = 2_000;
 
 export class ListenerGroups {
   readonly #dependencies: ListenerGroupsDependencies;
   readonly #open = new Map<string, OpenGroup>();
-  /** Numbers of readers that no group has. */
-  readonly #free: number[];
+  readonly #reader: GroupReader | undefined;
   readonly #readerLog: ReaderLog;
 
   constructor(dependencies: ListenerGroupsDependencies) {
     this.#dependencies = dependencies;
     this.#readerLog = new ReaderLog(dependencies.clock, dependencies.log);
-    this.#free = Array.from({ length: dependencies.readers }, (_, number) => number);
+    if (batchesAvailable() === true) this.#reader = this.#makeReader();
   }
 
   /**
@@ -67,6 +65,7 @@ export class ListenerGroups {
         await this.#listen(group);
         opened.push(group.server);
       }
+      await this.#reader?.serve(this.#addresses());
     } catch (error) {
       await this.#close(opened);
       throw error;
@@ -91,24 +90,91 @@ export class ListenerGroups {
   async #close(servers: readonly string[]): Promise<void> {
     const closing = servers.flatMap((server) => this.#open.get(server) ?? []);
     for (const server of servers) this.#open.delete(server);
-    await Promise.all(closing.map(({ listeners }) => listeners.stop()));
+    await Promise.all([
+      this.#reader?.serve(this.#addresses()),
+      ...closing.flatMap(({ tcp, udp }) => [tcp.stop(GRACE_MILLISECONDS), udp?.stop(GRACE_MILLISECONDS)]),
+    ]);
     for (const server of servers) this.#readerLog.close(server);
-    this.#free.push(...closing.flatMap(({ reader }) => reader ?? []));
+  }
+
+  #addresses(): readonly ListenAddress[] {
+    return [...this.#open.values()].flatMap(({ addresses }) => addresses);
   }
 
   async #listen(plan: ListenerGroupPlan): Promise<void> {
-    const reader = this.#free.shift();
-    const listeners = this.#makeListeners(plan, reader);
     const { server, address, port } = plan;
     const group = this.#dependencies.engine.listenerGroupOf(server);
-    const addresses = addressesToBind(isWildcard(address) ? 'all' : [address], networkInterfaces());
+    const addresses = addressesToBind(isWildcard(address) ? 'all' : [address], networkInterfaces()).map(
+      (each) => ({ address: each, port, group }),
+    );
+    const tcp = await this.#listenOnTcp(plan, addresses);
     try {
-      await listeners.open(addresses.map((each) => ({ address: each, port, group })));
+      const udp = this.#reader === undefined ? await this.#listenByDatagrams(plan, addresses) : undefined;
+      const events = this.#readerLog.open(server);
+      this.#open.set(server, { plan, addresses: addresses.map((each) => ({ ...each, events })), tcp, udp });
     } catch (error) {
-      if (reader !== undefined) this.#free.push(reader);
+      await tcp.stop(0);
       throw error;
     }
-    this.#open.set(server, { listeners, reader });
+  }
+
+  #makeReader(): GroupReader {
+    const { engine, takeover, readerEntry, clock } = this.#dependencies;
+    return new GroupReader({
+      takeover,
+      table: engine.table.memory,
+      udpSize: UDP_SIZE,
+      handleQuery: (packet, client) => this.#answer(this.#planOf(client.group), packet, client),
+      onReaderDead: (dead) => engine.table.readerDied(dead),
+      threadEntry: readerEntry,
+      grace: GRACE_MILLISECONDS,
+      log: silentLog,
+      clock,
+    });
+  }
+
+  /** @param group its number; undefined: the group is closed */
+  #planOf(group = 0): ListenerGroupPlan | undefined {
+    for (const { plan, addresses } of this.#open.values()) if (addresses[0]?.group === group) return plan;
+    return undefined;
+  }
+
+  #listenOnTcp(plan: ListenerGroupPlan, addresses: readonly ListenAddress[]): Promise<TcpListener> {
+    const { takeover } = this.#dependencies;
+    return listenOnTcp({
+      ...this.#shared(plan),
+      addresses,
+      // Sockets of one address stand beside those of all addresses: only the first of a port is made sure to be alone.
+      takeover: takeover || [...this.#open.values()].some((other) => other.plan.port === plan.port),
+      native: this.#reader !== undefined,
+      limits: limitsOf(plan),
+    });
+  }
+
+  #listenByDatagrams(plan: ListenerGroupPlan, addresses: readonly ListenAddress[]): Promise<UdpListener> {
+    return listenByDatagrams({ ...this.#shared(plan), addresses });
+  }
+
+  #shared(plan: ListenerGroupPlan) {
+    const { clock } = this.#dependencies;
+    const handleQuery: HandleQuery = (packet, client) => this.#answer(plan, packet, client);
+    const answers = this.#answersUnlessLogged(plan.server);
+    return { handleQuery, answers, udpSize: UDP_SIZE, log: silentLog, clock };
+  }
+
+  async #answer(
+    plan: ListenerGroupPlan | undefined,
+    ...[packet, client]: Parameters<HandleQuery>
+  ): ReturnType<HandleQuery> {
+    if (plan === undefined) return undefined;
+    this.#readerLog.catchUp();
+    const { server, address, port } = plan;
+    const known = isWildcard(address) ? undefined : address;
+    return await this.#dependencies.engine.serverBlocks?.handleQueryOf(server)?.(packet, {
+      ...client,
+      localAddress: client.localAddress ?? known,
+      localPort: port,
+    });
   }
 
   /** What the main thread looks up for TCP is not written to the ring of a reader. */
@@ -121,41 +187,13 @@ export class ListenerGroups {
       answer: (...query) => (this.#readerLog.isLogged(server) ? VERDICT.ASK : reader.answer(...query)),
     };
   }
+}
 
-  #makeListeners({ server, address, port, tcp }: ListenerGroupPlan, reader: number | undefined): Listeners {
-    const { engine, takeover, readerEntry, clock } = this.#dependencies;
-    const { queries = -1, idle } = tcp;
-    const isRead = reader !== undefined;
-    const known = isWildcard(address) ? undefined : address;
-    return new Listeners({
-      udpReaders: 1,
-      ...(isRead && { firstReader: reader }),
-      // Sockets of one address stand beside those of all addresses: only the first of a port is made sure to be alone.
-      takeover: takeover || [...this.#open.keys()].some((other) => other.endsWith(`:${port}`)),
-      udpSize: 4096,
-      tcpLimits: {
-        queries: queries < 0 ? Number.POSITIVE_INFINITY : queries,
-        ...(idle !== undefined && { idleMilliseconds: idle }),
-      },
-      table: isRead ? engine.table.memory : undefined,
-      answers: isRead ? this.#answersUnlessLogged(server) : CHAIN_ONLY,
-      ...(isRead && { events: this.#readerLog.open(server) }),
-      handleQuery: async (packet, client) => {
-        this.#readerLog.catchUp();
-        return await engine.serverBlocks?.handleQueryOf(server)?.(packet, {
-          ...client,
-          localAddress: client.localAddress ?? known,
-          localPort: port,
-        });
-      },
-      onReaderDead: (dead) => {
-        if (isRead) engine.table.readerDied(dead);
-      },
-      log: silentLog,
-      readerEntry,
-      clock,
-    });
-  }
+function limitsOf({ tcp: { queries = -1, idle } }: ListenerGroupPlan): Partial<TcpLimits> {
+  return {
+    queries: queries < 0 ? Number.POSITIVE_INFINITY : queries,
+    ...(idle !== undefined && { idleMilliseconds: idle }),
+  };
 }
 
 /** CoreDNS takes each of these for all addresses of both families. */

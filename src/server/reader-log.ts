@@ -11,8 +11,12 @@ import {
   type ServerBlocksPlan,
 } from '../config/server/server-blocks-plan.ts';
 import { type QueryEvent, QueryEventReader } from '../listen/query-events/event-reader.ts';
-import { EVENT_MODE, sharedMonotonic } from '../listen/query-events/event-ring.ts';
-import { QueryEventRings } from '../listen/query-events/event-rings.ts';
+import {
+  EVENT_MODE,
+  makeEventRing,
+  setEventMode,
+  sharedMonotonic,
+} from '../listen/query-events/event-ring.ts';
 import {
   compileEventLines,
   type EventLines,
@@ -24,7 +28,7 @@ import { parentOf } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 
 interface LoggedGroup {
-  readonly rings: QueryEventRings;
+  readonly ring: SharedArrayBuffer;
   readonly reader: QueryEventReader;
   /** By zone; undefined: its block has no `log`. Empty: no block has. */
   zones: ReadonlyMap<NameKey, EventLines | undefined>;
@@ -54,13 +58,11 @@ export class ReaderLog {
     this.#warnings = new RateLimitedWarnings(log, clock);
   }
 
-  /** The rings for the reader of a group that is about to listen. */
-  open(server: string): QueryEventRings {
-    const rings = new QueryEventRings(1);
-    const [memory] = rings.all;
-    if (memory !== undefined)
-      this.#groups.set(server, { rings, reader: new QueryEventReader(memory), zones: new Map() });
-    return rings;
+  /** The ring for what the reader answers of a group that is about to listen. */
+  open(server: string): SharedArrayBuffer {
+    const ring = makeEventRing();
+    this.#groups.set(server, { ring, reader: new QueryEventReader(ring), zones: new Map() });
+    return ring;
   }
 
   /** Writes what is left of a group whose reader has ended. */
@@ -90,7 +92,7 @@ export class ReaderLog {
       const group = this.#groups.get(plan.server);
       if (group === undefined) continue;
       group.zones = linesByZone(plan, blocks);
-      group.rings.setReaderMode(group.zones.size === 0 ? EVENT_MODE.OFF : EVENT_MODE.RESPONSES);
+      setEventMode(group.ring, group.zones.size === 0 ? EVENT_MODE.OFF : EVENT_MODE.RESPONSES);
     }
     this.#pollOrRest();
   }

@@ -23,7 +23,7 @@ import { ClusterObjects } from './cluster-objects.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
 import type { FrontEnd } from './front-end.ts';
-import { countGroupReaders, ListenerGroups } from './listener-groups.ts';
+import { ListenerGroups } from './listener-groups.ts';
 import type { Dependencies, Following } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
 import { judgeReadiness, judgeWithEtcd } from './readiness.ts';
@@ -287,9 +287,7 @@ export class Server {
     const { listen, udpReaders, takeover, engine } = this.#plan;
     const { table } = this.#engine;
     if (listen.kind === 'groups') {
-      const readers = countReaders(this.#plan);
-      const dependencies = { engine: this.#engine, readers, takeover, readerEntry, log, clock };
-      this.#groups = new ListenerGroups(dependencies);
+      this.#groups = new ListenerGroups({ engine: this.#engine, takeover, readerEntry, log, clock });
       await this.#groups.add(engine.serverBlocks.groups);
       this.#groups.logBy(engine.serverBlocks);
       this.#engine.listening();
@@ -381,9 +379,9 @@ export class Server {
   }
 }
 
-/** Reader threads, as many as there may be. */
-function countReaders({ listen, udpReaders, engine }: ServerPlan): number {
-  return listen.kind === 'groups' ? countGroupReaders(engine.serverBlocks.groups) : udpReaders;
+/** Reader threads that receive at a time: one serves all groups. */
+function countReaders({ listen, udpReaders }: ServerPlan): number {
+  return listen.kind === 'groups' ? 1 : udpReaders;
 }
 
 /** What clients may do, and how many connections they may have. */

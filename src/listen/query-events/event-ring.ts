@@ -55,6 +55,11 @@ export function makeEventRing(octets = DEFAULT_OCTETS): SharedArrayBuffer {
   return new SharedArrayBuffer(CONTROL_OCTETS + octets);
 }
 
+/** Says what is to be written to a ring from the next batch on. */
+export function setEventMode(memory: SharedArrayBuffer, mode: EventMode): void {
+  Atomics.store(viewEventRing(memory).control, CONTROL.MODE, mode);
+}
+
 export interface EventRingViews {
   readonly control: Int32Array;
   readonly words: Uint32Array;

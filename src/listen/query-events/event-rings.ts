@@ -1,7 +1,7 @@
 /**
  * The rings of query events of a process: one per reader thread, and one of the main thread.
  */
-import { CONTROL, type EventMode, makeEventRing, viewEventRing } from './event-ring.ts';
+import { type EventMode, makeEventRing, setEventMode } from './event-ring.ts';
 import { MainThreadEvents } from './main-events.ts';
 
 export class QueryEventRings {
@@ -25,13 +25,8 @@ export class QueryEventRings {
     return [...this.#readers, this.#main];
   }
 
-  /** Says what reader threads are to write from their next batch on. */
-  setReaderMode(mode: EventMode): void {
-    for (const memory of this.#readers) Atomics.store(viewEventRing(memory).control, CONTROL.MODE, mode);
-  }
-
   /** Says what is to be written from the next batch on. */
   setMode(mode: EventMode): void {
-    for (const memory of this.all) Atomics.store(viewEventRing(memory).control, CONTROL.MODE, mode);
+    for (const memory of this.all) setEventMode(memory, mode);
   }
 }
