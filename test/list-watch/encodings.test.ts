@@ -16,6 +16,7 @@ import { trimNamespace } from '../../src/kube/objects/trim/trim-namespace.ts';
 import { trimNode } from '../../src/kube/objects/trim/trim-node.ts';
 import { trimPod } from '../../src/kube/objects/trim/trim-pod.ts';
 import { trimService } from '../../src/kube/objects/trim/trim-service.ts';
+import { encodeBody } from '../../src/kube/testing/protobuf-encoding.ts';
 
 interface Recorded {
   readonly response: {
@@ -60,6 +61,15 @@ describe('lists', () => {
     expect(fromJson.length > 0).toBe(name !== 'list-empty');
     const { metadata } = protobufReader.finish() as { readonly metadata: object };
     expect(jsonReader.finish()).toMatchObject({ metadata });
+  });
+
+  test.each(['list-services', 'list-endpointslices'])('%s, with the type before them', (name) => {
+    const { json, protobuf } = readBoth(name);
+    const body = json.response.body as { readonly kind: string }; // A recorded list.
+    const recorded = octetsOf(protobuf);
+    // The magic, the number of the field, its length, the field.
+    const end = 6 + (recorded[5] ?? 0);
+    expect(encodeBody(body.kind, { ...body }).subarray(0, end)).toEqual(recorded.subarray(0, end));
   });
 
   test('with items before the metadata, as custom resources have it', () => {

@@ -70,9 +70,11 @@ function readShape(text: string): ReadonlyMap<number, FieldShape> {
   );
 }
 
-/** A body: an object, or a list with `items`. */
+/** A body: an object, or a list with `items`. Its `apiVersion` is `v1` where it has none: clients of Go look its type up by it. */
 export function encodeBody(kind: string, object: Json): Buffer {
-  return wrap(kind, kind.endsWith('List') ? encodeList(kind, object) : encodeMessage(kind, object));
+  const { apiVersion = 'v1' } = object;
+  const message = kind.endsWith('List') ? encodeList(kind, object) : encodeMessage(kind, object);
+  return wrap({ apiVersion: String(apiVersion), kind }, message);
 }
 
 /** A frame of a watch, its length included. */
@@ -86,8 +88,11 @@ export function encodeFrame(type: string, kind: string, object: Json): Buffer {
   return Buffer.concat([length, event]);
 }
 
-function wrap(kind: string, object: Buffer): Buffer {
-  const typeMeta = Buffer.concat([delimited(1, Buffer.from('v1')), delimited(2, Buffer.from(kind))]);
+function wrap(type: { readonly apiVersion: string; readonly kind: string }, object: Buffer): Buffer {
+  const typeMeta = Buffer.concat([
+    delimited(1, Buffer.from(type.apiVersion)),
+    delimited(2, Buffer.from(type.kind)),
+  ]);
   const fields = [delimited(1, typeMeta), delimited(2, object), delimited(3, NOTHING), delimited(4, NOTHING)];
   return Buffer.concat([Buffer.from('k8s\0'), ...fields]);
 }
