@@ -68,9 +68,9 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
   try {
     await corefile.start();
     await network.prepare();
-    const { corefile: conf, port, pidFile, isQuiet } = plan;
-    const unused = { compat: undefined, metricsCompat: undefined, autoscaler: undefined } as const;
-    const command = { kind: 'run', conf, port: String(port), pidFile, isQuiet, ...unused } as const;
+    const { corefile: conf, port, pidFile, isQuiet, compat, metricsCompat } = plan;
+    const run = { conf, port: String(port), pidFile, isQuiet, compat, metricsCompat };
+    const command = { kind: 'run', ...run, autoscaler: undefined } as const;
     const onServing: ServingSteps['serving'] = (serving, write) => {
       server = serving;
       writeMetrics = write;

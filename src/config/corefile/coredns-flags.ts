@@ -11,6 +11,7 @@ import { AUTOSCALE_FLAGS } from '../serve/autoscale-flags.ts';
 import { readAutoscale } from '../serve/read-autoscale.ts';
 import { FORMER_NAMES, type FormerNames } from '../server/former-names.ts';
 import { describeProblem } from '../values/problem.ts';
+import { COMPAT_FLAGS } from './compat-flags.ts';
 import { ORDER_PROFILES, type OrderProfile } from './plugin-order.ts';
 
 export type CoreDnsCommand =
@@ -49,20 +50,21 @@ type CoreDnsFlag = { readonly help: string } & (
   | { readonly sets: SwitchName; readonly isSwitch: true }
 );
 
+/** As CoreDNS writes its own. */
+function helpOf(name: (typeof COMPAT_FLAGS)[number]['name']): string {
+  return COMPAT_FLAGS.flatMap((flag) =>
+    flag.name === name
+      ? `${flag.help.charAt(0).toUpperCase()}${flag.help.slice(1)}: ${flag.value.choices.join(', ')}`
+      : [],
+  ).join('');
+}
+
 /** By name: what it sets, and its line of the help. Two names set the port. */
 const FLAGS: Readonly<Record<string, CoreDnsFlag>> = {
-  compat: {
-    sets: 'compat',
-    isSwitch: false,
-    help: `Version of CoreDNS to keep to without a difference: ${ORDER_PROFILES.join(', ')}`,
-  },
+  compat: { sets: 'compat', isSwitch: false, help: helpOf('compat') },
   conf: { sets: 'conf', isSwitch: false, help: 'Corefile to load (default "Corefile")' },
   'dns.port': { sets: 'port', isSwitch: false, help: 'Default port (default "53")' },
-  'metrics-compat': {
-    sets: 'metricsCompat',
-    isSwitch: false,
-    help: `Version of CoreDNS whose names of metrics are shown too: ${FORMER_NAMES.join(', ')}`,
-  },
+  'metrics-compat': { sets: 'metricsCompat', isSwitch: false, help: helpOf('metrics-compat') },
   p: { sets: 'port', isSwitch: false, help: 'Default port (default "53")' },
   pidfile: { sets: 'pidfile', isSwitch: false, help: 'Path to write pid file' },
   plugins: { sets: 'plugins', isSwitch: true, help: 'List installed plugins' },

@@ -5,6 +5,7 @@
 import { parseDuration } from '../../base/duration.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { parseAddress } from '../../wire/address.ts';
+import { COMPAT_FLAGS } from '../corefile/compat-flags.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';
@@ -109,6 +110,7 @@ export const NODE_CACHE_FLAGS = [
   },
   { name: 'dns.port', valueName: 'port', value: PORT, default: '53', help: 'port of DNS' },
   { name: 'p', valueName: 'port', value: PORT, help: 'the same as -dns.port' },
+  ...COMPAT_FLAGS,
   { name: 'pidfile', valueName: 'path', value: { kind: 'file' }, help: 'file to write the process ID to' },
   { name: 'quiet', value: 'none', help: 'print neither zones nor version at the start' },
   { name: 'plugins', value: 'none', help: 'list the plugins of Corefiles, and exit' },
@@ -163,6 +165,8 @@ function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
     syncInterval: readInterval(read),
     metricsAddress: read.value('metrics-listen-address'),
     skipsTeardown: given.switch('skipteardown') ?? false,
+    compat: read.value('compat'),
+    metricsCompat: read.value('metrics-compat'),
     pidFile: read.value('pidfile'),
     isQuiet: given.switch('quiet') ?? false,
     takeover: given.switch('takeover') ?? false,

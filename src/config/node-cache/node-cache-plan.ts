@@ -1,6 +1,8 @@
 /**
  * What `portolan node-cache` does beside serving its Corefile.
  */
+import type { OrderProfile } from '../corefile/plugin-order.ts';
+import type { FormerNames } from '../server/former-names.ts';
 
 export interface NodeCachePlan {
   /** As given, at least one, all of one family. */
@@ -25,6 +27,10 @@ export interface NodeCachePlan {
   readonly metricsAddress: string;
   /** Whether rules and interface stay when the program ends. */
   readonly skipsTeardown: boolean;
+  /** The version of CoreDNS that is kept to in everything, also where we differ on purpose. */
+  readonly compat: OrderProfile | undefined;
+  /** The version whose names of metrics are shown beside those of today. */
+  readonly metricsCompat: FormerNames | undefined;
   readonly pidFile: string | undefined;
   /** Neither zones nor version are printed at start. */
   readonly isQuiet: boolean;

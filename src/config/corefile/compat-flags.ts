@@ -1,0 +1,23 @@
+/**
+ * The flags that keep to a version of CoreDNS: those of `portolan coredns` and of `portolan node-cache`.
+ */
+import type { Flag } from '../flags/flag.ts';
+import { FORMER_NAMES } from '../server/former-names.ts';
+import { ORDER_PROFILES } from './plugin-order.ts';
+
+export const COMPAT_FLAGS = [
+  {
+    name: 'compat',
+    valueName: 'version',
+    value: { kind: 'choice', choices: ORDER_PROFILES },
+    defaultNote: '1.14, with the differences that are meant',
+    help: 'version of CoreDNS to keep to without a difference',
+  },
+  {
+    name: 'metrics-compat',
+    valueName: 'version',
+    value: { kind: 'choice', choices: FORMER_NAMES },
+    defaultNote: 'those of today alone',
+    help: 'version of CoreDNS whose names of metrics are shown too',
+  },
+] as const satisfies readonly Flag[];

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { readNodeCacheFlags } from './node-cache-flags.ts';
+
+it.each([
+  [[], { compat: undefined, metricsCompat: undefined }],
+  [['-compat=1.13'], { compat: '1.13' }],
+  [['--metrics-compat', '1.10', '-compat', '1.14'], { compat: '1.14', metricsCompat: '1.10' }],
+])('keeps to the version of CoreDNS that is given: %j', (words, plan) => {
+  expect(readNodeCacheFlags(['-localip', '169.254.20.10', ...words])).toMatchObject({ kind: 'good', plan });
+});
+
+it('refuses a version that it does not know', () => {
+  const reading = readNodeCacheFlags(['-localip', '169.254.20.10', '-compat=1.12']);
+  expect(reading).toMatchObject({ kind: 'bad', problems: [{ where: '-compat', value: '1.12' }] });
+});
