@@ -46,6 +46,13 @@ export interface KeptAnswer {
   readonly until: number;
 }
 
+/** What a handler counts of a query, beside what is counted of every query. */
+export interface HandlerCount {
+  /** Counts with the same key count the same. */
+  readonly key: string;
+  add(times: number): void;
+}
+
 /** What the handlers that have seen a query so far make its answer depend on. */
 export interface Dependence {
   readonly clientWasRead: boolean;
@@ -58,6 +65,7 @@ interface SharedState {
   clientWasRead: boolean;
   isDerived: boolean;
   kept: KeptAnswer | undefined;
+  counts: readonly HandlerCount[];
   /** Queries for further names that handlers have made. */
   furtherQueries: number;
 }
@@ -110,7 +118,7 @@ export class Query {
     this.#site = origin === undefined ? site : origin.#site;
     this.#mark =
       origin === undefined
-        ? { clientWasRead: false, isDerived: true, kept: undefined, furtherQueries: 0 }
+        ? { clientWasRead: false, isDerived: true, kept: undefined, counts: [], furtherQueries: 0 }
         : origin.#mark;
     this.#response =
       hasOwnResponse || origin === undefined
@@ -152,6 +160,17 @@ export class Query {
   /** To be called by handlers whose answer depends on more than the plan and the publications. */
   forbidStoring(): void {
     this.#mark.isDerived = false;
+  }
+
+  /** Counts this query, and later those that are given its answer in place of the handlers. */
+  count(count: HandlerCount): void {
+    count.add(1);
+    this.#mark.counts = [...this.#mark.counts, count];
+  }
+
+  /** What handlers have counted of this query and those that it led to. */
+  get counts(): readonly HandlerCount[] {
+    return this.#mark.counts;
   }
 
   /** Whether the answer depends on nothing but the plan and the publications, and may be stored with their epochs. */

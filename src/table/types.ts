@@ -137,7 +137,8 @@ export interface ViewSettings {
   readonly repeatsOpt?: boolean;
   /**
    * The first of twelve outcomes that its answers count for instead of those of nodes: over UDP and IPv4, UDP and IPv6, TCP and
-   * IPv4, TCP and IPv6; four more for cached answers of outcome 1, and of outcome 2. From 1.
+   * IPv4, TCP and IPv6; four more for cached answers of outcome 1, and of outcome 2. From 1. Cached answers of further outcomes have the
+   * four behind these, which `claimOutcomes` makes counters for.
    */
   readonly outcomes?: number;
   /** A larger UDP size of a client is taken for this one: octets. Default: any is taken. */

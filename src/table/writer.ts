@@ -324,6 +324,11 @@ export class TableWriter {
     Atomics.add(this.#views.atoms, HEADER.PLAN_EPOCH, 1);
   }
 
+  /** Makes counters for so many outcomes, where there are none yet: for those of a view beyond the twelve that it has at once. */
+  claimOutcomes(first: number, count: number): void {
+    for (let more = 0; more < count; more++) this.#counters.claim(first + more);
+  }
+
   /** Frees what no reader can see any more. Call it after a group of changes. */
   collect(): void {
     this.#slots.step(STRETCH);
@@ -347,6 +352,6 @@ export class TableWriter {
   }
 
   #claimOutcomes({ outcomes = 0 }: ViewSettings): void {
-    if (outcomes > 0) for (let more = 0; more < VIEW_OUTCOMES; more++) this.#counters.claim(outcomes + more);
+    if (outcomes > 0) this.claimOutcomes(outcomes, VIEW_OUTCOMES);
   }
 }

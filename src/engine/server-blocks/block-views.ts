@@ -14,6 +14,7 @@ import type { AskRule, ClientViews, ListenerGroupViews, ViewId, ViewSettings } f
 import type { TableWriter } from '../../table/writer.ts';
 import { encodeName } from '../../wire/name.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
+import { MAX_PUBLICATIONS } from './derived-answers.ts';
 
 /** A block, as far as its views depend on it. */
 export interface ViewedBlock {
@@ -30,6 +31,15 @@ export interface BlockViewsDependencies {
   readonly numberOf: (server: string) => number;
   /** The first of the twelve outcomes that readers count answers for a zone under. */
   readonly outcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number;
+  /** The first of those of a zone whose derived answers readers give; undefined: there are no more. */
+  readonly derivedOutcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number | undefined;
+}
+
+/** Where the derived answers of a zone are for readers to find. */
+export interface DerivedPlace {
+  readonly view: ViewId;
+  /** The first outcome of the zone. */
+  readonly outcomes: number;
 }
 
 const NOTHING: ViewSettings = {
@@ -52,6 +62,8 @@ const NO_GROUP: ListenerGroupViews = { prefixes: [], others: { kind: 'asked' } }
 export class BlockViews {
   readonly #dependencies: BlockViewsDependencies;
   #views: readonly ViewId[] = [];
+  /** By server and zone. */
+  readonly #derived = new Map<string, DerivedPlace>();
 
   constructor(dependencies: BlockViewsDependencies) {
     this.#dependencies = dependencies;
@@ -87,13 +99,20 @@ export class BlockViews {
   remove(): void {
     for (const view of this.#views) this.#dependencies.table.removeView(view);
     this.#views = [];
+    this.#derived.clear();
+  }
+
+  /** Undefined where derived answers of the zone are not stored, or these views are not shown. */
+  derivedPlaceOf(server: string, zone: string): DerivedPlace | undefined {
+    return this.#derived.get(`${server} ${zone}`);
   }
 
   #define(server: string, zone: NameKey, block: ViewedBlock): ViewId | undefined {
-    const { table, outcomesOf } = this.#dependencies;
+    const { table, outcomesOf, derivedOutcomesOf } = this.#dependencies;
     const { plan, handlers } = block;
     const [hasNodes, cache] = [hasReadNodes(block), readCacheOf(block)];
-    if (!hasNodes && cache === undefined) return undefined;
+    const derived = mayDerive(handlers) ? derivedOutcomesOf(server, zone, block) : undefined;
+    if (!hasNodes && cache === undefined && derived === undefined) return undefined;
     const settings: ViewSettings = {
       publications: handlers.flatMap((handler) =>
         hasNodes && handler.role === 'publisher' ? [handler.publication] : [],
@@ -103,9 +122,11 @@ export class BlockViews {
       rotatesAddresses: handlers.some(({ name }) => name === 'loadbalance'),
       repeatsOpt: true,
       maxUdpSize: optionsOf(plan, 'bufsize')?.size,
-      outcomes: outcomesOf(server, zone, block),
+      outcomes: derived ?? outcomesOf(server, zone, block),
     };
-    return table.defineView(settings, cache);
+    const view = table.defineView(settings, cache);
+    if (derived !== undefined) this.#derived.set(`${server} ${zone}`, { view, outcomes: derived });
+    return view;
   }
 }
 
@@ -114,6 +135,16 @@ function hasReadNodes({ plan, handlers, isStrict }: ViewedBlock): boolean {
   if (isStrict && handlers.some(({ name }) => name === 'cache')) return false;
   const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');
   return lastPublisher >= 0 && passesOn(plan) && keepsTtls(plan);
+}
+
+/** Whether the handlers of a block without `cache` may make answers from the Corefile and from what they publish alone. */
+export function mayDerive(handlers: readonly Handler[]): boolean {
+  const publishers = handlers.filter(({ role }) => role === 'publisher');
+  if (publishers.length > MAX_PUBLICATIONS || handlers.some(({ role }) => role === 'cache')) return false;
+  return handlers.some(
+    ({ role, questions }) =>
+      role !== 'forwarder' && questions.matches()[Symbol.iterator]().next().done !== true,
+  );
 }
 
 /** The view with the cached answers that readers give; undefined: none. */

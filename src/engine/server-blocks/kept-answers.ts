@@ -38,7 +38,7 @@ export function storeKeptAnswers(chain: Chain, { table, view, clock, isStrict }:
 }
 
 /** Whether it is a client's, and its response repeats nothing but what readers repeat too. */
-function isStorable({ question, depth, header, edns, repeated }: Query): boolean {
+export function isStorable({ question, depth, header, edns, repeated }: Query): boolean {
   return (
     depth === 0 &&
     question.class === CLASS.IN &&

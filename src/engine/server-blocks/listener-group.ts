@@ -6,7 +6,7 @@
  * no other.
  */
 import type { Log } from '../../base/log.ts';
-import type { Answer, WholeAnswer } from '../../chain/answer.ts';
+import type { WholeAnswer } from '../../chain/answer.ts';
 import type { Chain } from '../../chain/handler.ts';
 import { type Client, Query, type QuerySite } from '../../chain/query.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
@@ -61,9 +61,9 @@ export class ListenerGroup {
     return await this.#answer(parsed, client, packet.length);
   };
 
-  /** The answer to a query that another one led to. */
-  ask(query: Query): Answer | Promise<Answer> {
-    return this.#choose(query)?.chain(query) ?? { kind: 'refused' };
+  /** That of the block for a query that another one led to; undefined: there is none. */
+  chainFor(query: Query): Chain | undefined {
+    return this.#choose(query)?.chain;
   }
 
   async #answer(asked: ParsedQuery, client: Client, octets: number): Promise<Uint8Array | undefined> {

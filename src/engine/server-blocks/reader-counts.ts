@@ -5,9 +5,10 @@
  * chain alone.
  */
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { HandlerCount } from '../../chain/query.ts';
 import { QueryMetrics } from '../../handlers/prometheus/query-metrics.ts';
 import type { AnswerGroup, QueryCounts } from '../../table/counter-sums.ts';
-import { VIEW_OUTCOMES } from '../../table/types.ts';
+import { VIEW_OUTCOMES, VIEW_PATHS } from '../../table/types.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** What answers of a block are counted for. */
@@ -18,9 +19,21 @@ export interface CountedAs {
   readonly countRead: ((server: string, outcome: number, times: number) => void) | undefined;
 }
 
-interface CountedZone extends CountedAs {
+/** What derived answers are counted for. */
+export interface DerivedCount {
+  /** Empty where the block has no `prometheus`. */
+  readonly plugin: string;
+  readonly counts: readonly HandlerCount[];
+}
+
+interface CountedZone {
   readonly server: string;
   readonly zone: NameKey;
+  readonly firstOutcome: number;
+  /** Those of the plan that holds. */
+  countedAs: CountedAs;
+  /** By key; the first is that of outcome 1 of the table's entries. Undefined: what is cached there comes from a `cache`. */
+  readonly derived: Map<string, DerivedCount> | undefined;
 }
 
 /** By transport and family, as readers count them. */
@@ -32,11 +45,16 @@ const PATHS = [
 ] as const;
 /** Those before are of the plan's other parts. */
 const FIRST_OUTCOME = 256;
+/** So many things that derived answers of a zone are counted for. */
+const MAX_DERIVED = 15;
+const MAX_OUTCOME = 0xffff;
 
 export class ReaderCounts {
   readonly #queries: QueryMetrics;
-  /** By server and zone: outcomes stand for the same ones as long as the process lives. */
+  /** By server, zone and kind: outcomes stand for the same ones as long as the process lives. */
   readonly #zones = new Map<string, CountedZone>();
+  /** By each fourth outcome. */
+  readonly #byPaths: CountedZone[] = [];
   readonly #seen = new Map<string, number>();
 
   /** @param read what readers have counted by now */
@@ -47,29 +65,75 @@ export class ReaderCounts {
 
   /** The first of the twelve outcomes of a zone: what is from no cache, and the two kinds of cached answers. */
   outcomesOf(server: string, zone: NameKey, countedAs: CountedAs): number {
-    const key = `${server} ${zone}`;
-    const index = this.#zones.has(key) ? [...this.#zones.keys()].indexOf(key) : this.#zones.size;
-    this.#zones.set(key, { server, zone, ...countedAs });
-    return FIRST_OUTCOME + index * VIEW_OUTCOMES;
+    return this.#zoneOf(server, zone, countedAs, VIEW_OUTCOMES / VIEW_PATHS, undefined).firstOutcome;
+  }
+
+  /** The first of the outcomes of a zone whose cached answers are derived ones; undefined: there are no more. */
+  derivedOutcomesOf(server: string, zone: NameKey, countedAs: CountedAs): number | undefined {
+    const used = FIRST_OUTCOME + this.#byPaths.length * VIEW_PATHS;
+    if (
+      !this.#zones.has(keyOf(server, zone, 'derived')) &&
+      used + (1 + MAX_DERIVED) * VIEW_PATHS > MAX_OUTCOME
+    )
+      return undefined;
+    return this.#zoneOf(server, zone, countedAs, 1 + MAX_DERIVED, new Map()).firstOutcome;
+  }
+
+  /** The outcome of a derived answer of a zone; undefined: there are too many, or it has none. */
+  derivedOutcome(server: string, zone: string, count: DerivedCount): number | undefined {
+    const derived = this.#zones.get(keyOf(server, zone, 'derived'))?.derived;
+    if (derived === undefined) return undefined;
+    const key = [count.plugin, ...count.counts.map((each) => each.key)].join('\n');
+    if (!derived.has(key)) {
+      if (derived.size >= MAX_DERIVED) return undefined;
+      derived.set(key, count);
+    }
+    return [...derived.keys()].indexOf(key) + 1;
+  }
+
+  #zoneOf(
+    server: string,
+    zone: NameKey,
+    countedAs: CountedAs,
+    groups: number,
+    derived: CountedZone['derived'],
+  ): CountedZone {
+    const key = keyOf(server, zone, derived === undefined ? 'cached' : 'derived');
+    const known = this.#zones.get(key);
+    if (known !== undefined) {
+      known.countedAs = countedAs;
+      return known;
+    }
+    const firstOutcome = FIRST_OUTCOME + this.#byPaths.length * VIEW_PATHS;
+    const added: CountedZone = { server, zone, firstOutcome, countedAs, derived };
+    this.#zones.set(key, added);
+    for (let group = 0; group < groups; group++) this.#byPaths.push(added);
+    return added;
   }
 
   /** Counts what readers have answered since the last call. */
   #collect({ groups }: Pick<QueryCounts, 'groups'>): void {
-    const zones = [...this.#zones.values()];
     for (const group of groups) {
-      const index = group.outcome - FIRST_OUTCOME;
-      const zone = index < 0 ? undefined : zones[Math.floor(index / VIEW_OUTCOMES)];
-      const path = PATHS[index % PATHS.length];
+      const zone = this.#byPaths[Math.floor((group.outcome - FIRST_OUTCOME) / VIEW_PATHS)];
+      const path = PATHS[group.outcome % PATHS.length];
       if (zone === undefined || path === undefined) continue;
-      const cached = Math.floor((index % VIEW_OUTCOMES) / PATHS.length);
-      if (cached > 0) {
-        const times = this.#growth(`${group.outcome} ${group.pointers} cached`, group.count);
-        if (times > 0) zone.countRead?.(zone.server, cached, times);
-      }
-      const { plugins } = zone;
-      if (plugins !== undefined)
-        this.#count(group, zone, cached > 0 ? plugins.cache : plugins.publisher, path);
+      const kind = Math.floor((group.outcome - zone.firstOutcome) / VIEW_PATHS);
+      const plugin = kind === 0 ? zone.countedAs.plugins?.publisher : this.#countKind(group, zone, kind);
+      if (zone.countedAs.plugins !== undefined) this.#count(group, zone, plugin ?? '', path);
     }
+  }
+
+  /** Counts what is said of cached answers beside all others. @returns the plugin that they are of */
+  #countKind(group: AnswerGroup, zone: CountedZone, kind: number): string | undefined {
+    const { server, countedAs, derived } = zone;
+    const times = this.#growth(`${group.outcome} ${group.pointers} cached`, group.count);
+    if (derived === undefined) {
+      if (times > 0) countedAs.countRead?.(server, kind, times);
+      return countedAs.plugins?.cache;
+    }
+    const count = [...derived.values()][kind - 1];
+    if (times > 0) for (const { add } of count?.counts ?? []) add(times);
+    return count?.plugin;
   }
 
   #count(
@@ -98,4 +162,8 @@ export class ReaderCounts {
     this.#seen.set(key, now);
     return Math.max(0, now - before);
   }
+}
+
+function keyOf(server: string, zone: string, kind: 'cached' | 'derived'): string {
+  return `${server} ${zone} ${kind}`;
 }

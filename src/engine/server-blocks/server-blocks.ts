@@ -10,11 +10,14 @@ import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { Query } from '../../chain/query.ts';
 import type { ServerBlockPlan, ServerBlocksPlan } from '../../config/server/server-blocks-plan.ts';
 import type { HandleQuery } from '../../listen/types.ts';
+import { VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { BlockCounts } from './block-counts.ts';
-import { BlockViews } from './block-views.ts';
+import { BlockViews, mayDerive } from './block-views.ts';
+import { storeDerivedAnswers } from './derived-answers.ts';
 import { storeKeptAnswers } from './kept-answers.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
 import type { Plugin, PluginContext } from './plugin.ts';
@@ -77,6 +80,8 @@ export class ServerBlocks {
       numberOf,
       outcomesOf: (server, zone, { handlers }) =>
         counts.outcomesOf(server, zone, countedAs(handlers, plan.isStrict)),
+      derivedOutcomesOf: (server, zone, { handlers }) =>
+        counts.derivedOutcomesOf(server, zone, countedAs(handlers, plan.isStrict)),
     });
     const serverOf = (index: number) =>
       plan.groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
@@ -164,7 +169,7 @@ export class ServerBlocks {
       server,
       // The chain is whole only when the last plugin is made.
       chain: (query) => chain(query),
-      lookUp: (query) => this.#groups.get(query.site.server)?.ask(query) ?? { kind: 'refused' },
+      lookUp: (query) => this.#lookUp(query, chain),
       handlerNames: () => namesOf(handlers),
       listensAt: (address, port) =>
         this.#plan.groups.some((group) => group.port === port && ['', address].includes(group.address)),
@@ -190,13 +195,41 @@ export class ServerBlocks {
     return { plan, plugins, handlers, chain, isStrict: this.#plan.isStrict };
   }
 
+  /** @param own that of the block that asks: what others say may depend on what they publish */
+  #lookUp(query: Query, own: Chain): Answer | Promise<Answer> {
+    const found = this.#groups.get(query.site.server)?.chainFor(query);
+    if (found !== own) query.forbidStoring();
+    return found?.(query) ?? { kind: 'refused' };
+  }
+
   #keepAnswers(chain: Chain, handlers: readonly Handler[]): Chain {
+    if (mayDerive(handlers)) return this.#storeDerived(chain, handlers);
     const place = handlers.findIndex(({ role }) => role === 'cache');
     const cache = handlers[place];
     const hasQuestions = ({ questions }: Handler) => !questions.matches()[Symbol.iterator]().next().done;
     if (cache?.role !== 'cache' || !handlers.slice(0, place).some(hasQuestions)) return chain;
     const { table, clock } = this.#dependencies;
     return storeKeptAnswers(chain, { table, view: cache.view, clock, isStrict: this.#plan.isStrict });
+  }
+
+  #storeDerived(chain: Chain, handlers: readonly Handler[]): Chain {
+    const { table, clock, counts } = this.#dependencies;
+    const { isStrict } = this.#plan;
+    const { plugins } = countedAs(handlers, isStrict);
+    const publications = handlers.flatMap((each) => (each.role === 'publisher' ? [each.publication] : []));
+    return storeDerivedAnswers(chain, {
+      ...{ table, clock, isStrict, publications },
+      placeOf: (query) => {
+        const { server, zone } = query.site;
+        const place = this.#views.derivedPlaceOf(server, zone);
+        if (place === undefined) return undefined;
+        const plugin = isStrict ? plugins?.publisher : plugins && query.answeredBy;
+        const outcome = counts.derivedOutcome(server, zone, { plugin: plugin ?? '', counts: query.counts });
+        if (outcome === undefined) return undefined;
+        table.claimOutcomes(place.outcomes + outcome * VIEW_PATHS, VIEW_PATHS);
+        return { view: place.view, outcome };
+      },
+    });
   }
 
   #makeGroup({ server, sites }: ServerBlocksPlan['groups'][number]): ListenerGroup {

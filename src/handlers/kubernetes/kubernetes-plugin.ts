@@ -83,7 +83,15 @@ export class Kubernetes {
           publication: this.#publication,
           unpublished: namesWithin(new Set(options.fallthrough)),
         }
-      : { ...parts, role: 'other' };
+      : {
+          ...parts,
+          role: 'other',
+          handle(query, next) {
+            // What the answer is made from is no publication of the block.
+            if (parts.questions.includes(query.key, query.question.type)) query.forbidStoring();
+            return zones.handle(query, next);
+          },
+        };
   }
 
   /** Begins to follow the cluster, and waits for its first state. @throws ClusterNotFoundError, ClusterConfigurationError */

@@ -50,7 +50,7 @@ export function createLocalhostHandler(
     questions: questionsOf(isHost, answersLocalhostPrefix),
     handle(query, next) {
       if (isHost(query.key)) {
-        count.inc();
+        query.count({ key: 'local', add: (times) => count.inc(times) });
         return answerHost(query.question);
       }
       return isWithinAny(query.key, ZONES) ? answerZone(query.key, query.question) : next(query);

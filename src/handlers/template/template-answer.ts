@@ -42,8 +42,8 @@ export class TemplateAnswer {
   }
 
   async make(): Promise<Answer> {
-    const { rule, counts } = this.#parts;
-    counts.matched(this.#labels);
+    const { query, rule, counts } = this.#parts;
+    query.count(counts.matched(this.#labels));
     if (rule.rcode === RCODE.SERVFAIL) return { kind: 'servfail' };
     try {
       for (const template of rule.answer) await this.#addAnswer(this.#fill(template));

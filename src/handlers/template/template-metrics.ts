@@ -3,7 +3,7 @@
  */
 import type { Counter } from 'prom-client';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { QuerySite } from '../../chain/query.ts';
+import type { HandlerCount, QuerySite } from '../../chain/query.ts';
 import type { TextTemplate } from './text-template/text-template.ts';
 
 /** A question that a template was for, as its labels name it. */
@@ -13,7 +13,7 @@ export interface MatchLabels extends Pick<QuerySite, 'server' | 'view'> {
   readonly type: string;
 }
 
-const LABELS = ['server', 'zone', 'view', 'class', 'type'];
+const LABELS = ['server', 'zone', 'view', 'class', 'type'] as const;
 const FAILURE_LABELS = [...LABELS, 'section', 'template'];
 
 export class TemplateMetrics {
@@ -39,8 +39,9 @@ export class TemplateMetrics {
     );
   }
 
-  matched(labels: MatchLabels): void {
-    this.#matches.inc({ ...labels });
+  matched(labels: MatchLabels): HandlerCount {
+    const key = `template ${LABELS.map((label) => labels[label]).join(' ')}`;
+    return { key, add: (times) => this.#matches.inc({ ...labels }, times) };
   }
 
   /** @param kind whether the template could not be filled in, or what it made is not a record */

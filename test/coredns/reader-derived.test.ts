@@ -1,0 +1,120 @@
+/**
+ * Readers answer what the plugins of a server block without `cache` make from the Corefile and the cluster, until either changes.
+ */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { ApiServerDouble } from '../api-server/api-server.ts';
+import { namespace, service, slice } from '../list-watch/harness.ts';
+import { contentOf, packetOf, planOf, ReaderSubject, SERVER } from './reader-subject.ts';
+
+const MADE = 'template IN A made.test {\n answer "{{ .Name }} 50 IN A 198.51.100.1"\n }';
+const WEB = 'web.default.svc.cluster.local';
+
+async function startSubject(corefile: string, clock?: ManualClock): Promise<ReaderSubject> {
+  const subject = new ReaderSubject(corefile, clock);
+  await subject.engine.start();
+  return subject;
+}
+
+/** Whether readers give what the chain gives, once it was asked. */
+async function isDerived(subject: ReaderSubject, name: string, type = 'A'): Promise<boolean> {
+  const packet = packetOf(name, type);
+  const expected = await subject.askChain(packet);
+  const given = subject.askTable(packet);
+  if (given !== undefined) expect(contentOf(given)).toEqual(expected && contentOf(expected));
+  return given !== undefined;
+}
+
+describe('a server block without cache', () => {
+  it.each([
+    ['templates', MADE, 'a.made.test'],
+    ['templates without records', 'template IN A {\n rcode NXDOMAIN\n }', 'a.test'],
+    ['aliases of templates', `${MADE}\n rewrite name exact old.test new.made.test`, 'old.test'],
+    ['names of the host', 'local', 'localhost'],
+    [
+      'lines of hosts',
+      'hosts {\n 192.0.2.1 own.test\n fallthrough\n }\n rewrite name a.test own.test',
+      'a.test',
+    ],
+  ])('has readers answer %s', async (_, lines, name) => {
+    const clock = new ManualClock();
+    const subject = await startSubject(`.:53 {\n ${lines}\n whoami\n}\n`, clock);
+    expect(subject.askTable(packetOf(name, 'A'))).toBeUndefined();
+    expect(await isDerived(subject, name)).toBe(true);
+    clock.advance(61_000);
+    expect(subject.askTable(packetOf(name, 'A'))).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'name the client',
+      'template IN A made.test {\n answer "{{ .Name }} 50 IN TXT {{ .Remote }}"\n }',
+      'a.made.test',
+    ],
+    ['fail', 'template IN A made.test {\n answer "{{ .Name }} 50 IN A x"\n }', 'a.made.test'],
+    ['depend on the client', `acl {\n allow net 192.0.2.0/24\n }\n ${MADE}`, 'a.made.test'],
+    [
+      'are of another block',
+      'rewrite cname exact x.made.test y.other.test\n template IN A made.test {\n answer "{{ .Name }} 9 IN CNAME x.made.test."\n }',
+      'a.made.test',
+    ],
+  ])('leaves answers to the chain that %s', async (_, lines, name) => {
+    const other = 'other.test:53 {\n hosts {\n 192.0.2.1 y.other.test\n }\n}\n';
+    const subject = await startSubject(`.:53 {\n ${lines}\n}\n${other}`);
+    expect(await isDerived(subject, name)).toBe(false);
+  });
+
+  it('has readers answer rewritten names of the cluster until it changes', async () => {
+    const api = await ApiServerDouble.start({
+      objects: [namespace('default'), service('web', '10.96.0.10'), slice('web-1', 'web', '10.244.0.7')],
+    });
+    onTestFinished(() => api.stop());
+    const cluster = `kubernetes cluster.local {\n endpoint ${api.url}\n }`;
+    const subject = await startSubject(
+      `.:53 {\n rewrite name suffix .corp .svc.cluster.local answer auto\n loadbalance\n ${cluster}\n}\n`,
+    );
+    const packet = packetOf('web.default.corp', 'A');
+    expect(await isDerived(subject, 'web.default.corp')).toBe(true);
+    expect(await isDerived(subject, 'missing.default.corp', 'AAAA')).toBe(true);
+    api.put(service('web', '10.96.0.11'));
+    const isNew = () => JSON.stringify(subject.askTable(packetOf(WEB, 'A')))?.includes('10.96.0.11') === true;
+    await waitUntil('the new address', isNew);
+    expect(subject.askTable(packet)).toBeUndefined();
+    expect(await isDerived(subject, 'web.default.corp')).toBe(true);
+    expect(JSON.stringify(subject.askTable(packet))).toContain('10.96.0.11');
+  });
+
+  it('ends with its Corefile', async () => {
+    const subject = await startSubject(`.:53 {\n ${MADE}\n}\n`);
+    const { engine } = subject;
+    expect(await isDerived(subject, 'a.made.test')).toBe(true);
+    const blocks = await engine.makeServerBlocks(planOf(`.:53 {\n ${MADE.replace('100.1', '100.2')}\n}\n`));
+    await engine.replaceServerBlocks(blocks)?.stop();
+    expect(subject.askTable(packetOf('a.made.test', 'A'))).toBeUndefined();
+    expect(await isDerived(subject, 'a.made.test')).toBe(true);
+  });
+
+  it('counts what readers give for the plugins that made it', async () => {
+    const subject = await startSubject(
+      `.:53 {\n prometheus\n local\n ${MADE}\n template IN AAAA made.test {\n rcode NXDOMAIN\n }\n}\n`,
+    );
+    for (const [name, type] of [
+      ['a.made.test', 'A'],
+      ['b.made.test', 'AAAA'],
+      ['x.localhost', 'A'],
+    ] as const) {
+      expect(await isDerived(subject, name, type)).toBe(true);
+      subject.askTable(packetOf(name, type));
+    }
+    const text = await subject.engine.metrics.render();
+    const site = `server="${SERVER}",zone=".",view=""`;
+    const template = `coredns_template_matches_total{server="${SERVER}",zone="made.test.",view="",class="IN"`;
+    expect(text).toContain(`${template},type="A"} 3`);
+    expect(text).toContain(`${template},type="AAAA"} 3`);
+    expect(text).toContain('coredns_local_localhost_requests_total 3');
+    expect(text).toContain(`coredns_dns_responses_total{${site},rcode="NXDOMAIN",plugin="template"} 3`);
+    expect(text).toContain(`coredns_dns_responses_total{${site},rcode="NOERROR",plugin="local"} 3`);
+    expect(text).toContain(`coredns_dns_requests_total{${site},proto="udp",family="1",type="A"} 6`);
+  });
+});
