@@ -15,6 +15,10 @@ import type { MessageAnswers } from './message-answers.ts';
 export interface ConnectionLimits {
   /** How long a connection may go without a whole query while no answer is owed (RFC 7766 section 6.2.3). */
   readonly idleMilliseconds: number;
+  /** How long a new connection may take until its first query is whole. Default: as long as it may be idle. */
+  readonly readMilliseconds?: number | undefined;
+  /** How long the client may leave answers untaken. Default: as long as it may be idle. */
+  readonly writeMilliseconds?: number | undefined;
   /** After so many queries the client has to connect again, perhaps to another server. */
   readonly queries: number;
   readonly ageMilliseconds: number;
@@ -26,7 +30,7 @@ export interface ConnectionLimits {
 
 /**
  * Why a connection ended. `evicted`: its place was needed. `unread`: too many octets were held for it, as the client did not
- * take its answers. `error`: a reset, or answers not taken for as long as a connection may be idle.
+ * take its answers. `error`: a reset, or answers not taken in time.
  */
 export const END_REASONS = [
   ...['client', 'garbage', 'idle', 'queries', 'age', 'leaving', 'evicted', 'unread', 'error'],
@@ -254,17 +258,27 @@ export class StreamConnection {
 
   #watchTime(): Timer {
     const now = this.#clock.monotonic();
+    const { idleMilliseconds, writeMilliseconds = idleMilliseconds, ageMilliseconds } = this.#limits;
+    // What it waits for may be another thing before the time is over.
     const due = Math.min(
-      this.lastActive + this.#limits.idleMilliseconds,
-      this.#opened + this.#limits.ageMilliseconds,
+      this.lastActive + this.#maxInactive,
+      now + Math.min(idleMilliseconds, writeMilliseconds),
+      this.#opened + ageMilliseconds,
     );
     return this.#clock.after(Math.max(1, due - now), () => this.#onTime());
+  }
+
+  /** How long it may go on as it is now, in milliseconds since it was last of use. */
+  get #maxInactive(): number {
+    const { idleMilliseconds, readMilliseconds, writeMilliseconds } = this.#limits;
+    if (this.#socket.writableLength > 0) return writeMilliseconds ?? idleMilliseconds;
+    return (this.queries === 0 ? readMilliseconds : undefined) ?? idleMilliseconds;
   }
 
   #onTime(): void {
     const now = this.#clock.monotonic();
     if (now - this.#opened >= this.#limits.ageMilliseconds) this.#end('age');
-    else if (now - this.lastActive < this.#limits.idleMilliseconds) this.#timer = this.#watchTime();
+    else if (now - this.lastActive < this.#maxInactive) this.#timer = this.#watchTime();
     else if (this.#socket.writableLength > 0) this.destroy();
     else if (this.#owed > 0) this.#waitForAnswers();
     else this.#end('idle');

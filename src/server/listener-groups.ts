@@ -189,10 +189,12 @@ export class ListenerGroups {
   }
 }
 
-function limitsOf({ tcp: { queries = -1, idle } }: ListenerGroupPlan): Partial<TcpLimits> {
+function limitsOf({ tcp: { queries = -1, idle, read, write } }: ListenerGroupPlan): Partial<TcpLimits> {
   return {
     queries: queries < 0 ? Number.POSITIVE_INFINITY : queries,
     ...(idle !== undefined && { idleMilliseconds: idle }),
+    readMilliseconds: read,
+    writeMilliseconds: write,
   };
 }
 

@@ -1,6 +1,8 @@
 /**
  * `portolan coredns` as a process: its start-up lines, its answers, and why it does not start.
  */
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { afterEach, expect, it } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
@@ -36,6 +38,25 @@ it('answers by the block of the longest zone, and says where it listens', async 
   expect((await ask(server, 'example.net.', 'A')).header.rcode).toBe(5);
   program.signal('SIGTERM');
   expect(await program.exit).toEqual({ code: 0, signal: null });
+});
+
+it('opens as many UDP sockets as multisocket says, up to the number of processors', async () => {
+  const port = await findFreePort();
+  const { program } = await runCoreDns(
+    `.:${port} {\n  bind 127.0.0.1\n  multisocket 2\n  log\n  template IN A {\n rcode NXDOMAIN\n }\n}\n`,
+  );
+  await waitUntil('the banner', () => program.output.includes('linux/'));
+  const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} `;
+  const sockets = readFileSync('/proc/net/udp', 'utf8')
+    .split('\n')
+    .filter((line) => line.includes(local));
+  expect(sockets).toHaveLength(Math.min(2, availableParallelism()));
+  // Each source port may lead to another reader, and all of them are logged.
+  const names = Array.from({ length: 8 }, (_, number) => `a${number}.test.`);
+  for (const name of [...names, ...names])
+    expect((await ask({ address: '127.0.0.1', port }, name, 'A')).header.rcode).toBe(3);
+  for (const name of names)
+    await waitUntil(`two lines of ${name}`, () => program.output.split(`"A IN ${name} `).length === 3);
 });
 
 it('names what is wrong in the words of CoreDNS, and what to do', async () => {

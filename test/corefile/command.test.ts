@@ -54,6 +54,17 @@ describe('portolan corefile check', () => {
     expect(output).toContain('0 problems, 2 warnings\n');
   });
 
+  it('says what of prometheus has no effect, and that metrics for TLS are not shown', async () => {
+    const file = await writeFile(
+      'Corefile',
+      '. {\n    prometheus :9153 {\n        runtime_metrics\n        tls web.yaml\n    }\n    whoami\n}\n',
+    );
+    const { code, output } = await run('check', file);
+    expect(code).toBe(0);
+    expect(output).toContain(`[WARNING] ${file}:2: runtime_metrics has no effect`);
+    expect(output).toContain('plugin/metrics: tls is not built into Portolan: no metrics on :9153.');
+  });
+
   it('knows the plugins of the version that is named', async () => {
     const file = await writeFile('Corefile', '. {\n    shed\n    whoami\n}\n');
     expect((await run('check', file)).output).toContain('plugin/shed: not built into Portolan');

@@ -251,6 +251,40 @@ describe('time', () => {
     await waitUntil('the end', () => client.isEnded);
   });
 
+  it('bounds the time until the first query, where that has a bound of its own', async () => {
+    const clock = new ManualClock();
+    const listener = await startTcp({ clock, limits: { ...limits, readMilliseconds: 300 } });
+    const [silent, asking] = [connectTo(listener), connectTo(listener)];
+    await waitUntil('the connections', () => listener.count().open === 2);
+    clock.advance(200);
+    asking.send(framed('fast', 1));
+    await asking.waitForMessages(1);
+    clock.advance(100);
+    await waitUntil('the end of the silent one', () => silent.isEnded);
+    clock.advance(899);
+    expect(asking.isEnded).toBe(false);
+    clock.advance(1);
+    await waitUntil('the end of the other one', () => asking.isEnded);
+  });
+
+  it('bounds how long answers are left untaken, where that has a bound of its own', async () => {
+    const clock = new ManualClock();
+    const response = Buffer.concat([answerAuthoritatively(queryFor('slow', 1)), Buffer.alloc(60_000)]);
+    const long = { idleMilliseconds: 1e12, ageMilliseconds: 1e12 };
+    const listener = await startTcp({
+      clock,
+      handleQuery: async () => response,
+      limits: { ...limits, ...long, writeMilliseconds: 300 },
+    });
+    const client = connectTo(listener);
+    client.socket.pause();
+    // More than the kernel's buffers of both sides hold: 30 MB.
+    client.send(Buffer.concat(Array.from({ length: 500 }, (_, id) => framed('slow', id))));
+    await waitUntil('the connection', () => listener.count().accepted === 1);
+    await waitUntil('the close', () => listener.count().open === 0, { step: () => clock.advance(10) });
+    expect(listener.count().ended.error).toBe(1);
+  });
+
   it('ends a connection of great age, but not the answers that it owes', async () => {
     const clock = new ManualClock();
     const held = new HeldAnswers();

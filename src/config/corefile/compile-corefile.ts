@@ -1,8 +1,10 @@
 /**
  * The server blocks of a Corefile as the plan of a server.
  */
+import { availableParallelism } from 'node:os';
 import { SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../forward/forward-plan.ts';
+import type { MultisocketOptions } from '../../handlers/multisocket/options.ts';
 import { makeServeLocalSettings } from '../serve/local-settings.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
 import type { PluginName, PluginOptions } from '../server/plugin-plan.ts';
@@ -52,7 +54,10 @@ function listEndpoints(block: ServerBlock): readonly EndpointPlan[] {
     ...(ready === undefined ? [] : [{ kind: 'ready', address: ready.address, goesBack } as const]),
     ...(health === undefined ? [] : [{ kind: 'health', address: health.address, goesBack } as const]),
     ...(profile === undefined ? [] : [{ kind: 'profile', address: profile.address, goesBack } as const]),
-    ...(metrics === undefined ? [] : [{ kind: 'metrics', address: metrics.address, goesBack } as const]),
+    // What is meant for TLS alone is not told to everybody.
+    ...(metrics === undefined || metrics.tlsConfiguration !== undefined
+      ? []
+      : [{ kind: 'metrics', address: metrics.address, goesBack } as const]),
   ];
 }
 
@@ -75,14 +80,22 @@ function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupP
     for (const { zone, port } of block.keys)
       for (const address of findOptions(block, 'bind')?.addresses ?? ['']) {
         const server = `dns://${address.includes(':') ? `[${address}]` : address}:${port}`;
-        const tcp = { idle: timeouts?.idle, queries: timeouts?.maxTcpQueries };
-        const group = groups.get(server) ?? { server, address, port, tcp, sites: [] };
+        const { idle, read, write, maxTcpQueries: queries } = timeouts ?? {};
+        const tcp = { idle, read, write, queries };
+        const readers = readersOf(findOptions(block, 'multisocket'));
+        const group = groups.get(server) ?? { server, address, port, tcp, readers, sites: [] };
         groups.set(server, group);
         if (!group.sites.some((site) => site.zone === zone && site.block === index))
           group.sites.push({ zone, block: index });
       }
   });
   return [...groups.values()];
+}
+
+/** `multisocket`: more threads than processors answer nothing sooner. */
+function readersOf(multisocket: MultisocketOptions | undefined): number {
+  const processors = availableParallelism();
+  return multisocket === undefined ? 1 : Math.min(multisocket.sockets ?? processors, processors);
 }
 
 function compileEngine(serverBlocks: ServerBlocksPlan): EnginePlan {

@@ -60,6 +60,9 @@ function findTrapsOf(use: PluginUse, block: Block, files: CorefileFiles, finding
     case 'cache':
       findCacheTraps(use, findings);
       break;
+    case 'prometheus':
+      findMetricsTraps(use, findings);
+      break;
     default:
   }
 }
@@ -191,6 +194,21 @@ function findCacheTraps({ options, position }: Use<'cache'>, findings: CorefileF
     findings.warn(
       position,
       `serve_stale keeps negative answers too: a name that comes back may be denied for up to ${serveStale.duration / 1000} s more if there are no queries for it in between.`,
+    );
+}
+
+function findMetricsTraps({ options, position }: Use<'prometheus'>, findings: CorefileFindings): void {
+  const { address, hasRuntimeMetrics, tlsConfiguration } = options;
+  if (hasRuntimeMetrics)
+    findings.warn(
+      position,
+      'runtime_metrics has no effect: there is no Go run time. The families process_* and portolan_* are always shown.',
+    );
+  if (tlsConfiguration !== undefined)
+    findings.warn(
+      position,
+      'Metrics that are meant for TLS alone are not shown without it. Take tls out, and protect the address otherwise.',
+      `plugin/metrics: tls is not built into Portolan: no metrics on ${address}`,
     );
 }
 

@@ -27,6 +27,8 @@ export interface ListenerGroupPlan {
   readonly address: string;
   readonly port: number;
   readonly tcp: TcpPlan;
+  /** Threads that answer UDP, from 1. */
+  readonly readers: number;
   /** Of several for one zone, the first that accepts a query answers it. */
   readonly sites: readonly SitePlan[];
 }
@@ -35,6 +37,10 @@ export interface ListenerGroupPlan {
 export interface TcpPlan {
   /** Milliseconds without a query after which a connection is closed. Default: 10 s. */
   readonly idle: number | undefined;
+  /** Milliseconds until the first query of a connection is whole. Default: as `idle`. */
+  readonly read: number | undefined;
+  /** Milliseconds that a client may leave answers untaken. Default: as `idle`. */
+  readonly write: number | undefined;
   /** Queries on one connection; -1: any number, the default. */
   readonly queries: number | undefined;
 }
