@@ -1,5 +1,6 @@
 /**
- * The sockets of server blocks: TCP listeners for each group, which its blocks answer, and one reader thread for the UDP of all.
+ * The sockets of server blocks: TCP listeners for each group, which its blocks answer, and one reader thread for the UDP of all. A
+ * group with `multisocket` has reader threads of its own.
  */
 import { networkInterfaces } from 'node:os';
 import type { Clock } from '../base/clock.ts';
@@ -9,11 +10,14 @@ import type { Engine } from '../engine/engine.ts';
 import { listenByDatagrams } from '../listen/datagram.ts';
 import { GroupReader } from '../listen/group-reader.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
+import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import { listenOnTcp, type TcpLimits, type TcpListener } from '../listen/tcp.ts';
 import type { HandleQuery, InstantAnswers, ListenAddress } from '../listen/types.ts';
+import { listenByBatches } from '../listen/udp.ts';
 import type { UdpListener } from '../listen/udp-listener.ts';
 import { batchesAvailable } from '../socket/libc.ts';
 import { VERDICT } from '../table/types.ts';
+import { MAX_READERS } from '../table/writer.ts';
 import { ReaderLog } from './reader-log.ts';
 
 export interface ListenerGroupsDependencies {
@@ -21,18 +25,31 @@ export interface ListenerGroupsDependencies {
   readonly engine: Pick<Engine, 'table' | 'reader' | 'listenerGroupOf' | 'serverBlocks'>;
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
+  /** Readers that the table has numbers for, beside the main thread. */
+  readonly readers: number;
   readonly readerEntry: URL;
   /** Where lines of `log` go. */
   readonly log: Log;
   readonly clock: Clock;
 }
 
+/** How many readers a table needs numbers for: the one of all groups, and those of groups that have their own. */
+export function countGroupReaders(groups: readonly ListenerGroupPlan[]): number {
+  const own = groups.reduce((sum, { readers }) => sum + (readers > 1 ? readers : 0), 0);
+  return Math.min(MAX_READERS - 1, 1 + own + SPARE_READERS);
+}
+
+/** Readers that a changed Corefile may add: each number costs counters of its own. */
+const SPARE_READERS = 4;
+
 interface OpenGroup {
   readonly plan: ListenerGroupPlan;
   readonly addresses: readonly ListenAddress[];
   readonly tcp: TcpListener;
-  /** Where there are no batches; else the reader serves all groups. */
+  /** Of its own; undefined: the reader of all groups serves it. */
   readonly udp: UdpListener | undefined;
+  /** The numbers of its own readers, one behind the other. */
+  readonly readers: readonly number[];
 }
 
 /** What our OPT records say that we take over UDP. */
@@ -43,12 +60,17 @@ const GRACE_MILLISECONDS = 2_000;
 export class ListenerGroups {
   readonly #dependencies: ListenerGroupsDependencies;
   readonly #open = new Map<string, OpenGroup>();
+  /** Undefined: there are no batches here. */
   readonly #reader: GroupReader | undefined;
+  /** Numbers of readers that no group has, ascending. */
+  #free: readonly number[];
   readonly #readerLog: ReaderLog;
 
   constructor(dependencies: ListenerGroupsDependencies) {
     this.#dependencies = dependencies;
     this.#readerLog = new ReaderLog(dependencies.clock, dependencies.log);
+    // Number 0 is that of the reader of all groups.
+    this.#free = Array.from({ length: dependencies.readers - 1 }, (_, index) => index + 1);
     if (batchesAvailable() === true) this.#reader = this.#makeReader();
   }
 
@@ -95,10 +117,25 @@ export class ListenerGroups {
       ...closing.flatMap(({ tcp, udp }) => [tcp.stop(GRACE_MILLISECONDS), udp?.stop(GRACE_MILLISECONDS)]),
     ]);
     for (const server of servers) this.#readerLog.close(server);
+    this.#giveBack(closing.flatMap(({ readers }) => readers));
   }
 
+  /** Those that the reader of all groups serves. */
   #addresses(): readonly ListenAddress[] {
-    return [...this.#open.values()].flatMap(({ addresses }) => addresses);
+    return [...this.#open.values()].flatMap(({ addresses, udp }) => (udp === undefined ? addresses : []));
+  }
+
+  /** @returns numbers for the readers of a group, one behind the other; none where one reader is enough or there are too few */
+  #take({ readers }: ListenerGroupPlan): readonly number[] {
+    if (readers < 2 || this.#reader === undefined) return [];
+    const rows = this.#free.map((first) => Array.from({ length: readers }, (_, index) => first + index));
+    const taken = rows.find((row) => row.every((number) => this.#free.includes(number))) ?? [];
+    this.#free = this.#free.filter((number) => !taken.includes(number));
+    return taken;
+  }
+
+  #giveBack(readers: readonly number[]): void {
+    this.#free = [...this.#free, ...readers].sort((one, other) => one - other);
   }
 
   async #listen(plan: ListenerGroupPlan): Promise<void> {
@@ -108,11 +145,16 @@ export class ListenerGroups {
       (each) => ({ address: each, port, group }),
     );
     const tcp = await this.#listenOnTcp(plan, addresses);
+    const readers = this.#take(plan);
+    const rings = this.#readerLog.open(server, Math.max(1, readers.length));
     try {
-      const udp = this.#reader === undefined ? await this.#listenByDatagrams(plan, addresses) : undefined;
-      const events = this.#readerLog.open(server);
-      this.#open.set(server, { plan, addresses: addresses.map((each) => ({ ...each, events })), tcp, udp });
+      const udp = await this.#listenOnUdp(plan, addresses, readers, rings);
+      const events = rings.ofReader(0);
+      const withEvents = addresses.map((each) => ({ ...each, events }));
+      this.#open.set(server, { plan, addresses: withEvents, tcp, udp, readers });
     } catch (error) {
+      this.#giveBack(readers);
+      this.#readerLog.close(server);
       await tcp.stop(0);
       throw error;
     }
@@ -133,6 +175,35 @@ export class ListenerGroups {
     });
   }
 
+  /** @returns undefined: the reader of all groups is to serve it */
+  async #listenOnUdp(
+    plan: ListenerGroupPlan,
+    addresses: readonly ListenAddress[],
+    readers: readonly number[],
+    events: QueryEventRings,
+  ): Promise<UdpListener | undefined> {
+    if (this.#reader === undefined) return await listenByDatagrams({ ...this.#shared(plan), addresses });
+    const [firstReader] = readers;
+    if (firstReader === undefined) return undefined;
+    const { engine, readerEntry } = this.#dependencies;
+    return await listenByBatches({
+      ...this.#shared(plan),
+      addresses,
+      events,
+      readers: readers.length,
+      firstReader,
+      takeover: this.#joins(plan),
+      table: engine.table.memory,
+      threadEntry: readerEntry,
+      onReaderDead: (dead) => engine.table.readerDied(dead),
+    });
+  }
+
+  /** Sockets of one address stand beside those of all addresses: only the first of a port is made sure to be alone. */
+  #joins({ port }: ListenerGroupPlan): boolean {
+    return this.#dependencies.takeover || [...this.#open.values()].some(({ plan }) => plan.port === port);
+  }
+
   /** @param group its number; undefined: the group is closed */
   #planOf(group = 0): ListenerGroupPlan | undefined {
     for (const { plan, addresses } of this.#open.values()) if (addresses[0]?.group === group) return plan;
@@ -140,19 +211,13 @@ export class ListenerGroups {
   }
 
   #listenOnTcp(plan: ListenerGroupPlan, addresses: readonly ListenAddress[]): Promise<TcpListener> {
-    const { takeover } = this.#dependencies;
     return listenOnTcp({
       ...this.#shared(plan),
       addresses,
-      // Sockets of one address stand beside those of all addresses: only the first of a port is made sure to be alone.
-      takeover: takeover || [...this.#open.values()].some((other) => other.plan.port === plan.port),
+      takeover: this.#joins(plan),
       native: this.#reader !== undefined,
       limits: limitsOf(plan),
     });
-  }
-
-  #listenByDatagrams(plan: ListenerGroupPlan, addresses: readonly ListenAddress[]): Promise<UdpListener> {
-    return listenByDatagrams({ ...this.#shared(plan), addresses });
   }
 
   #shared(plan: ListenerGroupPlan) {

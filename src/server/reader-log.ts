@@ -1,5 +1,5 @@
 /**
- * The plugin `log` for queries that readers answer: each listener group has a ring that its reader writes events to, which are read
+ * The plugin `log` for queries that readers answer: each reader of a listener group has a ring that it writes events to, which are read
  * here every few milliseconds. What plugins answer they log themselves.
  */
 import type { Clock, Timer } from '../base/clock.ts';
@@ -11,12 +11,8 @@ import {
   type ServerBlocksPlan,
 } from '../config/server/server-blocks-plan.ts';
 import { type QueryEvent, QueryEventReader } from '../listen/query-events/event-reader.ts';
-import {
-  EVENT_MODE,
-  makeEventRing,
-  setEventMode,
-  sharedMonotonic,
-} from '../listen/query-events/event-ring.ts';
+import { EVENT_MODE, sharedMonotonic } from '../listen/query-events/event-ring.ts';
+import { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import {
   compileEventLines,
   type EventLines,
@@ -28,8 +24,9 @@ import { parentOf } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 
 interface LoggedGroup {
-  readonly ring: SharedArrayBuffer;
-  readonly reader: QueryEventReader;
+  readonly rings: QueryEventRings;
+  /** One for each ring. */
+  readonly readers: readonly QueryEventReader[];
   /** By zone; undefined: its block has no `log`. Empty: no block has. */
   zones: ReadonlyMap<NameKey, EventLines | undefined>;
 }
@@ -58,11 +55,12 @@ export class ReaderLog {
     this.#warnings = new RateLimitedWarnings(log, clock);
   }
 
-  /** The ring for what the reader answers of a group that is about to listen. */
-  open(server: string): SharedArrayBuffer {
-    const ring = makeEventRing();
-    this.#groups.set(server, { ring, reader: new QueryEventReader(ring), zones: new Map() });
-    return ring;
+  /** The rings for the readers of a group that is about to listen. */
+  open(server: string, count: number): QueryEventRings {
+    const rings = new QueryEventRings(count);
+    const readers = rings.all.slice(0, count).map((memory) => new QueryEventReader(memory));
+    this.#groups.set(server, { rings, readers, zones: new Map() });
+    return rings;
   }
 
   /** Writes what is left of a group whose reader has ended. */
@@ -92,7 +90,7 @@ export class ReaderLog {
       const group = this.#groups.get(plan.server);
       if (group === undefined) continue;
       group.zones = linesByZone(plan, blocks);
-      setEventMode(group.ring, group.zones.size === 0 ? EVENT_MODE.OFF : EVENT_MODE.RESPONSES);
+      group.rings.setReaderMode(group.zones.size === 0 ? EVENT_MODE.OFF : EVENT_MODE.RESPONSES);
     }
     this.#pollOrRest();
   }
@@ -115,10 +113,11 @@ export class ReaderLog {
   /** @returns whether there may be more */
   #drain(max: number): boolean {
     let mayBeMore = false;
-    for (const { reader, zones } of this.#groups.values()) {
-      const isMore = reader.drain((event) => this.#order.add({ event, zones }), undefined, max);
-      mayBeMore ||= isMore;
-    }
+    for (const { readers, zones } of this.#groups.values())
+      for (const reader of readers) {
+        const isMore = reader.drain((event) => this.#order.add({ event, zones }), undefined, max);
+        mayBeMore ||= isMore;
+      }
     return mayBeMore;
   }
 
@@ -129,7 +128,8 @@ export class ReaderLog {
 
   /** Lines that are missing are worth a line. */
   #reportDrops(): void {
-    const dropped = [...this.#groups.values()].reduce((sum, { reader }) => sum + reader.dropped, 0);
+    const readers = [...this.#groups.values()].flatMap((group) => group.readers);
+    const dropped = readers.reduce((sum, reader) => sum + reader.dropped, 0);
     if (dropped > this.#dropped)
       this.#warnings.warn('plugin/log: lines left out, since there were too many', {
         lines: dropped - this.#dropped,

@@ -23,7 +23,7 @@ import { ClusterObjects } from './cluster-objects.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
 import type { FrontEnd } from './front-end.ts';
-import { ListenerGroups } from './listener-groups.ts';
+import { countGroupReaders, ListenerGroups } from './listener-groups.ts';
 import type { Dependencies, Following } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
 import { judgeReadiness, judgeWithEtcd } from './readiness.ts';
@@ -287,7 +287,8 @@ export class Server {
     const { listen, udpReaders, takeover, engine } = this.#plan;
     const { table } = this.#engine;
     if (listen.kind === 'groups') {
-      this.#groups = new ListenerGroups({ engine: this.#engine, takeover, readerEntry, log, clock });
+      const dependencies = { engine: this.#engine, takeover, readerEntry, log, clock };
+      this.#groups = new ListenerGroups({ ...dependencies, readers: countReaders(this.#plan) });
       await this.#groups.add(engine.serverBlocks.groups);
       this.#groups.logBy(engine.serverBlocks);
       this.#engine.listening();
@@ -379,9 +380,9 @@ export class Server {
   }
 }
 
-/** Reader threads that receive at a time: one serves all groups. */
-function countReaders({ listen, udpReaders }: ServerPlan): number {
-  return listen.kind === 'groups' ? 1 : udpReaders;
+/** Reader threads that receive at a time, as many as there may be. */
+function countReaders({ listen, udpReaders, engine }: ServerPlan): number {
+  return listen.kind === 'groups' ? countGroupReaders(engine.serverBlocks.groups) : udpReaders;
 }
 
 /** What clients may do, and how many connections they may have. */

@@ -25,6 +25,11 @@ export class QueryEventRings {
     return [...this.#readers, this.#main];
   }
 
+  /** Says what reader threads are to write from their next batch on. */
+  setReaderMode(mode: EventMode): void {
+    for (const memory of this.#readers) setEventMode(memory, mode);
+  }
+
   /** Says what is to be written from the next batch on. */
   setMode(mode: EventMode): void {
     for (const memory of this.all) setEventMode(memory, mode);
