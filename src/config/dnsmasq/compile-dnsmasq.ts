@@ -45,7 +45,10 @@ function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: I
   const { cache, local, listen, filters } = plan;
   const octets = Math.min(Math.max(cache.size * OCTETS_PER_ANSWER, MIN_CACHE_OCTETS), MAX_CACHE_OCTETS);
   const settings = makeLocalSettings(plan, interfaces);
-  const routes = [...settings.questions.routes, ...changing.moreRoutes];
+  const { questions } = settings;
+  const { moreRoutes } = changing;
+  // There may be very many of them: the list stays the one that rules have been compiled from.
+  const routes = moreRoutes.length === 0 ? questions.routes : [...questions.routes, ...moreRoutes];
   return {
     cluster: undefined,
     clients: makeClientsPlan(interfaces, {
@@ -53,7 +56,7 @@ function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: I
       localises: local.localisesQueries,
     }),
     federations: [],
-    local: { ...settings, questions: { ...settings.questions, routes } },
+    local: { ...settings, questions: { ...questions, routes } },
     resolver: {
       forward: makeForwardPlan(plan, changing),
       caching: makeCachingRules(cache),

@@ -97,12 +97,12 @@ const ESCAPES: Readonly<Record<string, string>> = {
   r: '\r',
 };
 const SPACE = /[ \t\n\v\f\r]/;
-/** Neither a quote nor a comment, and no space but the ordinary one: nearly all lines of long lists. */
-const PLAIN = /^[^"#\t\n\v\f\r]*$/;
+/** Quotes, comments and other spaces than the ordinary one, which nearly all lines of long lists are without. */
+const SPECIAL = /["#\t\n\v\f\r]/;
 
 /** @param line Octets, without the newline that ends it. */
 export function readConfigLine(line: string): ConfigLine {
-  const unquoted = PLAIN.test(line) ? line : readQuotes(line);
+  const unquoted = SPECIAL.test(line) ? readQuotes(line) : line;
   if (unquoted === undefined) return { kind: 'unterminated' };
   const text = withoutEndSpaces(withoutLeadSpaces(unquoted));
   if (text === '') return { kind: 'empty' };

@@ -80,7 +80,7 @@ export function makeForwardPlan(
     failFast: false,
     tryNextOn: [RCODE.SERVFAIL, RCODE.REFUSED],
     rules: withoutServers(isOurselves, [
-      ...rulesOf([...upstreams.routes, ...moreRoutes]),
+      ...rulesOf(upstreams.routes, moreRoutes),
       ...nanny.rules,
       ...(nanny.replacesResolvFiles || fromResolvFile.length === 0 ? [] : [defaultRule(fromResolvFile)]),
     ]),
@@ -93,17 +93,21 @@ export function makeForwardPlan(
   };
 }
 
-function rulesOf(routes: readonly Route[]): readonly ForwardRule[] {
+function rulesOf(...lists: readonly (readonly Route[])[]): readonly ForwardRule[] {
   const scopes = new Map<string, Route[]>();
-  for (const route of routes) {
-    // Addresses of names are no matter of forwarding, and there may be very many.
-    if (route.action.kind === 'address' || route.action.kind === 'null-address') continue;
+  // Addresses of names are no matter of forwarding, and there may be very many.
+  const forwarding = lists.flatMap((routes) => routes.filter(({ action }) => !isAddress(action)));
+  for (const route of forwarding) {
     const key = JSON.stringify(route.scope);
     const same = scopes.get(key);
     if (same === undefined) scopes.set(key, [route]);
     else same.push(route);
   }
   return [...scopes.values()].flatMap((same) => ruleOf(same) ?? []);
+}
+
+function isAddress({ kind }: Route['action']): boolean {
+  return kind === 'address' || kind === 'null-address';
 }
 
 /** A rule that loses all its servers stays, so that its names do not go elsewhere. */

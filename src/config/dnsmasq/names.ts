@@ -22,11 +22,16 @@ const MAX_OCTETS = 1025;
 /** Names that mean the same everywhere: nearly all. */
 const PLAIN = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?$/;
 
+/** @returns the name that a text in canonical form is, but for its final dot; nothing for all others */
+export function readPlainName(text: string): NameKey | undefined {
+  if (text.length >= 250 || !PLAIN.test(text)) return undefined;
+  return (text.endsWith('.') ? text : `${text}.`) as NameKey;
+}
+
 /** @param text Octets, perhaps with escaped characters. */
 export function readName(text: string): NameReading {
-  // Already in canonical form: a key but for its final dot.
-  if (text.length < 250 && PLAIN.test(text))
-    return { kind: 'name', name: (text.endsWith('.') ? text : `${text}.`) as NameKey };
+  const name = readPlainName(text);
+  if (name !== undefined) return { kind: 'name', name };
   const plain = unescapeText(text);
   if (plain === '') return { kind: 'name', name: ROOT };
   const body = plain.endsWith('.') ? plain.slice(0, -1) : plain;

@@ -3,11 +3,11 @@
  */
 import { readAddress } from './addresses.ts';
 import type { Route, RouteAction, RouteScope } from './dnsmasq-plan.ts';
-import { readName } from './names.ts';
+import { readName, readPlainName } from './names.ts';
 import { parseDigits } from './numbers.ts';
 import { textOfOctets, unescapeText } from './octets.ts';
 import { type Option, repeatable, type Use } from './option.ts';
-import { cut, cutAll } from './pieces.ts';
+import { cut, cutAll, withoutLeadSpaces } from './pieces.ts';
 import { reverseZones } from './reverse-zones.ts';
 import { readUpstreamAddress } from './upstream-address.ts';
 
@@ -47,6 +47,7 @@ function addRoutes(
 ): void {
   const text = unescapeText(value);
   const hasDomains = text.startsWith('/');
+  if (hasDomains && addDomainRoute(use, text, readAction)) return;
   // Domains stand between slashes; the action is what stands behind the last one. Without a second slash it is both.
   const pieces = hasDomains ? cutAll(text.slice(1), '/') : [text];
   const last = pieces.at(-1) ?? '';
@@ -55,6 +56,24 @@ function addRoutes(
   const domains = pieces.length > 1 ? pieces.slice(0, -1) : pieces;
   const scopes = hasDomains ? domains.map(scopeReader(use)) : [ALL];
   for (const scope of scopes) if (scope !== undefined) use.draft.upstreams.routes.push({ scope, action });
+}
+
+/**
+ * The route of `/domain/action`, with a domain in canonical form: nearly all lines of long lists.
+ *
+ * @returns whether the value is such a one
+ */
+function addDomainRoute(
+  use: Use,
+  text: string,
+  readAction: (use: Use, text: string) => RouteAction | undefined,
+): boolean {
+  const end = text.lastIndexOf('/');
+  const name = readPlainName(text.slice(1, end));
+  if (name === undefined) return false;
+  const action = end === text.length - 1 ? LOCAL : readAction(use, withoutLeadSpaces(text.slice(end + 1)));
+  if (action !== undefined) use.draft.upstreams.routes.push({ scope: { kind: 'domain', name }, action });
+  return true;
 }
 
 const ALL: RouteScope = { kind: 'all' };

@@ -15,7 +15,12 @@ import type { TableWriter } from '../../table/writer.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey, ResourceRecord } from '../../wire/types.ts';
 import { createKnownNamesHandler } from './known-names.ts';
-import { compileQuestionRules, type QuestionRuleBook, type QuestionRules } from './question-rules.ts';
+import {
+  compileQuestionRules,
+  isSameRules,
+  type QuestionRuleBook,
+  type QuestionRules,
+} from './question-rules.ts';
 import { createReplyFilter, leavesAddresses, type ReplyFilter, type ReplyRules } from './reply-rules.ts';
 
 export interface LocalSettings {
@@ -53,6 +58,8 @@ export class LocalHandlers {
   readonly mayExist: (name: NameKey) => boolean;
   readonly #settings: LocalSettings;
   readonly #data: LocalData;
+  /** What `#rules` are compiled from. */
+  #questions: QuestionRules;
   #rules: QuestionRuleBook;
   #networks: readonly AddressRange[];
 
@@ -71,6 +78,7 @@ export class LocalHandlers {
       log,
       onChange: forget,
     });
+    this.#questions = settings.questions;
     this.#rules = this.#compileRules(settings.questions);
     const { publication } = this.#data;
     this.#networks = networks;
@@ -137,8 +145,10 @@ export class LocalHandlers {
     return leavesAddresses(this.#settings.replies);
   }
 
-  /** Answers by other rules from now on. */
+  /** Answers by these rules from now on. */
   changeRules(rules: QuestionRules): void {
+    if (isSameRules(rules, this.#questions)) return;
+    this.#questions = rules;
     this.#rules = this.#compileRules(rules);
   }
 

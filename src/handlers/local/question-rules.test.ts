@@ -3,7 +3,7 @@ import { makeQuery, told } from '../../chain/testing/queries.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { TYPE } from '../../wire/types.ts';
 import type { NameScope } from './name-scopes.ts';
-import { compileQuestionRules, type QuestionRules, type RuleAction } from './question-rules.ts';
+import { compileQuestionRules, isSameRules, type QuestionRules, type RuleAction } from './question-rules.ts';
 
 const domain = (text: string): NameScope => ({ kind: 'domain', name: toKey(parseName(text)) });
 const at = (address: string): RuleAction => ({ kind: 'address', address });
@@ -93,5 +93,21 @@ describe('rules for questions', () => {
     const { hasAddress } = compileQuestionRules(RULES, () => false);
     const names = ['x.two.', 'null.', 'x.home.'].map((name) => hasAddress(toKey(parseName(name))));
     expect(names).toEqual([true, true, false]);
+  });
+});
+
+describe('rules are the same', () => {
+  it('with the very list of routes, which is not read again, and equal settings', () => {
+    expect(isSameRules(RULES, { ...RULES })).toBe(true);
+    expect(isSameRules(RULES, { ...RULES, routes: [...RULES.routes] })).toBe(false);
+  });
+
+  it.each<Partial<QuestionRules>>([
+    { keepsPlainNames: false },
+    { keepsPrivateReverse: false },
+    { keepsWindowsQuestions: false },
+    { ttl: 10 },
+  ])('but not with %o', (changed) => {
+    expect(isSameRules(RULES, { ...RULES, ...changed })).toBe(false);
   });
 });

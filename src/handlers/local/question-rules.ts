@@ -46,6 +46,17 @@ export interface QuestionRuleBook {
   readonly hasAddresses: boolean;
 }
 
+/** Whether both are compiled to the same. Routes are the same where the list is the very one: it may be long. */
+export function isSameRules(one: QuestionRules, other: QuestionRules): boolean {
+  return (
+    one.routes === other.routes &&
+    one.keepsPlainNames === other.keepsPlainNames &&
+    one.keepsPrivateReverse === other.keepsPrivateReverse &&
+    one.keepsWindowsQuestions === other.keepsWindowsQuestions &&
+    one.ttl === other.ttl
+  );
+}
+
 /** @param exists whether a name or one below it is known */
 export function compileQuestionRules(
   rules: QuestionRules,

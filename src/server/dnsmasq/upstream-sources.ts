@@ -88,22 +88,22 @@ export class UpstreamSources {
   #pass(isReload: boolean): void {
     const { plan, onChange } = this.#options;
     onChange({ fromResolvFile: this.#resolvFiles.servers, moreRoutes: this.#moreRoutes }, isReload);
-    this.#announce([...plan.routes, ...this.#moreRoutes]);
+    for (const server of this.#resolvFiles.servers) this.#announceServer(server, '');
+    this.#announceRoutes(plan.routes);
+    this.#announceRoutes(this.#moreRoutes);
+    const hasServers = hasServer(plan.routes) || hasServer(this.#moreRoutes);
+    if (this.#resolvFiles.servers.length === 0 && !hasServers)
+      this.#options.log.warn('warning: no upstream servers configured');
   }
 
   /** In dnsmasq's words. */
-  #announce(routes: readonly Route[]): void {
+  #announceRoutes(routes: readonly Route[]): void {
     const { log } = this.#options;
-    for (const server of this.#resolvFiles.servers) this.#announceServer(server, '');
     for (const { scope, action } of routes) {
-      const domain = nameOf(scope);
-      if (action.kind === 'local') log.info(`using only locally-known addresses for ${domain}`);
+      if (action.kind === 'local') log.info(`using only locally-known addresses for ${nameOf(scope)}`);
       if (action.kind !== 'forward') continue;
-      this.#announceServer(action.server, scope.kind === 'all' ? '' : ` for domain ${domain}`);
+      this.#announceServer(action.server, scope.kind === 'all' ? '' : ` for domain ${nameOf(scope)}`);
     }
-    const hasServers = routes.some(({ action }) => action.kind === 'forward');
-    if (this.#resolvFiles.servers.length === 0 && !hasServers)
-      log.warn('warning: no upstream servers configured');
   }
 
   #announceServer(server: UpstreamAddress, domain: string): void {
@@ -112,6 +112,10 @@ export class UpstreamSources {
     if (isOurselves(server)) log.warn(`ignoring nameserver ${text} - local interface`);
     else log.info(`using nameserver ${text}${domain}`);
   }
+}
+
+function hasServer(routes: readonly Route[]): boolean {
+  return routes.some(({ action }) => action.kind === 'forward');
 }
 
 function nameOf(scope: Route['scope']): string {
