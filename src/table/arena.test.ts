@@ -26,6 +26,20 @@ describe('Arena', () => {
     expect(arena.takePages(8192)).toBe(pages);
   });
 
+  it('divides freed pages into blocks before it takes fresh memory', () => {
+    const arena = new Arena(2 ** 21);
+    const [large, small] = [arena.takePages(8192), arena.takePages(4096)];
+    arena.givePages(large, 8192);
+    arena.givePages(small, 4096);
+    const { touched } = arena;
+    const sizes = [1008, 1008, 1008, 1008, 1008, 1024, 64];
+    const blocks = sizes.map((size) => arena.take(size));
+    const inSmall = [0, 1008, 2016, 3024].map((at) => small + at);
+    expect(blocks).toEqual([...inSmall, large, large + 1008, small + 4032]);
+    expect(arena.touched).toBe(touched);
+    expect(arena.take(2000)).toBe(touched);
+  });
+
   it('says how much it could not give, and goes on', () => {
     const arena = new Arena(2 ** 21);
     expect(() => arena.take(2 ** 21)).toThrow(TableFullError);

@@ -2,7 +2,8 @@
  * Hands out blocks of the table's memory: the writer's side alone.
  *
  * Fresh memory is taken from the front of the reservation. Freed blocks are kept per size (in units of 16 octets up to
- * 1 KiB, above that in steps of an eighth) and given out again for the same size: a cluster frees what it needs next.
+ * 1 KiB, above that in steps of an eighth) and given out again for the same size: a cluster frees what it needs next. Freed
+ * pages, of an index that has been moved to a larger one, are divided before fresh memory is taken.
  */
 import { ARENA_START, PAGE, UNIT } from './layout.ts';
 
@@ -26,11 +27,17 @@ export function roundToClass(octets: number): number {
   return Math.ceil(octets / step) * step;
 }
 
+/** Offsets by size. */
+type FreeBlocks = Map<number, number[]>;
+
 export class Arena {
   readonly #end: number;
   #top = ARENA_START;
   #used = 0;
-  readonly #free = new Map<number, number[]>();
+  readonly #free: FreeBlocks = new Map();
+  readonly #freePages: FreeBlocks = new Map();
+  /** What is left of freed pages that blocks are cut from. */
+  #rest = { offset: 0, octets: 0 };
 
   constructor(octets: number) {
     this.#end = octets;
@@ -52,7 +59,7 @@ export class Arena {
    */
   take(octets: number): number {
     const size = roundToClass(octets);
-    const offset = this.#free.get(size)?.pop() ?? this.#extend(size, UNIT);
+    const offset = takeFrom(this.#free, size) ?? this.#divide(size) ?? this.#extend(size, UNIT);
     this.#used += size;
     return offset;
   }
@@ -60,7 +67,7 @@ export class Arena {
   /** Like `take`, at a multiple of 4096. For whole pages only: such blocks are kept apart by their size. */
   takePages(octets: number): number {
     const size = Math.ceil(octets / PAGE) * PAGE;
-    const offset = this.#free.get(-size)?.pop() ?? this.#extend(size, PAGE);
+    const offset = takeFrom(this.#freePages, size) ?? this.#extend(size, PAGE);
     this.#used += size;
     return offset;
   }
@@ -74,20 +81,35 @@ export class Arena {
 
   give(offset: number, octets: number): void {
     const size = roundToClass(octets);
-    this.#keep(size, offset);
+    keepIn(this.#free, size, offset);
     this.#used -= size;
   }
 
   givePages(offset: number, octets: number): void {
     const size = Math.ceil(octets / PAGE) * PAGE;
-    this.#keep(-size, offset);
+    keepIn(this.#freePages, size, offset);
     this.#used -= size;
   }
 
-  #keep(size: number, offset: number): void {
-    const kept = this.#free.get(size);
-    if (kept === undefined) this.#free.set(size, [offset]);
-    else kept.push(offset);
+  /** A small block of freed pages; nothing if there are none. */
+  #divide(size: number): number | undefined {
+    if (size > SMALL) return undefined;
+    if (this.#rest.octets < size) this.#openPages();
+    const { offset, octets } = this.#rest;
+    if (octets < size) return undefined;
+    this.#rest = { offset: offset + size, octets: octets - size };
+    return offset;
+  }
+
+  /** Goes on with other freed pages, the smallest ones; what is left of the former is kept as a block. */
+  #openPages(): void {
+    for (const [size, offsets] of this.#freePages) if (offsets.length === 0) this.#freePages.delete(size);
+    if (this.#freePages.size === 0) return;
+    const size = Math.min(...this.#freePages.keys());
+    const offset = takeFrom(this.#freePages, size);
+    if (offset === undefined) return;
+    if (this.#rest.octets > 0) keepIn(this.#free, this.#rest.octets, this.#rest.offset);
+    this.#rest = { offset, octets: size };
   }
 
   #extend(size: number, alignment: number): number {
@@ -96,4 +118,14 @@ export class Arena {
     this.#top = offset + size;
     return offset;
   }
+}
+
+function takeFrom(free: FreeBlocks, size: number): number | undefined {
+  return free.get(size)?.pop();
+}
+
+function keepIn(free: FreeBlocks, size: number, offset: number): void {
+  const offsets = free.get(size);
+  if (offsets === undefined) free.set(size, [offset]);
+  else offsets.push(offset);
 }

@@ -11,6 +11,7 @@ import {
   BODY,
   BODY_AUTHENTIC,
   BODY_AUTHORITATIVE,
+  BODY_LENGTH_SHIFT,
   CACHED,
   CACHED_FLAG,
   KIND,
@@ -62,11 +63,11 @@ function writeBody(buffer: BlockBuffer, start: number, body: AnswerBody): number
   words[word] =
     body.rcode |
     (body.authoritative ? BODY_AUTHORITATIVE : 0) |
-    (body.authenticData === true ? BODY_AUTHENTIC : 0);
+    (body.authenticData === true ? BODY_AUTHENTIC : 0) |
+    (body.bytes.length << BODY_LENGTH_SHIFT);
   words[word + 1] = body.answerCount | (body.authorityCount << 16);
   words[word + 2] = body.additionalCount | ((rotation?.stride ?? 0) << 16);
   words[word + 3] = (rotation?.start ?? 0) | ((rotation?.count ?? 0) << 16);
-  words[word + 4] = body.bytes.length;
   octets.set(body.bytes, start + BODY.RECORDS);
   return start + bodyLength(body);
 }

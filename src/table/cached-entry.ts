@@ -2,13 +2,21 @@
  * Cached answers read back from the table's memory, by the writer: for stale answers, prefetching and dumps.
  */
 import type { WireName } from '../wire/types.ts';
-import { BODY, BODY_AUTHENTIC, BODY_AUTHORITATIVE, CACHED, CACHED_FLAG, padded } from './layout.ts';
+import {
+  BODY,
+  BODY_AUTHENTIC,
+  BODY_AUTHORITATIVE,
+  BODY_LENGTH_SHIFT,
+  CACHED,
+  CACHED_FLAG,
+  padded,
+} from './layout.ts';
 import type { TableViews } from './memory.ts';
 import type { AnswerBody, CachedEntry, ViewId } from './types.ts';
 
 function decodeBody({ octets, words }: TableViews, start: number): AnswerBody {
   const at = (field: number): number => words[(start + field) >> 2] ?? 0;
-  const flags = at(BODY.RCODE);
+  const flags = at(BODY.FLAGS);
   const additionals = at(BODY.ADDITIONALS);
   const rotation = at(BODY.ROTATION);
   const records = start + BODY.RECORDS;
@@ -19,7 +27,7 @@ function decodeBody({ octets, words }: TableViews, start: number): AnswerBody {
     answerCount: at(BODY.ANSWERS) & 0xffff,
     authorityCount: at(BODY.ANSWERS) >>> 16,
     additionalCount: additionals & 0xffff,
-    bytes: octets.slice(records, records + at(BODY.LENGTH)),
+    bytes: octets.slice(records, records + (flags >>> BODY_LENGTH_SHIFT)),
     rotation:
       rotation >>> 16 > 0
         ? { start: rotation & 0xffff, stride: additionals >>> 16, count: rotation >>> 16 }

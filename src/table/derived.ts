@@ -6,6 +6,7 @@ import { TYPE } from '../wire/types.ts';
 import { finishHash } from './hash.ts';
 import {
   BODY,
+  BODY_LENGTH_SHIFT,
   CACHED,
   CACHED_FLAG,
   EMPTY,
@@ -115,7 +116,7 @@ export function findAddresses({ octets, words }: TableViews, node: number, type:
     const first = body + BODY.RECORDS;
     // An alias comes before what it leads to, so the first record shows whether there is one.
     const isPlain =
-      words[(body + BODY.LENGTH) >> 2] === answers * stride &&
+      (words[(body + BODY.FLAGS) >> 2] ?? 0) >>> BODY_LENGTH_SHIFT === answers * stride &&
       octets[first] === 0xc0 &&
       octets[first + 1] === HEADER_OCTETS &&
       octets[first + 3] === type;

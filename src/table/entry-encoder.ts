@@ -6,6 +6,7 @@ import { addWord, finishQuestion, HASH_KEYS, joinSums, KEYS_PER_WORD } from './h
 import {
   BODY,
   BODY_AUTHENTIC,
+  BODY_LENGTH_SHIFT,
   CACHED,
   CACHED_FLAG,
   HEADER,
@@ -125,11 +126,11 @@ export class EntryEncoder {
     const { words } = this;
     const { addresses, octets, recordsAt, recordsLength } = answer;
     const word = at >> 2;
-    words[word] = answer.rcode | (answer.authenticData ? BODY_AUTHENTIC : 0);
+    const flags = answer.rcode | (answer.authenticData ? BODY_AUTHENTIC : 0);
+    words[word] = flags | (recordsLength << BODY_LENGTH_SHIFT);
     words[word + 1] = answer.answerCount | (answer.authorityCount << 16);
     words[word + 2] = addresses > 1 ? answer.stride << 16 : 0;
     words[word + 3] = addresses > 1 ? answer.runAt | (addresses << 16) : 0;
-    words[word + 4] = recordsLength;
     const to = at + BODY.RECORDS;
     for (let octet = 0; octet < recordsLength; octet++)
       this.#octets[to + octet] = octets[recordsAt + octet] ?? 0;

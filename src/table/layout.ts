@@ -43,11 +43,11 @@
  *
  * A body:
  *
- *     0   rcode | authoritative << 4
+ *     0   rcode | authoritative << 4 | authentic << 5 | octets of the records << 8
  *     4   answers | authorities << 16
  *     8   additionals | stride of the rotation << 16
  *     12  start of the rotation | its count << 16
- *     16  octets of the records, which follow
+ *     16  the records
  *
  * The settings of a zone:
  *
@@ -207,7 +207,9 @@ export const SOURCES = {
 /** In place of a publication's number: none. */
 export const NO_PUBLICATION = -1;
 export const REDIRECT = { HASH: 0, LENGTH: 4, NAME: 8 } as const;
-export const BODY = { RCODE: 0, ANSWERS: 4, ADDITIONALS: 8, ROTATION: 12, LENGTH: 16, RECORDS: 20 } as const;
+export const BODY = { FLAGS: 0, ANSWERS: 4, ADDITIONALS: 8, ROTATION: 12, RECORDS: 16 } as const;
+/** In the first word of a body the octets of its records stand above the flags. */
+export const BODY_LENGTH_SHIFT = 8;
 export const BODY_AUTHORITATIVE = 16;
 export const BODY_AUTHENTIC = 32;
 export const ZONE = { FLAGS: 0, LENGTHS: 4, RECORD: 8, SIZE: 12, POINTERS: 16 } as const;

@@ -8,7 +8,7 @@ import { HEADER_OCTETS } from '../wire/header.ts';
 import { MINIMAL_ANY_OCTETS } from '../wire/minimal-any.ts';
 import { OPT_OCTETS } from '../wire/query-records.ts';
 import { RCODE, TYPE } from '../wire/types.ts';
-import { BODY, BODY_AUTHENTIC, BODY_AUTHORITATIVE, ZONE, ZONE_FLAG } from './layout.ts';
+import { BODY, BODY_AUTHENTIC, BODY_AUTHORITATIVE, BODY_LENGTH_SHIFT, ZONE, ZONE_FLAG } from './layout.ts';
 import type { TableViews } from './memory.ts';
 import type { QuestionReader } from './question.ts';
 import { VERDICT } from './types.ts';
@@ -68,7 +68,7 @@ export class ResponseWriter {
     const words = this.#words;
     const word = body >> 2;
     const flags = words[word] ?? 0;
-    const length = words[word + (BODY.LENGTH >> 2)] ?? 0;
+    const length = flags >>> BODY_LENGTH_SHIFT;
     const counts = words[word + (BODY.ANSWERS >> 2)] ?? 0;
     const from = this.#question.end;
     if (length > this.#freeOctets(start, max))

@@ -179,7 +179,10 @@ export class Slots {
 
   #fill(index: Index, slot: number, block: number, recency: number): void {
     if (this.#views.atoms[index.base + slot] === REMOVED) index.removed--;
-    this.#views.octets[recencyOf(index, slot)] = recency;
+    const { octets } = this.#views;
+    const at = recencyOf(index, slot);
+    // To write a zero over a zero would make fresh memory resident.
+    if (octets[at] !== recency) octets[at] = recency;
     this.#store(index, slot, block >> UNIT_SHIFT);
   }
 
