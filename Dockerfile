@@ -11,9 +11,9 @@
 #
 # Nothing runs on the platform of the image while it is built, so other platforms need no emulation.
 
-# The newest LTS release of Node.js. Debian, because its builds of Node.js for glibc are of tier 1, those for musl experimental. It is
-# named by version; docs/how-to/private-registry.md says how to pin it by digest.
-ARG NODE=node:24.21.0-trixie-slim
+# The newest LTS release of Node.js. Debian, because its builds of Node.js for glibc are of tier 1, those for musl experimental. The
+# digest is that of the index of all platforms; docs/how-to/private-registry.md says how to check it and how to take another.
+ARG NODE=node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 
 FROM ${NODE} AS node
 

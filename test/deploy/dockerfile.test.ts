@@ -74,12 +74,12 @@ const FURTHER_LAYERS: ReadonlyMap<string, string> = new Map([
 ]);
 
 describe('the Dockerfile', () => {
-  it('builds on images of one version each', () => {
+  it('builds on one image, named by version and digest', () => {
     const images = statements
       .filter(({ instruction, words }) => instruction === 'ARG' && words.startsWith('NODE='))
       .map(({ words }) => words);
     expect(images).toHaveLength(1);
-    for (const image of images) expect(image).toMatch(/=[a-z]+:\d+\.\d+(\.\d+)?-[a-z-]+$/);
+    for (const image of images) expect(image).toMatch(/=[a-z]+:\d+\.\d+\.\d+-[a-z-]+@sha256:[0-9a-f]{64}$/);
     expect(JSON.stringify(statements)).not.toContain('latest');
     for (const { from } of stages.values())
       expect(stages.has(from) || /^\$\{NODE\}$/.test(from) || from === 'scratch').toBe(true);
