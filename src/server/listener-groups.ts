@@ -20,9 +20,13 @@ import { VERDICT } from '../table/types.ts';
 import { MAX_READERS } from '../table/writer.ts';
 import { ReaderLog } from './reader-log.ts';
 
+type AnsweringBlocks = Pick<NonNullable<Engine['serverBlocks']>, 'handleQueryOf'>;
+
 export interface ListenerGroupsDependencies {
   /** Answers for all groups. */
-  readonly engine: Pick<Engine, 'table' | 'reader' | 'listenerGroupOf' | 'serverBlocks'>;
+  readonly engine: Pick<Engine, 'table' | 'reader' | 'listenerGroupOf'> & {
+    readonly serverBlocks: AnsweringBlocks | undefined;
+  };
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
   /** Readers that the table has numbers for, beside the main thread. */
@@ -65,6 +69,8 @@ export class ListenerGroups {
   /** Numbers of readers that no group has, ascending. */
   #free: readonly number[];
   readonly #readerLog: ReaderLog;
+  /** Those of groups whose sockets are being closed. */
+  #former: AnsweringBlocks | undefined;
 
   constructor(dependencies: ListenerGroupsDependencies) {
     this.#dependencies = dependencies;
@@ -87,7 +93,7 @@ export class ListenerGroups {
         await this.#listen(group);
         opened.push(group.server);
       }
-      await this.#reader?.serve(this.#addresses());
+      await this.#reader?.serve(addressesOf([...this.#open.values()]));
     } catch (error) {
       await this.#close(opened);
       throw error;
@@ -99,10 +105,16 @@ export class ListenerGroups {
     this.#readerLog.follow(plan);
   }
 
-  /** Leaves the sockets of all other groups, without losing what was received. */
-  async keepOnly(groups: readonly ListenerGroupPlan[]): Promise<void> {
+  /**
+   * Leaves the sockets of all other groups, without losing what was received.
+   *
+   * @param former the blocks before, which answer that
+   */
+  async keepOnly(groups: readonly ListenerGroupPlan[], former: AnsweringBlocks | undefined): Promise<void> {
     const kept = new Set(groups.map(({ server }) => server));
+    this.#former = former;
     await this.#close([...this.#open.keys()].filter((server) => !kept.has(server)));
+    this.#former = undefined;
   }
 
   async stop(): Promise<void> {
@@ -111,18 +123,18 @@ export class ListenerGroups {
 
   async #close(servers: readonly string[]): Promise<void> {
     const closing = servers.flatMap((server) => this.#open.get(server) ?? []);
-    for (const server of servers) this.#open.delete(server);
+    const left = new Set(servers);
+    const kept = [...this.#open].flatMap(([server, group]) => (left.has(server) ? [] : group));
     await Promise.all([
-      this.#reader?.serve(this.#addresses()),
+      this.#reader?.serve(addressesOf(kept)),
       ...closing.flatMap(({ tcp, udp }) => [tcp.stop(GRACE_MILLISECONDS), udp?.stop(GRACE_MILLISECONDS)]),
     ]);
-    for (const server of servers) this.#readerLog.close(server);
+    // Not before: what was received until then is answered by the blocks of the group.
+    for (const server of servers) {
+      this.#open.delete(server);
+      this.#readerLog.close(server);
+    }
     this.#giveBack(closing.flatMap(({ readers }) => readers));
-  }
-
-  /** Those that the reader of all groups serves. */
-  #addresses(): readonly ListenAddress[] {
-    return [...this.#open.values()].flatMap(({ addresses, udp }) => (udp === undefined ? addresses : []));
   }
 
   /** @returns numbers for the readers of a group, one behind the other; none where one reader is enough or there are too few */
@@ -231,11 +243,14 @@ export class ListenerGroups {
     plan: ListenerGroupPlan | undefined,
     ...[packet, client]: Parameters<HandleQuery>
   ): ReturnType<HandleQuery> {
+    // What no group has received is no query.
     if (plan === undefined) return undefined;
     this.#readerLog.catchUp();
     const { server, address, port } = plan;
     const known = isWildcard(address) ? undefined : address;
-    return await this.#dependencies.engine.serverBlocks?.handleQueryOf(server)?.(packet, {
+    const { serverBlocks } = this.#dependencies.engine;
+    const handleQuery = serverBlocks?.handleQueryOf(server) ?? this.#former?.handleQueryOf(server);
+    return await handleQuery?.(packet, {
       ...client,
       localAddress: client.localAddress ?? known,
       localPort: port,
@@ -252,6 +267,11 @@ export class ListenerGroups {
       answer: (...query) => (this.#readerLog.isLogged(server) ? VERDICT.ASK : reader.answer(...query)),
     };
   }
+}
+
+/** The addresses that the reader of all groups serves. */
+function addressesOf(groups: readonly OpenGroup[]): readonly ListenAddress[] {
+  return groups.flatMap(({ addresses, udp }) => (udp === undefined ? addresses : []));
 }
 
 function limitsOf({ tcp: { queries = -1, idle, read, write } }: ListenerGroupPlan): Partial<TcpLimits> {

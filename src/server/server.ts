@@ -251,7 +251,7 @@ export class Server {
     const before = this.#engine.replaceServerBlocks(blocks);
     this.#groups?.logBy(engine.serverBlocks);
     this.#lameduck = lameduck;
-    await this.#groups?.keepOnly(groups);
+    await this.#groups?.keepOnly(groups, before);
     void before?.stop();
   }
 

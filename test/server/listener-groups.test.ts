@@ -1,0 +1,48 @@
+/**
+ * Listener groups with a reader thread of their own kind: what it has taken from a socket is answered, though its group is leaving.
+ */
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import type { HandleQuery } from '../../src/listen/types.ts';
+import { ListenerGroups } from '../../src/server/listener-groups.ts';
+import { TableReader } from '../../src/table/reader.ts';
+import { TableWriter } from '../../src/table/writer.ts';
+import { answerAuthoritatively } from '../listen/scripted-answers.ts';
+import { startClient } from '../listen/scripted-udp.ts';
+import { bundleThread } from '../support/bundle-thread.ts';
+
+const ADDRESS = '127.0.0.1';
+const TCP = { idle: undefined, read: undefined, write: undefined, queries: undefined };
+
+let readerEntry: URL;
+beforeAll(async () => {
+  readerEntry = await bundleThread('test/listen/scripted-thread.ts');
+});
+
+it('answers by the blocks before what came to a group that a change removes', async () => {
+  const table = new TableWriter({ readers: 2 });
+  const answer: HandleQuery = async (packet) => answerAuthoritatively(packet);
+  const former = { handleQueryOf: () => answer };
+  const engine = {
+    table,
+    reader: new TableReader(table.memory, 1),
+    listenerGroupOf: () => 0,
+    serverBlocks: { handleQueryOf: (): HandleQuery | undefined => answer },
+  };
+  const groups = new ListenerGroups({
+    ...{ engine, takeover: false, readers: 1, readerEntry, log: silentLog, clock: systemClock },
+  });
+  onTestFinished(() => groups.stop());
+  const port = await findFreePort();
+  const server = `dns://${ADDRESS}:${port}`;
+  await groups.add([{ server, address: ADDRESS, port, tcp: TCP, readers: 1, sites: [] }]);
+  const client = await startClient();
+  // Sent before the socket leaves its port, and taken by the main thread only after the change.
+  const asked = client.ask('slow.example', port, ADDRESS);
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  engine.serverBlocks = { handleQueryOf: () => undefined };
+  await groups.keepOnly([], former);
+  expect((await asked).from.port).toBe(port);
+});
