@@ -31,27 +31,35 @@ export function parseAddress(text: string): Uint8Array | undefined {
 }
 
 function parseIpv4(text: string): Uint8Array | undefined {
+  const value = readIpv4(text);
+  if (value < 0) return undefined;
   const octets = new Uint8Array(4);
+  for (let place = 0; place < 4; place += 1) octets[place] = value >>> (24 - 8 * place);
+  return octets;
+}
+
+/** The octets of an IPv4 address as one number, the first in front; -1 if the text is none. */
+export function readIpv4(text: string): number {
+  let address = 0;
   let place = 0;
   let value = 0;
   let digits = 0;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     if (code === DOT && digits > 0 && place < 3) {
-      octets[place] = value;
+      address = address * 256 + value;
       place += 1;
       value = 0;
       digits = 0;
       continue;
     }
     const isLeadingZero = digits > 0 && value === 0;
-    if (code < ZERO || code > ZERO + 9 || isLeadingZero) return undefined;
+    if (code < ZERO || code > ZERO + 9 || isLeadingZero) return -1;
     value = value * 10 + code - ZERO;
     digits += 1;
-    if (value > 255) return undefined;
+    if (value > 255) return -1;
   }
-  octets[place] = value;
-  return place === 3 && digits > 0 ? octets : undefined;
+  return place === 3 && digits > 0 ? address * 256 + value : -1;
 }
 
 function parseIpv6(text: string): Uint8Array | undefined {

@@ -5,7 +5,7 @@
  * A cluster of ten thousand services is several hundred thousand bodies.
  */
 import type { AnswerBody, Rotation } from '../table/types.ts';
-import { parseAddress } from '../wire/address.ts';
+import { parseAddress, readIpv4 } from '../wire/address.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { writeName } from '../wire/name-wire.ts';
 import { OPT_OCTETS } from '../wire/query-records.ts';
@@ -152,6 +152,14 @@ function writeService(at: number, data: RecordData): number {
 const NO_OCTETS = new Uint8Array(0);
 
 function writeAddress(at: number, owner: number, set: RecordSet, data: RecordData | undefined): number {
+  // Without memory for its octets: of large services there are thousands.
+  const ipv4 = data?.kind === 'A' ? readIpv4(data.address) : -1;
+  if (ipv4 >= 0) {
+    const place = writeFixed(at, owner, set.type, set.ttl, 4);
+    writeUint16(place, ipv4 >>> 16);
+    writeUint16(place + 2, ipv4);
+    return place + 4;
+  }
   const isAddress = data?.kind === 'A' || data?.kind === 'AAAA';
   const address = (isAddress ? parseAddress(data.address) : undefined) ?? NO_OCTETS;
   const start = writeFixed(at, owner, set.type, set.ttl, address.length);

@@ -16,6 +16,8 @@ export class EndpointIndex {
   /** By their keys, the endpoints as they stand in the order that may be others by now. */
   readonly #touched = new Map<string, Endpoint | undefined>();
   readonly #groups: LabelGroups;
+  /** Those of the endpoint that was read last. */
+  #ports: Endpoint['ports'] | undefined;
   #ordered: readonly Endpoint[] = [];
 
   /** @param labelOf the label of an endpoint below its service, by its address and hostname alone */
@@ -73,7 +75,8 @@ export class EndpointIndex {
 
   #add(line: ObjectLine, read: (line: ObjectLine) => readonly Endpoint[]): void {
     if (this.#lists.has(line)) return;
-    const list = read(line).map((endpoint) => {
+    const list = read(line).map((given) => {
+      const endpoint = this.#sharePorts(given);
       const key = this.#touch(endpoint);
       const merged = this.#merged.get(key);
       const others = this.#shared.get(key) ?? (merged === undefined ? [] : [merged]);
@@ -84,6 +87,15 @@ export class EndpointIndex {
       return kept;
     });
     this.#lists.set(line, list);
+  }
+
+  /** Nearly all endpoints of a service have the same ports, which each object has of its own. */
+  #sharePorts(endpoint: Endpoint): Endpoint {
+    if (this.#ports === undefined || !haveSamePorts(endpoint, { ports: this.#ports })) {
+      this.#ports = endpoint.ports;
+      return endpoint;
+    }
+    return { ...endpoint, ports: this.#ports };
   }
 
   /** @returns the key of the endpoint */

@@ -48,7 +48,9 @@ export function mergeTwo(one: Endpoint, other: Endpoint): Endpoint {
   return { address, hostname, ports: mergePorts(one.ports, other.ports) };
 }
 
-export function haveSamePorts({ ports }: Endpoint, { ports: others }: Endpoint): boolean {
+type Ports = Pick<Endpoint, 'ports'>;
+
+export function haveSamePorts({ ports }: Ports, { ports: others }: Ports): boolean {
   if (ports === others) return true;
   if (ports.length !== others.length) return false;
   return ports.every((port, index) => {

@@ -26,11 +26,26 @@ export function* distinctAddressSets(
   ttl: number,
 ): Steps<readonly RecordSet[]> {
   const seen = new Set<string>();
+  const distinct: { readonly address: string }[] = [];
+  yield* inSteps(items, (item) => {
+    if (seen.has(item.address)) return;
+    seen.add(item.address);
+    distinct.push(item);
+  });
+  return yield* orderedAddressSets(distinct, ttl);
+}
+
+/** As `distinctAddressSets`, of items in which the same address stands one behind the other. */
+export function* orderedAddressSets(
+  items: readonly { readonly address: string }[],
+  ttl: number,
+): Steps<readonly RecordSet[]> {
   const ipv4: RecordData[] = [];
   const ipv6: RecordData[] = [];
+  let before = '';
   yield* inSteps(items, ({ address }) => {
-    if (seen.has(address)) return;
-    seen.add(address);
+    if (address === before) return;
+    before = address;
     if (isIpv6(address)) ipv6.push({ kind: 'AAAA', address });
     else ipv4.push({ kind: 'A', address });
   });

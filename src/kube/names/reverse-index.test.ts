@@ -86,9 +86,9 @@ describe('the index of addresses', () => {
         const said: (readonly ReverseName[])[] = [[], [], []];
         const seen = new Map<string, string>();
         const changed = new Set<string>();
+        // A name that is said twice is one record.
         const print = (names: readonly ReverseName[], of: string) =>
-          names
-            .flatMap((one) => (one.address === of ? [`${one.target} ${one.isService}`] : []))
+          [...new Set(names.flatMap((one) => (one.address === of ? [`${one.target} ${one.isService}`] : [])))]
             .sort()
             .join();
         for (const { service, names } of steps) {

@@ -10,7 +10,13 @@
 import type { Brand } from '../../base/brand.ts';
 import { compareLists } from '../../base/list-difference.ts';
 import { inSteps, type Steps } from '../../base/steps.ts';
-import { addressOfReverseName, formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
+import {
+  addressOfReverseName,
+  formatAddress,
+  parseAddress,
+  readIpv4,
+  reverseName,
+} from '../../wire/address.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../zone/node.ts';
 import { recordSet } from '../../zone/record-set.ts';
@@ -241,13 +247,9 @@ function allNamesIn(names: OwnedNames): readonly ReverseName[] {
 }
 
 function keyOf(address: string): AddressKey {
-  const octets = parseAddress(address) ?? NO_OCTETS;
-  if (octets.length !== 4) return Buffer.from(octets).toString('latin1');
-  const [first = 0, second = 0, third = 0, fourth = 0] = octets;
-  return (first << 24) | (second << 16) | (third << 8) | fourth;
+  const ipv4 = readIpv4(address);
+  return ipv4 >= 0 ? ipv4 | 0 : Buffer.from(parseAddress(address) ?? []).toString('latin1');
 }
-
-const NO_OCTETS = new Uint8Array(0);
 
 function textOf(key: AddressKey): string {
   if (typeof key === 'string') return formatAddress(Buffer.from(key, 'latin1'));

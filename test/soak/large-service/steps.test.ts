@@ -70,7 +70,7 @@ it.each([
         await turn();
         steps.push(counter.take());
       }
-      expect(steps.length).toBeGreaterThan(10);
+      expect(steps.length).toBeGreaterThan(1);
       expect(Math.max(...steps)).toBeLessThan(MAX_WORK);
       const total = steps.reduce((sum, work) => sum + work, 0);
       expect(total).toBeLessThan(MAX_WORK_PER_ENDPOINT * SLICES * ENDPOINTS);

@@ -14,15 +14,19 @@ import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { ReverseName } from '../../names/reverse-index.ts';
 import type { ServicePort } from '../../objects/objects.ts';
 import type { ServiceView } from '../dialect.ts';
-import { serviceSets } from './service-set.ts';
+import { lightestServices, type ServiceData, serviceSets } from './service-set.ts';
 
 /** Endpoints that share a name, and what is derived from them. */
 export interface NamedEndpoints {
   readonly name: NameKey;
-  readonly endpoints: readonly Endpoint[];
   readonly addresses: readonly NamedSet[];
   /** Each pair of an endpoint and one of its ports. */
   readonly pairs: readonly EndpointPort[];
+  /** Those of all pairs, if they have the same. */
+  readonly onlyLabels: string | undefined;
+  readonly hasOnePortEach: boolean;
+  /** The SRV records of all pairs in a large set, of services with many endpoints. */
+  readonly lightest: readonly ServiceData[] | undefined;
   readonly node: ZoneNode;
   readonly reverse: readonly ReverseName[];
 }
@@ -68,12 +72,34 @@ function nameGroup({ label, endpoints }: LabelGroup, view: ServiceView): NamedEn
   if (name === undefined) return undefined;
   const sets = addressSets(distinctAddresses(endpoints), view.ttl);
   const addresses = namedSets(name, sets);
-  const pairs = endpoints.flatMap((endpoint) =>
-    endpoint.ports.map((port): EndpointPort => ({ endpoint, port, labels: portLabels(port) })),
-  );
+  const isKept = view.keptGroups !== undefined;
+  const pairs = endpoints.flatMap((endpoint) => {
+    const labels = isKept ? keepLabels(endpoint.ports) : endpoint.ports.map(portLabels);
+    return endpoint.ports.map((port, index): EndpointPort => ({ endpoint, port, labels: labels[index] }));
+  });
   const node = endpointNode(name, sets, addresses, pairs, view.ttl);
   const reverse = endpoints.map(({ address }) => ({ address, target: name, isService: false }));
-  return { name, endpoints, addresses, pairs, node, reverse };
+  const hasOnePortEach = endpoints.every(({ ports }) => ports.length === 1);
+  const [first] = pairs;
+  const onlyLabels = pairs.every(({ labels }) => labels === first?.labels) ? first?.labels : undefined;
+  const lightest = isKept
+    ? lightestServices(
+        name,
+        pairs.map(({ port }) => port.port),
+      )
+    : undefined;
+  return { name, addresses, pairs, onlyLabels, hasOnePortEach, lightest, node, reverse };
+}
+
+/** By lists of ports, which thousands of endpoints share. */
+const labelsOfPorts = new WeakMap<readonly ServicePort[], readonly (string | undefined)[]>();
+
+function keepLabels(ports: readonly ServicePort[]): readonly (string | undefined)[] {
+  const known = labelsOfPorts.get(ports);
+  if (known !== undefined) return known;
+  const labels = ports.map(portLabels);
+  labelsOfPorts.set(ports, labels);
+  return labels;
 }
 
 /** An address may stand there twice, under two hostnames. */

@@ -7,10 +7,10 @@ import type { RecordSet } from '../../../zone/record-set.ts';
 import type { Endpoint } from '../../names/endpoints.ts';
 import { nameBelow } from '../../names/labels.ts';
 import { OUTCOME } from '../../names/outcomes.ts';
-import { distinctAddressSets, emptyNonTerminals } from '../../names/record-sets.ts';
+import { distinctAddressSets, emptyNonTerminals, orderedAddressSets } from '../../names/record-sets.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
 import { addEndpointNodes, type NamedEndpoints, nameEndpoints } from './endpoint-names.ts';
-import { ServiceSet } from './service-set.ts';
+import { MIN_WEIGHT, ServiceSet } from './service-set.ts';
 import { belowService } from './short-names.ts';
 
 const outcome = OUTCOME.headless;
@@ -27,7 +27,7 @@ export function* deriveHeadless(view: ServiceView): Steps<DerivedService> {
   const named = yield* nameEndpoints(view);
   if (named.length === 0) return { nodes: [], reverse: [] };
   const { all, groups, hasOnePortEach } = yield* groupEndpoints(named);
-  const addresses = yield* distinctAddressSets(view.endpoints, ttl);
+  const addresses = yield* orderedAddressSets(view.endpoints, ttl);
   const services = yield* servicesOf(all, undefined, ttl);
   const sets = [...addresses, ...services];
   const nodes: ZoneNode[] = [{ name, sets, alias: undefined, below: belowService(all.pairs), outcome }];
@@ -54,23 +54,30 @@ function* groupEndpoints(named: readonly NamedEndpoints[]): Steps<{
   const all = newGroup();
   const groups = new Map<string, PortGroup>();
   let hasOnePortEach = true;
+  // Nearly always the group of the name before.
+  let [last, group] = ['', newGroup()];
+  const groupOf = (labels: string): PortGroup => {
+    if (labels === last) return group;
+    last = labels;
+    group = groups.get(labels) ?? newGroup();
+    groups.set(labels, group);
+    return group;
+  };
   yield* inSteps(named, (one) => {
-    for (const { ports } of one.endpoints) if (ports.length !== 1) hasOnePortEach = false;
-    for (const { labels } of one.pairs) {
-      addPair(all, one);
-      if (labels === undefined) continue;
-      const group = groups.get(labels) ?? newGroup();
-      groups.set(labels, group);
-      addPair(group, one);
-    }
+    const { pairs, onlyLabels } = one;
+    if (!one.hasOnePortEach) hasOnePortEach = false;
+    if (pairs.length === 0) return;
+    addPairs(all, one, pairs.length);
+    if (onlyLabels !== undefined) addPairs(groupOf(onlyLabels), one, pairs.length);
+    else for (const { labels } of pairs) if (labels !== undefined) addPairs(groupOf(labels), one, 1);
   });
   return { all, groups, hasOnePortEach };
 }
 
 const newGroup = (): PortGroup => ({ pairs: 0, named: [] });
 
-function addPair(group: PortGroup, named: NamedEndpoints): void {
-  group.pairs += 1;
+function addPairs(group: PortGroup, named: NamedEndpoints, count: number): void {
+  group.pairs += count;
   if (group.named.at(-1) !== named) group.named.push(named);
 }
 
@@ -90,9 +97,12 @@ function* servicesOf(
   ttl: number,
 ): Steps<readonly RecordSet[]> {
   const set = new ServiceSet(count);
-  yield* inSteps(named, ({ name, pairs, addresses }) => {
-    for (const pair of pairs)
-      if (labels === undefined || pair.labels === labels) set.add(name, pair.port.port, addresses);
+  yield* inSteps(named, ({ name, pairs, onlyLabels, addresses, lightest }) => {
+    const isWhole = labels === undefined || onlyLabels === labels;
+    if (isWhole && lightest !== undefined && set.weight === MIN_WEIGHT) set.addAll(lightest, addresses);
+    else
+      for (const pair of pairs)
+        if (labels === undefined || pair.labels === labels) set.add(name, pair.port.port, addresses);
   });
   return set.finish(ttl);
 }

@@ -28,9 +28,17 @@ export function serviceSets(
   return set.finish(ttl);
 }
 
+export const MIN_WEIGHT = 1;
+
+/** The records of one name, where there are so many pairs that all weigh the least. */
+export function lightestServices(name: NameKey, ports: readonly number[]): readonly ServiceData[] {
+  const distinct = [...new Set(ports)];
+  return distinct.map((port) => ({ kind: 'SRV', priority: 0, weight: MIN_WEIGHT, port, target: name }));
+}
+
 /** An SRV set in the making. */
 export class ServiceSet {
-  readonly #weight: number;
+  readonly weight: number;
   readonly #data: ServiceData[] = [];
   readonly #additional: NamedSet[] = [];
   #current: NameKey | undefined;
@@ -39,7 +47,7 @@ export class ServiceSet {
 
   /** @param pairs as of `serviceSets` */
   constructor(pairs: number) {
-    this.#weight = Math.max(1, Math.floor(100 / pairs));
+    this.weight = Math.max(MIN_WEIGHT, Math.floor(100 / pairs));
   }
 
   /** Adds a target, those of one name one behind the other. */
@@ -50,7 +58,13 @@ export class ServiceSet {
       for (const set of addresses) this.#additional.push(set);
     }
     if (hasPort(this.#data, this.#first, port)) return;
-    this.#data.push({ kind: 'SRV', priority: 0, weight: this.#weight, port, target: name });
+    this.#data.push({ kind: 'SRV', priority: 0, weight: this.weight, port, target: name });
+  }
+
+  /** Adds all records of a name, which `lightestServices` has made. */
+  addAll(services: readonly ServiceData[], addresses: readonly NamedSet[]): void {
+    for (const set of addresses) this.#additional.push(set);
+    for (const data of services) this.#data.push(data);
   }
 
   /** The set, as a list: empty when there are no targets. */
@@ -60,7 +74,7 @@ export class ServiceSet {
   }
 }
 
-type ServiceData = Extract<RecordData, { kind: 'SRV' }>;
+export type ServiceData = Extract<RecordData, { kind: 'SRV' }>;
 
 /** TCP and UDP of one port make the same record, and so do two addresses of one name. */
 function hasPort(data: readonly ServiceData[], first: number, port: number): boolean {

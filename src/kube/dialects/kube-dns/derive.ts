@@ -1,10 +1,10 @@
 /**
  * The names of a service out of its entries.
  */
-import { inSteps, type Steps } from '../../../base/steps.ts';
+import { inSteps, PIECES_PER_STEP, type Steps } from '../../../base/steps.ts';
 import type { Below } from '../../../table/types.ts';
 import { TYPE } from '../../../wire/types.ts';
-import type { ZoneNode } from '../../../zone/node.ts';
+import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import { recordSet } from '../../../zone/record-set.ts';
 import { canonicalAddresses, type Endpoint } from '../../names/endpoints.ts';
 import { nameBelow } from '../../names/labels.ts';
@@ -12,7 +12,7 @@ import { OUTCOME } from '../../names/outcomes.ts';
 import { emptyNonTerminals } from '../../names/record-sets.ts';
 import type { ReverseName } from '../../names/reverse-index.ts';
 import type { DerivedService, ServiceView } from '../dialect.ts';
-import { type Entry, entriesNode, entriesNodeInSteps } from './entry.ts';
+import { type Entry, entriesNode, entriesNodeInSteps, shareAddressSets } from './entry.ts';
 import {
   ENDPOINTS_PER_STEP,
   externalEntry,
@@ -55,20 +55,26 @@ function* entriesNodes(
 ): Steps<readonly ZoneNode[]> {
   if (own.length === 0) return [];
   const { name, ttl } = view;
+  const addressesOf = shareAddressSets();
   yield;
   const nodes = [
-    yield* entriesNodeInSteps(name, own, ttl, outcome),
+    yield* entriesNodeInSteps(name, own, ttl, outcome, COMPLETE, addressesOf),
     ...emptyNonTerminals(ports, name, outcome),
   ];
   for (const [labels, entries] of ports) {
     const portName = nameBelow(labels, name);
     yield;
     if (portName === undefined) continue;
-    nodes.push(yield* entriesNodeInSteps(portName, entries, ttl, outcome, ASK_FOR_KEYS));
+    nodes.push(yield* entriesNodeInSteps(portName, entries, ttl, outcome, ASK_FOR_KEYS, addressesOf));
   }
-  for (const [index, entry] of own.entries()) {
-    if (index % ENDPOINTS_PER_STEP === 0) yield;
-    nodes.push(endpointNode(entry, view));
+  let made = 0;
+  for (const entry of own) {
+    const kept = keptNodes.get(entry);
+    nodes.push(kept ?? endpointNode(entry, view));
+    made += kept === undefined ? 1 / ENDPOINTS_PER_STEP : 1 / PIECES_PER_STEP;
+    if (made < 1) continue;
+    made = 0;
+    yield;
   }
   return nodes;
 }
@@ -77,8 +83,6 @@ function* entriesNodes(
 const keptNodes = new WeakMap<Entry, ZoneNode>();
 
 function endpointNode(entry: Entry, { ttl, keptGroups }: ServiceView): ZoneNode {
-  const before = keptNodes.get(entry);
-  if (before !== undefined) return before;
   const node = entriesNode(entry.name, [entry], ttl, OUTCOME.endpoint);
   if (keptGroups !== undefined) keptNodes.set(entry, node);
   return node;

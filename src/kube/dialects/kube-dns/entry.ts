@@ -55,15 +55,46 @@ export function* entriesNodeInSteps(
   ttl: number,
   outcome: number,
   below: Below = COMPLETE,
+  addressesOf: AddressSets = writeAddressSets,
 ): Steps<ZoneNode> {
   const target = onlyTarget(entries);
   const sets: RecordSet[] = [];
   // Entries that lead to several names would make several CNAMEs (RFC 2181 section 10.1): their addresses stand for them.
-  if (target === undefined) sets.push(...(yield* distinctAddressSets(yield* allAddresses(entries), ttl)));
+  if (target === undefined) sets.push(...(yield* addressesOf(entries, ttl)));
   const services = yield* serviceSet(entries, ttl);
   if (services !== undefined) sets.push(services);
   const alias = target && ({ target, ttl, types: ADDRESS_TYPES, unanswered: 'nodata' } as const);
   return { name, sets, alias, below, outcome };
+}
+
+/** The address sets of entries. */
+export type AddressSets = (entries: readonly Entry[], ttl: number) => Steps<readonly RecordSet[]>;
+
+function* writeAddressSets(entries: readonly Entry[], ttl: number): Steps<readonly RecordSet[]> {
+  return yield* distinctAddressSets(yield* allAddresses(entries), ttl);
+}
+
+/** Gives entries with the same addresses, say those of a port and of all, the same sets. */
+export function shareAddressSets(): AddressSets {
+  let before: { readonly entries: readonly Entry[]; readonly sets: readonly RecordSet[] } | undefined;
+  return function* share(entries, ttl) {
+    if (before !== undefined && (yield* haveSameAddresses(before.entries, entries))) return before.sets;
+    before = { entries, sets: yield* writeAddressSets(entries, ttl) };
+    return before.sets;
+  };
+}
+
+function* haveSameAddresses(entries: readonly Entry[], others: readonly Entry[]): Steps<boolean> {
+  if (entries.length !== others.length) return false;
+  let areSame = true;
+  let index = 0;
+  yield* inSteps(entries, ({ host }) => {
+    const other = others[index]?.host;
+    index += 1;
+    if (host.kind === 'name' || other?.kind === 'name' || host.addresses !== other?.addresses)
+      areSame = false;
+  });
+  return areSame;
 }
 
 /** The node of a name that stands for many services at once: there CNAMEs have no place. */
@@ -83,6 +114,7 @@ export function manyEntriesNode(
 function onlyTarget(entries: readonly Entry[]): NameKey | undefined {
   const [first] = entries;
   const target = first && targetOf(first);
+  if (target === undefined) return undefined;
   return entries.every((entry) => targetOf(entry) === target) ? target : undefined;
 }
 
@@ -102,13 +134,13 @@ function* serviceSet(entries: readonly Entry[], ttl: number): Steps<RecordSet | 
   const weight = yield* weightOf(entries);
   const data: RecordData[] = [];
   const ports = new Map<NameKey, number | readonly number[]>();
-  const additional = new Map<NameKey, readonly NamedSet[]>();
+  const along: NamedSet[] = [];
   let isStubZone = false;
   yield* inSteps(entries, ({ name, host, port }) => {
     const target = host.kind === 'addresses' ? name : host.target;
-    if (host.kind === 'name') isStubZone = true;
-    else additional.set(target, host.additional);
     const known = ports.get(target);
+    if (host.kind === 'name') isStubZone = true;
+    else if (known === undefined) for (const set of host.additional) along.push(set);
     const all = typeof known === 'number' ? [known] : (known ?? []);
     if (all.includes(port)) return;
     // Nearly all targets have one.
@@ -116,10 +148,6 @@ function* serviceSet(entries: readonly Entry[], ttl: number): Steps<RecordSet | 
     data.push({ kind: 'SRV', priority: PRIORITY, weight, port, target });
   });
   if (isStubZone) return { type: TYPE.SRV, ttl, data, additional: 'elsewhere' };
-  const along: NamedSet[] = [];
-  yield* inSteps([...additional.values()], (sets) => {
-    for (const set of sets) along.push(set);
-  });
   return { type: TYPE.SRV, ttl, data, additional: along };
 }
 
