@@ -61,7 +61,12 @@ export async function startPortolan(
   ];
   const process_ = await ServerProcess.start(variant.name, process.execPath, args, place);
   const fetchText = async (path: string) => fetch(`http://127.0.0.1:${healthPort}${path}`);
-  const isReady = async () => (await fetchText('/readyz').catch(() => undefined))?.ok === true;
+  const isReady = async () => {
+    const response = await fetchText('/readyz').catch(() => undefined);
+    // A connection is used again once its response is read: the server bounds how many a client may have.
+    await response?.text();
+    return response?.ok === true;
+  };
   await process_.waitUntil(isReady, PATIENCE_MILLISECONDS, POLL_MILLISECONDS);
   return {
     name: variant.name,
