@@ -170,20 +170,27 @@ export class ReaderLoop {
     });
   }
 
-  /** Serves until it is ordered to end. */
-  run(): void {
+  /**
+   * Serves until it is ordered to end, or only until nothing has come for the length of a wait.
+   *
+   * @returns whether it has ended
+   */
+  run(until: 'ended' | 'quiet' = 'ended'): boolean {
     const serve = this.#sockets.length === 1 ? () => this.#serveOne() : () => this.#serveReady();
     const forwarding = this.#forwarding;
     Atomics.wait(this.#orders, 0, ORDER.HOLD);
     let order: number = ORDER.RUN;
     while (order !== ORDER.STOP) {
       const isQuiet = !(forwarding === undefined ? serve() : this.#serveForwarding(forwarding, serve));
-      if (order === ORDER.DRAIN && isQuiet && forwarding?.isBusy !== true) break;
+      const isIdle = isQuiet && forwarding?.isBusy !== true;
+      if (order === ORDER.DRAIN && isIdle) break;
+      if (until === 'quiet' && order === ORDER.RUN && isIdle) return false;
       order = Atomics.load(this.#orders, 0);
       this.#reviewLimits();
     }
     for (const guard of this.#guards) guard.end();
     forwarding?.close();
+    return true;
   }
 
   /** A client that is limited may be the only one that asks, and be silent now. */

@@ -2,6 +2,7 @@
  * The entry of a reader thread: a loop over the sockets and the table that it was started with.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { collectGarbage } from '../base/collect-garbage.ts';
 import { TableReader } from '../table/reader.ts';
 import { CHAIN_ONLY } from './chain-only.ts';
 import { type ReaderData, ReaderLoop } from './reader-loop.ts';
@@ -16,4 +17,8 @@ const { table, reader, udpSize } = data;
 const answers = table === undefined ? CHAIN_ONLY : new TableReader(table, reader, udpSize);
 const loop = new ReaderLoop(data, answers, messages);
 messages.ready();
-loop.run();
+if (!loop.run('quiet')) {
+  // What loading the code has left: nothing is allocated from now on.
+  await collectGarbage();
+  loop.run();
+}
