@@ -14,14 +14,8 @@ import { encodeName, isWithin, toKey } from '../../wire/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, RCODE, TYPE } from '../../wire/types.ts';
 import { settingsOf, type Zone } from '../../zone/zone.ts';
 import { type KeyNode, type KeyTree, NO_NODE } from './names/key-tree.ts';
-import {
-  isWildcard,
-  nameOfPath,
-  octetsOf,
-  pathOfName,
-  type ServiceLookup,
-  type ServiceNames,
-} from './names/services.ts';
+import { namesBelow, publishableName } from './names/publishable-names.ts';
+import { nameOfPath, octetsOf, pathOfName, type ServiceLookup, type ServiceNames } from './names/services.ts';
 import { Evaluation } from './rules/evaluation.ts';
 import { isReverseZone, type NameRules } from './rules/rules.ts';
 
@@ -107,12 +101,12 @@ export class EtcdPublication {
   /** Publishes a name, or removes what was published of it. @param path of a key, or of a name above one */
   publish(path: readonly string[]): void {
     const name = publishableName(path);
-    const zone = name && this.#zones.find(({ apex }) => isWithin(name, apex));
-    if (name === undefined || zone === undefined) return;
-    this.#publishAt(this.#tree.find(octetsOf(path)), name, zone);
+    if (name !== undefined) this.#publishAt(this.#tree.find(octetsOf(path)), name);
   }
 
-  #publishAt(node: KeyNode, name: NameKey, zone: PublishedZone): void {
+  #publishAt(node: KeyNode, name: NameKey): void {
+    const zone = this.#zones.find(({ apex }) => isWithin(name, apex));
+    if (zone === undefined) return;
     if (node !== NO_NODE) this.#put(this.#compile(node, name, zone));
     else if (name === zone.apex) this.#put(this.#emptyNode(name, zone, 'ask'));
     else this.#options.table.remove(encodeName(name), zone.id);
@@ -124,32 +118,12 @@ export class EtcdPublication {
       ({ apex }) => !this.#zones.some((other) => other.apex !== apex && isWithin(apex, other.apex)),
     );
     for (const { apex } of tops) {
-      const path = pathOfName(apex);
-      const top = this.#tree.find(octetsOf(path));
-      for (let node = top; node !== NO_NODE; node = this.#following(node, top, path)) {
-        const name = publishableName(path);
-        const zone = name && this.#zones.find((each) => isWithin(name, each.apex));
-        if (name !== undefined && zone !== undefined) this.#publishAt(node, name, zone);
+      const top = this.#tree.find(octetsOf(pathOfName(apex)));
+      for (const { node, name } of namesBelow(this.#tree, top)) {
+        if (name !== undefined) this.#publishAt(node, name);
         yield;
       }
     }
-  }
-
-  /** The node behind another one below `top`, from above to below. @param path that of the node, which becomes that of the next */
-  #following(node: KeyNode, top: KeyNode, path: string[]): KeyNode {
-    const child = this.#tree.firstChild(node);
-    if (child !== NO_NODE) {
-      path.push(this.#tree.label(child));
-      return child;
-    }
-    for (let at = node; at !== top; at = this.#tree.parent(at)) {
-      path.pop();
-      const sibling = this.#tree.nextSibling(at);
-      if (sibling === NO_NODE) continue;
-      path.push(this.#tree.label(sibling));
-      return sibling;
-    }
-    return NO_NODE;
   }
 
   /** Names that a change of a key concerns, that of the highest zone first. */
@@ -230,15 +204,4 @@ export class EtcdPublication {
       this.#isFull = true;
     }
   }
-}
-
-/** The name of a path whose keys questions can reach: they are in lower case, and wildcards stand for other labels. */
-function publishableName(path: readonly string[]): NameKey | undefined {
-  const name = nameOfPath(path);
-  if (name === undefined || path.some(isWildcard)) return undefined;
-  const key = toKey(name);
-  const reached = pathOfName(key);
-  return reached.length === path.length && reached.every((part, index) => part === path[index])
-    ? key
-    : undefined;
 }

@@ -20,8 +20,9 @@ import type { KeySink } from './follow/key-reader.ts';
 import { V2Reader } from './follow/v2-reader.ts';
 import { V3Reader } from './follow/v3-reader.ts';
 import { restoreKeys, writeKeys } from './names/kept-keys.ts';
-import { type KeyNode, KeyTree, TOP } from './names/key-tree.ts';
+import { type KeyNode, KeyTree, NO_NODE, TOP } from './names/key-tree.ts';
 import { type KeyLease, Leases } from './names/leases.ts';
+import { PrefixedKeys } from './names/prefixed-keys.ts';
 import { faultOfValue, TOO_LARGE } from './names/service-record.ts';
 import { octetsOf, type ServiceLookup, ServiceNames } from './names/services.ts';
 import { Evaluation, type OutsideAnswers, type ServiceAnswer } from './rules/evaluation.ts';
@@ -67,13 +68,13 @@ export interface EvaluatedAnswer {
 
 /** Octets of a key. No name is so long. */
 const MAX_KEY_OCTETS = 2048;
-const SLASH = 0x2f;
 
 export class EtcdSource implements KeySink {
   readonly #settings: EtcdSourceSettings;
   readonly #dependencies: EtcdSourceDependencies;
   readonly #prefix: Buffer;
   readonly #tree = new KeyTree();
+  readonly #keys: PrefixedKeys;
   readonly #leases: Leases;
   readonly #names: ServiceNames;
   readonly #publication: EtcdPublication;
@@ -99,6 +100,7 @@ export class EtcdSource implements KeySink {
     this.#dependencies = dependencies;
     const whole = `/${prefix}/`.replace(/\/+/g, '/');
     this.#prefix = Buffer.from(whole);
+    this.#keys = new PrefixedKeys(this.#tree, this.#prefix);
     this.#warnings = new RateLimitedWarnings(log, clock);
     this.#leases = new Leases({
       ask: (id) => this.#feed.askLease(id),
@@ -215,26 +217,25 @@ export class EtcdSource implements KeySink {
   }
 
   put(key: Buffer, value: Buffer | 'too-large', lease: KeyLease | undefined): void {
-    const path = this.#pathOf(key);
-    if (path === undefined) return;
-    const content = this.#contentOf(key, value);
-    const { node, isChanged } = this.#tree.put(path, content);
+    if (key.length > MAX_KEY_OCTETS) return;
+    const put = this.#keys.put(key, this.#contentOf(key, value));
+    if (put === undefined) return;
+    const { node, isChanged } = put;
     const hasOtherEnd = this.#leases.bind(node, lease);
     this.#meet(node);
+    if (!isChanged && !hasOtherEnd) return;
+    this.#generation += 1;
     // Until all is known it is published as a whole.
-    if (isChanged || hasOtherEnd) this.#generation += 1;
-    if (this.#isKnown && (isChanged || hasOtherEnd)) this.#touch(path.map(String));
+    if (this.#isKnown) this.#touch(this.#tree.pathOf(node));
   }
 
   remove(key: Buffer): void {
-    const path = this.#pathOf(key);
-    const node = path && this.#tree.find(path);
-    if (node !== undefined && this.#tree.hasKey(node)) this.#removeNode(node);
+    const node = this.#keys.find(key);
+    if (node !== NO_NODE && this.#tree.hasKey(node)) this.#removeNode(node);
   }
 
   removeFolder(key: Buffer): void {
-    const path = this.#pathOf(key) ?? [];
-    for (const node of this.#tree.keysBelow(this.#tree.find(path))) this.#removeNode(node);
+    for (const node of this.#keys.within(key)) this.#removeNode(node);
   }
 
   async completeRead(): Promise<void> {
@@ -246,14 +247,18 @@ export class EtcdSource implements KeySink {
       if (slice.isOver) await slice.next();
     }
     this.#met = undefined;
-    if (this.#isKnown) await this.#changes.settled();
-    else await this.#publishAll();
+    const isPublished = this.#isKnown;
+    if (isPublished) await this.#changes.settled();
     if (this.#isStopped) return;
     this.#isRead = true;
-    this.#becomeKnown();
+    // Names that are not published yet are answered by the chain.
+    this.#becomeKnown(isPublished);
     for (const { changed } of this.#listeners) changed();
     const { keys, badKeys } = this.stats();
     this.#dependencies.log.info('etcd read', { keys, badKeys, prefix: String(this.#prefix) });
+    if (isPublished) return;
+    await this.#publishAll();
+    if (!this.#isStopped) this.#becomeKnown(true);
   }
 
   completeBatch(): void {
@@ -285,7 +290,7 @@ export class EtcdSource implements KeySink {
     await restoreKeys(lines, this.#tree, this.#leases, this.#dependencies.clock);
     if (this.#tree.size === 0) return;
     await this.#publishAll();
-    this.#becomeKnown();
+    this.#becomeKnown(false);
   }
 
   async #publishAll(): Promise<void> {
@@ -296,25 +301,11 @@ export class EtcdSource implements KeySink {
     }
   }
 
-  #becomeKnown(): void {
+  /** @param isWhole whether a name that is not published is none */
+  #becomeKnown(isWhole: boolean): void {
     this.#isKnown = true;
-    this.#publication.becomeKnown(this.#isRead);
+    this.#publication.becomeKnown(isWhole);
     this.#publication.changed();
-  }
-
-  /** @returns undefined for a key that can be none of a name */
-  #pathOf(key: Buffer): Buffer[] | undefined {
-    const { length } = this.#prefix;
-    if (key.length > MAX_KEY_OCTETS || key.compare(this.#prefix, 0, length, 0, length) !== 0)
-      return undefined;
-    const path: Buffer[] = [];
-    let start = length;
-    for (let end = key.indexOf(SLASH, start); end >= 0; end = key.indexOf(SLASH, start)) {
-      path.push(key.subarray(start, end));
-      start = end + 1;
-    }
-    path.push(key.subarray(start));
-    return path;
   }
 
   #contentOf(key: Buffer, value: Buffer | 'too-large'): Buffer | 'bad' {
@@ -328,7 +319,7 @@ export class EtcdSource implements KeySink {
     const path = this.#tree.pathOf(node);
     this.#generation += 1;
     this.#leases.unbind(node);
-    this.#tree.removeKey(node);
+    this.#keys.remove(node);
     this.#touch(path);
   }
 

@@ -57,6 +57,11 @@ export class EtcdClient {
     return decode(await this.#call(METHOD.RANGE, messages.encodeRange(request)), messages.decodeRange);
   }
 
+  /** The same for very many keys. */
+  async rangePage(request: messages.RangeRequest): Promise<messages.RangePage> {
+    return decode(await this.#call(METHOD.RANGE, messages.encodeRange(request)), messages.decodePage);
+  }
+
   /** Writes and deletes keys in one step, if all conditions hold. */
   async transact(transaction: messages.Transaction): Promise<messages.TransactionReply> {
     const request = messages.encodeTransaction(transaction);

@@ -40,6 +40,16 @@ export interface RangeReply extends ReplyHeader {
   readonly more: boolean;
 }
 
+/** Many keys, of which each is read from the octets of the reply when it is taken: a page has no object for each of them. */
+export interface RangePage extends ReplyHeader {
+  readonly more: boolean;
+  readonly lastKey: Buffer | undefined;
+  /** Octets of the whole reply. */
+  readonly octets: number;
+  /** @throws ProtobufError for one that is malformed */
+  keyValues(): Iterable<KeyValue>;
+}
+
 export type Operation =
   | { readonly kind: 'put'; readonly key: Buffer; readonly value: Buffer; readonly lease?: bigint }
   | { readonly kind: 'delete'; readonly key: Buffer; readonly end?: Buffer };
@@ -95,6 +105,9 @@ export interface LeaseReply {
   readonly error: string;
 }
 
+/** Of the reply to a range. */
+const KEY_VALUE = 2;
+const DELIMITED = 2;
 const COMPARE_CREATE = 1;
 const COMPARE_MOD = 2;
 const NO_OCTETS = Buffer.alloc(0);
@@ -157,15 +170,40 @@ export function encodeAuthenticate(username: string, password: string): Buffer {
 
 /** @throws ProtobufError */
 export function decodeRange(octets: Buffer): RangeReply {
-  const reply = { ...NO_HEADER, keyValues: [] as KeyValue[], more: false };
+  const { cluster, revision, more, keyValues } = decodePage(octets);
+  return { cluster, revision, more, keyValues: [...keyValues()] };
+}
+
+/** @throws ProtobufError */
+export function decodePage(octets: Buffer): RangePage {
+  const page = { ...NO_HEADER, more: false };
+  const last = { start: 0, end: 0 };
   readFields(octets, (field, cursor) => {
-    if (field === 1) Object.assign(reply, readHeader(readDelimited(cursor)));
-    else if (field === 2) reply.keyValues.push(readKeyValue(readDelimited(cursor)));
-    else if (field === 3) reply.more = cursor.readNumber() !== 0;
+    if (field === 1) Object.assign(page, readHeader(readDelimited(cursor)));
+    else if (field === KEY_VALUE) {
+      last.end = cursor.readLength();
+      last.start = cursor.position;
+      cursor.position = last.end;
+    } else if (field === 3) page.more = cursor.readNumber() !== 0;
     else return false;
     return true;
   });
-  return reply;
+  const lastKey = last.end === 0 ? undefined : readKeyValue(octets, last.start, last.end).key;
+  return { ...page, lastKey, octets: octets.length, keyValues: () => keyValuesOf(octets) };
+}
+
+function* keyValuesOf(octets: Buffer): Iterable<KeyValue> {
+  const cursor = new Cursor(octets);
+  while (cursor.position < cursor.end) {
+    const tag = cursor.readNumber();
+    if (tag !== KEY_VALUE * 8 + DELIMITED) {
+      cursor.skip(tag % 8);
+      continue;
+    }
+    const end = cursor.readLength();
+    yield readKeyValue(octets, cursor.position, end);
+    cursor.position = end;
+  }
 }
 
 /** @throws ProtobufError */
@@ -229,8 +267,8 @@ type Mutable<Value> = { -readonly [Field in keyof Value]: Value[Field] };
 type ReadField = (field: number, cursor: Cursor, wireType: number) => boolean;
 
 /** @param read whether it has read the field */
-function readFields(octets: Buffer, read: ReadField): void {
-  const cursor = new Cursor(octets);
+function readFields(octets: Buffer, read: ReadField, start = 0, end = octets.length): void {
+  const cursor = new Cursor(octets, start, end);
   while (cursor.position < cursor.end) {
     const tag = cursor.readNumber();
     const wireType = tag % 8;
@@ -267,7 +305,7 @@ function readEvent(octets: Buffer): KeyEvent {
   return { kind: event.isDelete ? 'delete' : 'put', keyValue: event.keyValue ?? readKeyValue(NO_OCTETS) };
 }
 
-function readKeyValue(octets: Buffer): KeyValue {
+function readKeyValue(octets: Buffer, start = 0, end = octets.length): KeyValue {
   const read: Mutable<KeyValue> = {
     key: NO_OCTETS,
     value: NO_OCTETS,
@@ -275,7 +313,7 @@ function readKeyValue(octets: Buffer): KeyValue {
     modRevision: 0,
     lease: 0n,
   };
-  readFields(octets, (field, cursor) => {
+  const readField: ReadField = (field, cursor) => {
     if (field === 1) read.key = readDelimited(cursor);
     else if (field === 2) read.createRevision = cursor.readNumber();
     else if (field === 3) read.modRevision = cursor.readNumber();
@@ -283,7 +321,8 @@ function readKeyValue(octets: Buffer): KeyValue {
     else if (field === 6) read.lease = readIdentifier(cursor);
     else return false;
     return true;
-  });
+  };
+  readFields(octets, readField, start, end);
   return read;
 }
 

@@ -5,16 +5,21 @@ import type { Clock } from '../../../base/clock.ts';
 import { TimeSlice } from '../../../base/time-slice.ts';
 import { EtcdClient } from '../client/etcd-client.ts';
 import { EtcdError } from '../client/etcd-error.ts';
-import { endOfPrefix, type KeyValue, type RangeReply, type WatchReply } from '../client/messages.ts';
+import { endOfPrefix, type KeyValue, type RangePage, type WatchReply } from '../client/messages.ts';
 import type { EtcdSettings } from '../client/settings.ts';
 import type { KeyReader, KeySink } from './key-reader.ts';
 
-/** Keys of a page, at first. etcd counts all keys that are left of the range for each page, so there should be few. */
-const PAGE = 20_000;
+/**
+ * etcd counts all keys that are left of the range for each page, so there should be few pages: the first one shows how many keys
+ * make one of this size.
+ */
+const PAGE_OCTETS = 4 * 1024 * 1024;
+const FIRST_KEYS = 1_000;
+const MAX_KEYS = 100_000;
 
 const ZERO = Buffer.of(0);
 
-interface Page extends RangeReply {
+interface Page extends RangePage {
   /** Keys that were asked for. */
   readonly limit: number;
   readonly isWithoutValues: boolean;
@@ -55,14 +60,14 @@ export class V3Reader implements KeyReader {
 
   async read(sink: KeySink): Promise<void> {
     sink.beginRead();
-    let page = await this.#readPage(this.#prefix, PAGE, 0);
+    let page = await this.#readPage(this.#prefix, FIRST_KEYS, 0);
     const { revision, cluster } = page;
-    for (let last = page.keyValues.at(-1); ; last = page.keyValues.at(-1)) {
-      const { more, limit } = page;
+    for (;;) {
+      const { more, lastKey } = page;
       // etcd makes the next page while this one is taken in.
       const next =
-        more && last !== undefined
-          ? this.#readPage(Buffer.concat([last.key, ZERO]), Math.min(PAGE, limit * 2), revision)
+        more && lastKey !== undefined
+          ? this.#readPage(Buffer.concat([lastKey, ZERO]), nextLimit(page), revision)
           : undefined;
       next?.catch(() => {});
       await this.#putPage(sink, page);
@@ -106,18 +111,18 @@ export class V3Reader implements KeyReader {
     const end = endOfPrefix(this.#prefix);
     const request = { key, end, limit, ...(revision > 0 && { revision }) };
     try {
-      return { ...(await this.#client.range(request)), limit, isWithoutValues: false };
+      return { ...(await this.#client.rangePage(request)), limit, isWithoutValues: false };
     } catch (error) {
       if (!(error instanceof EtcdError) || error.failure !== 'too-large') throw error;
       if (limit > 1) return await this.#readPage(key, Math.max(1, limit >> 2), revision);
-      const keys = await this.#client.range({ ...request, keysOnly: true });
+      const keys = await this.#client.rangePage({ ...request, keysOnly: true });
       return { ...keys, limit, isWithoutValues: true };
     }
   }
 
   async #putPage(sink: KeySink, { keyValues, isWithoutValues }: Page): Promise<void> {
     const slice = new TimeSlice(this.#clock);
-    for (const keyValue of keyValues) {
+    for (const keyValue of keyValues()) {
       put(sink, keyValue, isWithoutValues);
       if (slice.isOver) await slice.next();
     }
@@ -139,6 +144,12 @@ export class V3Reader implements KeyReader {
     const last = events.at(-1);
     this.#revision = Math.max(this.#revision, last === undefined ? revision : last.keyValue.modRevision);
   }
+}
+
+/** The keys to ask for next, by how large those of a page are. Not many more at once: the next ones may be larger. */
+function nextLimit({ limit, octets }: Page): number {
+  const fitting = Math.floor((PAGE_OCTETS / octets) * limit);
+  return Math.max(1, Math.min(MAX_KEYS, fitting, limit * 10));
 }
 
 function put(sink: KeySink, { key, value, lease }: KeyValue, isTooLarge: boolean): void {

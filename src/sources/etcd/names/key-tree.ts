@@ -44,6 +44,7 @@ export class KeyTree {
   constructor() {
     this.#set(TOP, LABEL, this.#store.add(new Uint8Array()));
     this.#set(TOP, VALUE, NO_VALUE);
+    this.#set(NO_NODE, VALUE, NO_VALUE);
   }
 
   /** Keys. */
@@ -60,12 +61,16 @@ export class KeyTree {
     return this.#get(TOP, BAD_COUNT);
   }
 
-  /** @returns the node, and whether its content is another one now */
+  /**
+   * @param from the node that the path begins below; default: all of them
+   * @returns the node, and whether its content is another one now
+   */
   put(
     path: readonly Uint8Array[],
     content: KeyContent,
+    from: KeyNode = TOP,
   ): { readonly node: KeyNode; readonly isChanged: boolean } {
-    let node = TOP;
+    let node = from;
     for (const label of path) node = this.#child(node, label) || this.#addChild(node, label);
     const before = this.#get(node, VALUE);
     if (content === 'bad' ? before === BAD_VALUE : before >= 0 && this.#store.equals(before, content))
@@ -143,7 +148,7 @@ export class KeyTree {
   /** The parts of a key, from the top down. */
   pathOf(node: KeyNode): string[] {
     const path: string[] = [];
-    for (let at = node; at !== TOP; at = this.parent(at)) path.unshift(this.label(at));
+    for (let at = node; at > TOP; at = this.parent(at)) path.unshift(this.label(at));
     return path;
   }
 
@@ -196,7 +201,7 @@ export class KeyTree {
 
   #bucket(parent: KeyNode, label: Uint8Array): number {
     let hash = parent;
-    for (const octet of label) hash = Math.imul(hash ^ octet, 0x01000193);
+    for (let at = 0; at < label.length; at += 1) hash = Math.imul(hash ^ (label[at] ?? 0), 0x01000193);
     hash ^= hash >>> 15;
     return Math.imul(hash, 0x2c1b3c6d) & (this.#buckets.length - 1);
   }

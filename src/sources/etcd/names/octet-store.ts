@@ -4,8 +4,10 @@
  */
 
 const CHUNK = 4 * 1024 * 1024;
-/** The length stands before each run. */
-const HEAD = 4;
+/** The length stands before each run: in one octet, or in four behind one of this value. */
+const LONG = 0xff;
+const SHORT_HEAD = 1;
+const LONG_HEAD = 5;
 /** What is freed is used again when it is more than this and more than half of all. */
 const MIN_GARBAGE = 16 * 1024 * 1024;
 
@@ -19,7 +21,8 @@ export class OctetStore {
 
   /** @param run shorter than a chunk @returns its offset, from 0 */
   add(run: Uint8Array): RunOffset {
-    const size = HEAD + run.length;
+    const head = headOf(run.length);
+    const size = head + run.length;
     const room = this.#chunks.length * CHUNK - this.#next;
     if (room < size) {
       this.#garbage += room;
@@ -28,33 +31,33 @@ export class OctetStore {
     }
     const offset = this.#next;
     const { chunk, at } = this.#locate(offset);
-    chunk.writeUInt32LE(run.length, at);
-    chunk.set(run, at + HEAD);
+    chunk[at] = Math.min(run.length, LONG);
+    if (head === LONG_HEAD) chunk.writeUInt32LE(run.length, at + 1);
+    chunk.set(run, at + head);
     this.#next += size;
     return offset;
   }
 
   /** A view of the run, good until the next change. */
   get(offset: RunOffset): Buffer {
-    const { chunk, at } = this.#locate(offset);
-    return chunk.subarray(at + HEAD, at + HEAD + chunk.readUInt32LE(at));
+    const { chunk, start, end } = this.#runAt(offset);
+    return chunk.subarray(start, end);
   }
 
   text(offset: RunOffset): string {
-    const { chunk, at } = this.#locate(offset);
-    return chunk.toString('utf8', at + HEAD, at + HEAD + chunk.readUInt32LE(at));
+    const { chunk, start, end } = this.#runAt(offset);
+    return chunk.toString('utf8', start, end);
   }
 
   equals(offset: RunOffset, run: Uint8Array): boolean {
-    const { chunk, at } = this.#locate(offset);
-    const length = chunk.readUInt32LE(at);
-    return length === run.length && chunk.compare(run, 0, length, at + HEAD, at + HEAD + length) === 0;
+    const { chunk, start, end } = this.#runAt(offset);
+    return end - start === run.length && chunk.compare(run, 0, run.length, start, end) === 0;
   }
 
   /** The run is not needed any more. */
   free(offset: RunOffset): void {
-    const { chunk, at } = this.#locate(offset);
-    this.#garbage += HEAD + chunk.readUInt32LE(at);
+    const { start, end } = this.#runAt(offset);
+    this.#garbage += headOf(end - start) + end - start;
   }
 
   /** Whether half of the memory is freed, so that all runs should be moved to another store. */
@@ -62,9 +65,21 @@ export class OctetStore {
     return this.#garbage > MIN_GARBAGE && this.#garbage * 2 > this.#next;
   }
 
+  /** Where the octets of a run lie. */
+  #runAt(offset: number): { readonly chunk: Buffer; readonly start: number; readonly end: number } {
+    const { chunk, at } = this.#locate(offset);
+    const short = chunk[at] ?? 0;
+    const start = at + (short === LONG ? LONG_HEAD : SHORT_HEAD);
+    return { chunk, start, end: start + (short === LONG ? chunk.readUInt32LE(at + 1) : short) };
+  }
+
   #locate(offset: number): { readonly chunk: Buffer; readonly at: number } {
     const chunk = this.#chunks[Math.floor(offset / CHUNK)];
     if (chunk === undefined) throw new RangeError(`no octets at ${offset}`);
     return { chunk, at: offset % CHUNK };
   }
+}
+
+function headOf(length: number): number {
+  return length < LONG ? SHORT_HEAD : LONG_HEAD;
 }

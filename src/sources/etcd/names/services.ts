@@ -17,6 +17,8 @@ export type Host =
 export interface Service extends Omit<ServiceRecord, 'host'> {
   /** The parts of its key, the prefix left out. */
   readonly path: readonly string[];
+  /** The name of its key, where it was at hand. */
+  readonly name?: AbsoluteName | undefined;
   readonly host: Host;
   /** As it is written. */
   readonly hostText: string;
@@ -66,6 +68,10 @@ export interface ServiceRules {
   readonly skipsBadValues: boolean;
 }
 
+interface Key extends Pick<Service, 'path' | 'name'> {
+  readonly node: KeyNode;
+}
+
 /** More records than any message can carry. */
 const MAX_SERVICES = 4096;
 
@@ -89,21 +95,23 @@ export class ServiceNames implements ServiceLookup {
     const star = path.findIndex(isWildcard);
     const start = this.tree.find(octetsOf(star < 0 ? path : path.slice(0, star)));
     if (start === NO_NODE) return MISSING;
-    return this.#servicesFrom(start, selection, star < 0 ? undefined : path, onTimed);
+    return this.#servicesFrom({ start }, selection, star < 0 ? undefined : path, onTimed);
   }
 
   /**
    * A look-up that reads the services of one name once, for several questions about it. It is good until the next change of a key.
    *
+   * @param name a publishable one
    * @param node of the name
    */
   remembering(name: AbsoluteName, node: KeyNode): ServiceLookup {
     const known = new Map<Selection, { readonly services: Services; readonly isTimed: boolean }>();
     const read = (selection: Selection) => {
       let isTimed = false;
-      const services = this.#servicesFrom(node, selection, undefined, () => {
+      const onTimed = () => {
         isTimed = true;
-      });
+      };
+      const services = this.#servicesFrom({ start: node, name }, selection, undefined, onTimed);
       const found = { services, isTimed };
       known.set(selection, found);
       return found;
@@ -118,20 +126,25 @@ export class ServiceNames implements ServiceLookup {
     };
   }
 
+  /** @param place a node, and its name where that is at hand */
   #servicesFrom(
-    start: KeyNode,
+    { start, name }: { readonly start: KeyNode; readonly name?: AbsoluteName },
     selection: Selection,
     pattern: readonly string[] | undefined,
     onTimed: () => void,
   ): Services {
     const nodes = this.#select(start, selection);
     if (nodes.length === 0) return MISSING;
-    const keys = nodes.map((node) => ({ node, path: this.tree.pathOf(node) }));
+    const keys = nodes.map((node) =>
+      node === start && name !== undefined
+        ? { node, path: pathOfName(name), name }
+        : { node, path: this.tree.pathOf(node), name: undefined },
+    );
     if (keys.length > 1) keys.sort((one, other) => comparePaths(one.path, other.path));
     const services: Service[] = [];
-    for (const { node, path } of keys) {
-      if (pattern !== undefined && !matches(path, pattern)) continue;
-      const service = this.#read(node, path, onTimed);
+    for (const key of keys) {
+      if (pattern !== undefined && !matches(key.path, pattern)) continue;
+      const service = this.#read(key, onTimed);
       if (service !== undefined) services.push(service);
       else if (!this.#rules.skipsBadValues) return BAD;
     }
@@ -155,13 +168,14 @@ export class ServiceNames implements ServiceLookup {
     return nodes;
   }
 
-  #read(node: KeyNode, path: readonly string[], onTimed: () => void): Service | undefined {
+  #read({ node, path, name }: Key, onTimed: () => void): Service | undefined {
     if (this.tree.isBad(node)) return undefined;
     const record = parseServiceRecord(this.tree.value(node));
     if (record === undefined) return undefined;
     const { host, port, priority, weight, text, mail, targetStrip, group } = record;
     return {
       path,
+      name,
       host: readHost(host),
       hostText: host,
       port,

@@ -168,7 +168,8 @@ function readEscapes(octets: Buffer): Uint8Array {
 
 /** What a service is called by: its host, or the name of its key where that is an address. */
 export function targetName(service: Service): AbsoluteName | undefined {
-  return service.host.kind === 'name' ? service.host.name : nameOfPath(service.path);
+  const { host, name, path } = service;
+  return host.kind === 'name' ? host.name : (name ?? nameOfPath(path));
 }
 
 /** The name without labels on its left. As many as it has, or more, are none. */

@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest';
+import type { Clock } from '../../base/clock.ts';
+import { silentLog } from '../../base/log.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { TableWriter } from '../../table/writer.ts';
+import { parseName, toKey } from '../../wire/name.ts';
+import { TYPE } from '../../wire/types.ts';
+import { parseEndpoint } from './client/endpoints.ts';
+import { EtcdSource } from './etcd-source.ts';
+import { makeSkyDnsRules } from './rules/rules.ts';
+
+const NAMES = 100;
+
+/** Time goes on whenever it is asked for: long work pauses. */
+function makeBusyClock(): Clock {
+  const manual = new ManualClock();
+  let time = 0;
+  const monotonic = () => {
+    time += 1;
+    return time;
+  };
+  return { now: () => manual.now(), monotonic, after: (wait, run) => manual.after(wait, run) };
+}
+
+function makeSource() {
+  const table = new TableWriter({ readers: 0 });
+  const apex = toKey(parseName('test.'));
+  const numbers = { serial: 1, refresh: 1, retry: 1, expire: 1, minimum: 1 };
+  const soa = { kind: 'SOA', primary: apex, mailbox: apex, ...numbers } as const;
+  const zone = { apex, soa, negativeTtl: 30, authoritativeNxdomain: true };
+  const endpoint = parseEndpoint('http://127.0.0.1:9');
+  const source = new EtcdSource(
+    {
+      etcd: { endpoints: endpoint === undefined ? [] : [endpoint] },
+      ...{ version: 3, prefix: 'skydns', outcome: 0, rules: makeSkyDnsRules({ ttl: 60, priority: 10 }) },
+      zones: [{ zone, missing: 'deny', any: 'refused' }],
+    },
+    { table, clock: makeBusyClock(), log: silentLog },
+  );
+  return { source, table, apex };
+}
+
+it('answers as soon as all keys are read, while their names are published', async () => {
+  const { source, table, apex } = makeSource();
+  const ask = (name: string) => source.answer(apex, { name: parseName(name), type: TYPE.A }).answer.kind;
+  const published = () => table.statistics().nodes;
+  source.beginRead();
+  for (let index = 0; index < NAMES; index += 1)
+    source.put(Buffer.from(`/skydns/test/n${index}`), Buffer.from('{"host":"10.0.0.1"}'), undefined);
+  expect(source.isKnown).toBe(false);
+  const before = published();
+  const read = source.completeRead();
+  await Promise.resolve();
+  expect(source.isKnown).toBe(true);
+  expect(published()).toBeLessThan(before + NAMES / 2);
+  expect([ask('n0.test.'), ask(`n${NAMES - 1}.test.`), ask('missing.test.')]).toEqual([
+    ...['records', 'records', 'nxdomain'],
+  ]);
+  await read;
+  expect(published()).toBe(before + NAMES);
+});
+
+it('passes over a folder that it does not know', () => {
+  const { source } = makeSource();
+  source.beginRead();
+  source.put(Buffer.from('/skydns/test/a'), Buffer.from('{"host":"10.0.0.1"}'), undefined);
+  source.removeFolder(Buffer.from('/skydns/test/empty'));
+  expect(source.value(['test', 'empty'])).toBeUndefined();
+  expect(source.stats().keys).toBe(1);
+});
