@@ -15,6 +15,7 @@ export const soakFiles = [
   'test/faults/**/*.test.ts',
   'test/cluster/large-service.test.ts',
   'test/etcd/faults.test.ts',
+  'test/etcd/secured.test.ts',
   'test/healthz/hostile-connections.test.ts',
   'test/kube2sky/kube2sky.test.ts',
   'test/local-data/changing-files.test.ts',

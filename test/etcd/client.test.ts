@@ -9,7 +9,7 @@ import type { EtcdError } from '../../src/sources/etcd/client/etcd-error.ts';
 import { endOfPrefix, type KeyEvent, type WatchReply } from '../../src/sources/etcd/client/messages.ts';
 import type { EtcdSettings } from '../../src/sources/etcd/client/settings.ts';
 import { describeWithTool } from '../support/tools.ts';
-import { type EtcdCluster, startEtcd } from './etcd-server.ts';
+import { startEtcd, USER } from './etcd-server.ts';
 
 function connect(settings: EtcdSettings): EtcdClient {
   const client = new EtcdClient(settings, systemClock);
@@ -57,16 +57,6 @@ async function failureOf(call: Promise<unknown>): Promise<string> {
     () => 'none',
     (error: EtcdError) => error.failure,
   );
-}
-
-async function enableAuth(etcd: EtcdCluster): Promise<void> {
-  await etcd.control('user', 'add', 'root:secret');
-  await etcd.control('user', 'grant-role', 'root', 'root');
-  await etcd.control('role', 'add', 'names');
-  await etcd.control('role', 'grant-permission', 'names', '--prefix=true', 'readwrite', '/skydns/');
-  await etcd.control('user', 'add', 'reader:pass:word');
-  await etcd.control('user', 'grant-role', 'reader', 'names');
-  await etcd.control('auth', 'enable');
 }
 
 describeWithTool(['etcd', 'etcdctl'], 'the client of etcd', () => {
@@ -155,28 +145,24 @@ describeWithTool(['etcd', 'etcdctl'], 'the client of etcd', () => {
 
   it('connects by TLS with a certificate, and authenticates', async () => {
     const etcd = await startEtcd({ tls: true });
-    await enableAuth(etcd);
+    await etcd.enableAuth();
     const { endpoints } = etcd.settings;
-    const credentials = { username: 'reader', password: 'pass:word' };
-    const client = connect({ ...etcd.settings, credentials });
+    const client = connect({ ...etcd.settings, credentials: USER });
     expect(await put(client, '/skydns/a', '1')).toBeGreaterThan(0);
     const told = follow(client, 1);
     await waitUntil('the watch tells the key', () => told.events.length === 1);
     expect(await failureOf(put(client, '/other', '1'))).toBe('denied');
     // Without a user, the name in the certificate is one, which may do nothing.
     expect(await failureOf(connect(etcd.settings).range(WHOLE))).toBe('denied');
-    const wrong = connect({ ...etcd.settings, credentials: { username: 'reader', password: 'wrong' } });
+    const wrong = connect({ ...etcd.settings, credentials: { ...USER, password: 'wrong' } });
     expect(await failureOf(wrong.range(WHOLE))).toBe('unauthenticated');
     expect(await failureOf(connect({ endpoints }).range(WHOLE))).toBe('unavailable');
   });
 
   it('authenticates anew when its token has ended', async () => {
     const etcd = await startEtcd({ flags: ['--auth-token-ttl', '1'] });
-    await enableAuth(etcd);
-    const client = connect({
-      ...etcd.settings,
-      credentials: { username: 'reader', password: 'pass:word' },
-    });
+    await etcd.enableAuth();
+    const client = connect({ ...etcd.settings, credentials: USER });
     await put(client, '/skydns/a', '1');
     // A restart forgets all tokens.
     await etcd.first.kill();
@@ -187,7 +173,7 @@ describeWithTool(['etcd', 'etcdctl'], 'the client of etcd', () => {
 
   it('takes credentials where etcd asks for none', async () => {
     const { settings } = await startEtcd();
-    const client = connect({ ...settings, credentials: { username: 'reader', password: 'pass:word' } });
+    const client = connect({ ...settings, credentials: USER });
     expect(await put(client, '/skydns/a', '1')).toBeGreaterThan(0);
   });
 

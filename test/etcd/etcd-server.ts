@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { parseEndpoint } from '../../src/sources/etcd/client/endpoints.ts';
-import type { EtcdSettings, TlsFiles } from '../../src/sources/etcd/client/settings.ts';
+import type { Credentials, EtcdSettings, TlsFiles } from '../../src/sources/etcd/client/settings.ts';
 import { tlsFixturePath } from '../api-server/tls-fixture.ts';
 
 type AtEnd = (end: () => Promise<void>) => void;
@@ -27,6 +27,9 @@ export const CLIENT_TLS: TlsFiles = {
   certificate: tlsFixturePath('client.crt'),
   key: tlsFixturePath('client.key'),
 };
+
+/** May read and write `/skydns/` where `enableAuth` has been called. */
+export const USER: Credentials = { username: 'reader', password: 'pass:word' };
 
 const READY = 'ready to serve client requests';
 
@@ -99,6 +102,35 @@ export class EtcdCluster {
   /** @returns what the command writes */
   async control(...args: readonly string[]): Promise<string> {
     return await this.controlWith({ ETCDCTL_API: '3' }, ...args);
+  }
+
+  /** From now on a user is needed. */
+  async enableAuth(): Promise<void> {
+    const { username, password } = USER;
+    await this.control('user', 'add', 'root:secret');
+    await this.control('user', 'grant-role', 'root', 'root');
+    await this.control('role', 'add', 'names');
+    await this.control('role', 'grant-permission', 'names', '--prefix=true', 'readwrite', '/skydns/');
+    await this.control('user', 'add', `${username}:${password}`);
+    await this.control('user', 'grant-role', username, 'names');
+    await this.control('auth', 'enable');
+  }
+
+  /** Ends when another member has become the leader by a command; on a busy machine an election may come first. */
+  async moveLeader(): Promise<void> {
+    const end = performance.now() + 60_000;
+    for (let isMoved = false; !isMoved; ) {
+      if (performance.now() > end) throw new Error('the leader could not be moved');
+      // Endpoint, identifier, version, size, whether it leads.
+      const members = (await this.control('endpoint', 'status')).split('\n').map((line) => line.split(', '));
+      const [, follower] = members.find(([, , , , isLeader]) => isLeader === 'false') ?? [];
+      isMoved =
+        follower !== undefined &&
+        (await this.control('move-leader', follower).then(
+          () => true,
+          () => false,
+        ));
+    }
   }
 
   async controlWith(

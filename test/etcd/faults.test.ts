@@ -2,15 +2,28 @@
  * What happens to etcd while names of it are asked for: members killed and started again, the leader moved, the store compacted and
  * defragmented. No answer of the table is lost, and what changed meanwhile is answered after it.
  */
-import { expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { RCODE } from '../../src/wire/types.ts';
+import { bundleThread } from '../support/bundle-thread.ts';
+import { BurstLoad } from '../support/burst-load.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { describeWithTool } from '../support/tools.ts';
 import { startEtcd } from './etcd-server.ts';
 import { follow } from './followed.ts';
+
+/** From two clients, some hundred questions a second. */
+const LOAD = { address: '127.0.0.1', sockets: 2, burst: 5, every: 10 };
+
+let loadEntry: URL;
+beforeAll(async () => {
+  loadEntry = await bundleThread('test/support/burst-load-thread.ts');
+});
+afterEach(endAllPrograms);
 
 describeWithTool(['etcd', 'etcdctl'], 'names of an etcd in trouble', () => {
   it('are answered all the time, and are current afterwards', async () => {
@@ -18,6 +31,17 @@ describeWithTool(['etcd', 'etcdctl'], 'names of an etcd in trouble', () => {
     const client = new EtcdClient(etcd.settings, systemClock);
     onTestFinished(() => client.close());
     const { plugin, ask } = follow(etcd);
+    const startLoad = async () => {
+      const port = await findFreePort();
+      const machines = etcd.members.map(({ url }) => url).join(',');
+      const program = runPortolan([
+        ...['skydns', '-etcd3', '-machines', machines, '-addr', `127.0.0.1:${port}`],
+        ...['-domain', 'skydns.test.', '-nameservers', '127.0.0.1:9'],
+      ]);
+      await program.heard('etcd read');
+      const questions = [{ name: 'steady.skydns.test.', answer: '10.0.0.1' }];
+      return new BurstLoad(loadEntry, { ...LOAD, port, questions });
+    };
     let change = 0;
     let lost = 0;
     let asked = 0;
@@ -53,6 +77,7 @@ describeWithTool(['etcd', 'etcdctl'], 'names of an etcd in trouble', () => {
     await write('steady', '10.0.0.1');
     await waitUntil('the keys are read', () => ask('steady.skydns.test.') === '10.0.0.1');
     await becomeCurrent();
+    const load = await startLoad();
     for (const member of etcd.members) {
       await member.kill();
       askSteady();
@@ -60,6 +85,8 @@ describeWithTool(['etcd', 'etcdctl'], 'names of an etcd in trouble', () => {
       await member.start();
       await becomeCurrent();
     }
+    await etcd.moveLeader();
+    await becomeCurrent();
     const { revision } = await client.range({ key: Buffer.from('/') });
     await etcd.control('compact', String(revision));
     await etcd.control('defrag');
@@ -69,6 +96,12 @@ describeWithTool(['etcd', 'etcdctl'], 'names of an etcd in trouble', () => {
     askSteady();
     await Promise.all(etcd.members.map((member) => member.start()));
     await becomeCurrent();
+    await load.stop();
+    expect({ lost: load.lost, wrong: load.wrong, refused: load.refused }).toEqual({
+      ...{ lost: 0, wrong: 0, refused: 0 },
+    });
+    expect(load.answered).toBe(load.asked);
+    expect(load.asked).toBeGreaterThan(100);
     expect(lost).toBe(0);
     expect(asked).toBeGreaterThan(10);
     expect(plugin.stats()).toMatchObject({ keys: 2, badKeys: 0, age: 0 });

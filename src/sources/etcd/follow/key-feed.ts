@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
 import { OutageLog } from '../../../base/outage-log.ts';
-import { type EtcdError, toEtcdError } from '../client/etcd-error.ts';
+import { type EtcdError, type EtcdFailure, toEtcdError } from '../client/etcd-error.ts';
 import type { KeyReader, KeySink } from './key-reader.ts';
 
 export interface FeedStats {
@@ -30,7 +30,9 @@ export class KeyFeed {
   #mustRead = true;
   #reads = 0;
   #failures = 0;
+  /** Failures of one kind. */
   #inARow = 0;
+  #lastFailure: EtcdFailure | undefined;
   #currentUntil: number | undefined;
   #isCurrent = false;
   #isStopped = false;
@@ -111,6 +113,9 @@ export class KeyFeed {
     if (failure === 'compacted') this.#mustRead = true;
     this.#outages.failed(failure, { reason: message });
     const limit = failure === 'unavailable' || failure === 'compacted' ? MAX_WAIT : MAX_REFUSED_WAIT;
+    // A member that has come back refuses the token of before: that is tried again at once, with another one.
+    if (failure !== this.#lastFailure) this.#inARow = 0;
+    this.#lastFailure = failure;
     const wait = Math.min(limit, MIN_WAIT * 2 ** this.#inARow);
     this.#inARow = Math.min(this.#inARow + 1, 16);
     await this.#sleep(wait * (0.5 + Math.random() / 2));
