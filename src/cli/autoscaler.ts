@@ -5,17 +5,17 @@ import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import {
   AUTOSCALER_FLAGS,
+  type AutoscalerReading,
   type AutoscalerSettings,
   readAutoscalerFlags,
 } from '../config/autoscaler/autoscaler-flags.ts';
 import { formatRows, rowOf } from '../config/flags/flag-text.ts';
 import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
-import { describeProblem } from '../config/values/problem.ts';
 import { AutoscalerProgram } from '../roles/autoscaler/autoscaler-program.ts';
 import { writeProcessMetrics } from '../roles/sidecar/process-metrics.ts';
 import { runDecide } from './autoscaler-decide.ts';
 import { connectToCluster, makeIdentity } from './make-autoscaler.ts';
-import { runRole } from './run-role.ts';
+import { runRoleCommand } from './run-role.ts';
 import { VERSION } from './version.ts';
 
 /** @param words what stands behind the command @returns the exit code */
@@ -23,23 +23,13 @@ export async function runAutoscaler(words: readonly string[]): Promise<number> {
   const [first, ...rest] = words;
   if (first === 'decide') return await runDecide(rest);
   const reading = readAutoscalerFlags(words, process.env);
-  switch (reading.kind) {
-    case 'help':
-      process.stdout.write(helpText());
-      return 0;
-    case 'version':
-      process.stdout.write(`Portolan version ${VERSION}, in place of cluster-proportional-autoscaler 1.10\n`);
-      return 0;
-    case 'bad':
-      for (const problem of reading.problems)
-        process.stderr.write(`portolan autoscaler: ${describeProblem(problem)}\n`);
-      return reading.exitCode;
-    case 'good': {
-      const { settings } = reading;
-      const create = (log: Log) => makeProgram(settings, log);
-      return await runRole({ command: 'autoscaler', logLevel: settings.logLevel, create });
-    }
-  }
+  return await runRoleCommand<Extract<AutoscalerReading, { kind: 'good' }>>(reading, {
+    name: 'autoscaler',
+    inPlaceOf: 'cluster-proportional-autoscaler 1.10',
+    helpText,
+    logLevel: ({ settings }) => settings.logLevel,
+    create: ({ settings }, log) => makeProgram(settings, log),
+  });
 }
 
 function makeProgram({ plan, cluster, healthzPort }: AutoscalerSettings, log: Log): AutoscalerProgram {

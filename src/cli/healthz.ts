@@ -3,35 +3,22 @@
  */
 
 import { systemClock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
 import { formatRows, rowOf } from '../config/flags/flag-text.ts';
 import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
-import { HEALTHZ_FLAGS, readHealthzFlags } from '../config/healthz/healthz-flags.ts';
-import { describeProblem } from '../config/values/problem.ts';
+import { HEALTHZ_FLAGS, type HealthzReading, readHealthzFlags } from '../config/healthz/healthz-flags.ts';
 import { Healthz } from '../roles/healthz/healthz.ts';
-import { runRole } from './run-role.ts';
-import { VERSION } from './version.ts';
+import { runRoleCommand } from './run-role.ts';
 
 /** @param words what stands behind the command @returns the exit code */
 export async function runHealthz(words: readonly string[]): Promise<number> {
   const reading = readHealthzFlags(words);
-  switch (reading.kind) {
-    case 'help':
-      process.stdout.write(helpText());
-      return 0;
-    case 'version':
-      process.stdout.write(`Portolan version ${VERSION}, in place of exechealthz\n`);
-      return 0;
-    case 'bad':
-      for (const problem of reading.problems)
-        process.stderr.write(`portolan healthz: ${describeProblem(problem)}\n`);
-      return 2;
-    case 'good': {
-      const { plan, logLevel } = reading;
-      const create = (log: Log) => new Healthz(plan, { clock: systemClock, log });
-      return await runRole({ command: 'healthz', logLevel, create });
-    }
-  }
+  return await runRoleCommand<Extract<HealthzReading, { kind: 'good' }>>(reading, {
+    name: 'healthz',
+    inPlaceOf: 'exechealthz',
+    helpText,
+    logLevel: ({ logLevel }) => logLevel,
+    create: ({ plan }, log) => new Healthz(plan, { clock: systemClock, log }),
+  });
 }
 
 function helpText(): string {

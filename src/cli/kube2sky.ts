@@ -7,35 +7,24 @@ import { formatRows, rowOf } from '../config/flags/flag-text.ts';
 import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
 import {
   KUBE2SKY_FLAGS,
+  type Kube2SkyReading,
   type Kube2SkySettings,
   readKube2SkyFlags,
 } from '../config/kube2sky/kube2sky-flags.ts';
-import { describeProblem } from '../config/values/problem.ts';
 import { Kube2SkyProgram } from '../roles/kube2sky/kube2sky-program.ts';
 import { connectToCluster, makeIdentity } from './make-autoscaler.ts';
-import { runRole } from './run-role.ts';
-import { VERSION } from './version.ts';
+import { runRoleCommand } from './run-role.ts';
 
 /** @param words what stands behind the command @returns the exit code */
 export async function runKube2Sky(words: readonly string[]): Promise<number> {
   const reading = readKube2SkyFlags(words, process.env);
-  switch (reading.kind) {
-    case 'help':
-      process.stdout.write(helpText());
-      return 0;
-    case 'version':
-      process.stdout.write(`Portolan version ${VERSION}, in place of kube2sky 1.15\n`);
-      return 0;
-    case 'bad':
-      for (const problem of reading.problems)
-        process.stderr.write(`portolan kube2sky: ${describeProblem(problem)}\n`);
-      return 2;
-    case 'good': {
-      const { settings } = reading;
-      const create = (log: Log) => makeProgram(settings, log);
-      return await runRole({ command: 'kube2sky', logLevel: settings.logLevel, create });
-    }
-  }
+  return await runRoleCommand<Extract<Kube2SkyReading, { kind: 'good' }>>(reading, {
+    name: 'kube2sky',
+    inPlaceOf: 'kube2sky 1.15',
+    helpText,
+    logLevel: ({ settings }) => settings.logLevel,
+    create: ({ settings }, log) => makeProgram(settings, log),
+  });
 }
 
 function makeProgram({ plan, cluster, healthzPort }: Kube2SkySettings, log: Log): Kube2SkyProgram {

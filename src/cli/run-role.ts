@@ -1,10 +1,12 @@
 /**
- * Runs a program beside the server from its start to its end: its log, its signals, its exit code.
+ * Runs the command of a program beside the server from its flags to its end: its log, its signals, its exit code.
  */
 import { systemClock } from '../base/clock.ts';
 import type { Log, LogLevel } from '../base/log.ts';
+import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { createLog, usesColours } from '../observe/log.ts';
 import { onStopSignal, type StopSignal, stopHint } from './signals.ts';
+import { VERSION } from './version.ts';
 
 export interface Role {
   start(): Promise<void>;
@@ -15,7 +17,48 @@ export interface Role {
   readonly failure?: Promise<Error>;
 }
 
-export interface RoleRun {
+/** What the flags of such a program say. */
+export type RoleReading<Good extends { readonly kind: 'good' }> =
+  | { readonly kind: 'help' | 'version' }
+  /** The exit code is 2 unless it has another. */
+  | { readonly kind: 'bad'; readonly problems: readonly Problem[]; readonly exitCode?: number }
+  | Good;
+
+export interface RoleCommand<Good> {
+  readonly name: string;
+  /** The program that it stands in for, with its version. */
+  readonly inPlaceOf: string;
+  readonly helpText: () => string;
+  readonly logLevel: (reading: Good) => LogLevel;
+  readonly create: (reading: Good, log: Log) => Role;
+}
+
+/** @returns the exit code, once the program has stopped or could not start */
+export async function runRoleCommand<Good extends { readonly kind: 'good' }>(
+  reading: RoleReading<Good>,
+  { name, inPlaceOf, helpText, logLevel, create }: RoleCommand<Good>,
+): Promise<number> {
+  switch (reading.kind) {
+    case 'help':
+      process.stdout.write(helpText());
+      return 0;
+    case 'version':
+      process.stdout.write(`Portolan version ${VERSION}, in place of ${inPlaceOf}\n`);
+      return 0;
+    case 'bad':
+      for (const problem of reading.problems)
+        process.stderr.write(`portolan ${name}: ${describeProblem(problem)}\n`);
+      return reading.exitCode ?? 2;
+    case 'good':
+      return await runRole({
+        command: name,
+        logLevel: logLevel(reading),
+        create: (log) => create(reading, log),
+      });
+  }
+}
+
+interface RoleRun {
   /** The command's name, for messages. */
   readonly command: string;
   readonly logLevel: LogLevel;
@@ -23,7 +66,7 @@ export interface RoleRun {
 }
 
 /** @returns the exit code, once it has stopped or could not start */
-export async function runRole({ command, logLevel, create }: RoleRun): Promise<number> {
+async function runRole({ command, logLevel, create }: RoleRun): Promise<number> {
   // A log collector that closes the pipe must not end the program.
   process.stderr.on('error', () => {});
   const isTerminal = process.stderr.isTTY === true;
