@@ -1,6 +1,6 @@
 /**
  * Names from an etcd: what a query costs against CoreDNS's plugin, where `COREDNS` names its binary, and how long a change takes
- * from its commit to the answer, alone and among a thousand others a second.
+ * from its commit to the answer: alone, among a thousand others a second, and after etcd was away.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { EtcdClient } from '../src/sources/etcd/client/etcd-client.ts';
 import { ServerProcess } from './child-process.ts';
 import { type Contestant, judgeCosts, listCosts, measureTurn, printCosts } from './costs.ts';
 import { DnsClient } from './dns-client.ts';
+import { EtcdProcess } from './etcd-process.ts';
 import { findFreePort } from './free-port.ts';
 import { machineTime } from './machine.ts';
 import { isInstalled } from './programs.ts';
@@ -28,6 +29,10 @@ const CHANGING_MILLISECONDS = 30_000;
 /** Between two changes that are waited for: up to so long. */
 const MAX_PAUSE_MILLISECONDS = 30;
 const PATIENCE_MILLISECONDS = 10_000;
+/** Times that etcd is killed, and for how long it is away. */
+const RETURNS = 10;
+const AWAY_MILLISECONDS = 2_000;
+const MAX_RETURN_MILLISECONDS = 2_000;
 /** Keys that are written in one transaction; etcd takes 128. */
 const KEYS_AT_ONCE = 100;
 const BUSY_ROUND_MILLISECONDS = 10;
@@ -41,7 +46,7 @@ export async function measureEtcd(workplace: Workplace): Promise<Report> {
     return { measurement: 'etcd', tables: [], goals: [], data: [] };
   }
   const started: { readonly process: ServerProcess }[] = [];
-  const etcd = await startEtcd(workplace);
+  const etcd = await EtcdProcess.start(workplace);
   started.push(etcd);
   const endpoint = parseEndpoint(etcd.url);
   const store = new Store(
@@ -65,9 +70,10 @@ export async function measureEtcd(workplace: Workplace): Promise<Report> {
     if (portolan === undefined) throw new RangeError('no server was started');
     const quiet = await watchChanges(portolan, store, (done) => done < QUIET_CHANGES);
     const busy = await watchAmongChanges(portolan, store);
+    const returns = await watchReturns(portolan, etcd, store);
     return {
       measurement: 'etcd',
-      tables: [printCosts('As fast as the server answers', turns), printLatencies(quiet, busy)],
+      tables: [printCosts('As fast as the server answers', turns), printLatencies({ quiet, busy, returns })],
       goals: [
         ...judgeCosts(turns),
         { what: 'p99 of a change', value: percentile(quiet, 99), limit: 1_000, unit: 'ms' },
@@ -77,8 +83,14 @@ export async function measureEtcd(workplace: Workplace): Promise<Report> {
           limit: 100,
           unit: 'ms',
         },
+        {
+          what: 'current after the return of etcd',
+          value: Math.max(...returns),
+          limit: MAX_RETURN_MILLISECONDS,
+          unit: 'ms',
+        },
       ],
-      data: { costs: listCosts(turns), quiet, busy },
+      data: { costs: listCosts(turns), quiet, busy, returns },
     };
   } finally {
     store.close();
@@ -93,25 +105,6 @@ function programs({ root }: Workplace): readonly (readonly [string, string, read
   const { COREDNS = '' } = process.env;
   const ours = [PORTOLAN, process.execPath, [join(root, 'dist', 'portolan.js'), 'coredns']] as const;
   return COREDNS === '' ? [ours] : [ours, ['CoreDNS', COREDNS, []]];
-}
-
-async function startEtcd({ folder }: Workplace) {
-  const [port, peer] = [await findFreePort(), await findFreePort()];
-  const url = `http://127.0.0.1:${port}`;
-  const args = [
-    ...['--data-dir', join(folder, 'etcd'), '--listen-client-urls', url, '--advertise-client-urls', url],
-    ...[
-      '--listen-peer-urls',
-      `http://127.0.0.1:${peer}`,
-      '--initial-advertise-peer-urls',
-      `http://127.0.0.1:${peer}`,
-    ],
-    ...['--initial-cluster', `default=http://127.0.0.1:${peer}`, '--log-level', 'error'],
-  ];
-  const process = await ServerProcess.start('etcd', 'etcd', args, 'all cores');
-  const isHealthy = async () => (await fetch(`${url}/health`).catch(() => undefined))?.ok === true;
-  await process.waitUntil(isHealthy, PATIENCE_MILLISECONDS, 20);
-  return { process, url };
 }
 
 interface Task {
@@ -155,6 +148,18 @@ class Store {
     const address = addressOf(1_000_000 + this.#changes);
     await this.#put([[name, address]]);
     return address;
+  }
+
+  /** The same, tried until etcd takes it: a call may have begun while it was away. */
+  async pointAgain(name: string): Promise<string> {
+    const end = machineTime() + PATIENCE_MILLISECONDS;
+    for (;;) {
+      try {
+        return await this.point(name);
+      } catch (error) {
+        if (machineTime() > end) throw error;
+      }
+    }
   }
 
   /** Changes so many names. */
@@ -224,7 +229,40 @@ async function watchAmongChanges(server: DnsServer, store: Store): Promise<reado
   return latencies;
 }
 
-function printLatencies(quiet: readonly number[], busy: readonly number[]): Table {
+/**
+ * Kills etcd and starts it again.
+ *
+ * @returns milliseconds from when it is healthy until a change that is written then is answered, once for each time
+ */
+async function watchReturns(server: DnsServer, etcd: EtcdProcess, store: Store): Promise<readonly number[]> {
+  const latencies: number[] = [];
+  const client = new DnsClient(server.port);
+  try {
+    while (latencies.length < RETURNS) {
+      await etcd.kill();
+      // Long enough for the pauses between retries to have become the longest.
+      await sleep(AWAY_MILLISECONDS);
+      await etcd.start();
+      const returned = machineTime();
+      const address = await store.pointAgain('probe');
+      const isNew = (data: readonly unknown[]) => data[0] === address;
+      if (!(await client.askUntil(`probe.${ZONE}`, 'A', isNew, PATIENCE_MILLISECONDS)))
+        throw new Error(`a change after the return of etcd was never seen: probe.${ZONE} at ${address}`);
+      latencies.push(machineTime() - returned);
+    }
+    return latencies;
+  } finally {
+    client.close();
+  }
+}
+
+interface Latencies {
+  readonly quiet: readonly number[];
+  readonly busy: readonly number[];
+  readonly returns: readonly number[];
+}
+
+function printLatencies({ quiet, busy, returns }: Latencies): Table {
   const rowOf = (title: string, latencies: readonly number[]) => [
     title,
     String(latencies.length),
@@ -233,6 +271,10 @@ function printLatencies(quiet: readonly number[], busy: readonly number[]): Tabl
   return {
     title: 'From the commit in etcd to the answer, in ms',
     columns: ['', 'changes', 'p50', 'p99', 'most'],
-    rows: [rowOf('alone', quiet), rowOf(`among ${CHANGES_PER_SECOND} a second`, busy)],
+    rows: [
+      rowOf('alone', quiet),
+      rowOf(`among ${CHANGES_PER_SECOND} a second`, busy),
+      rowOf('after etcd has returned', returns),
+    ],
   };
 }
