@@ -36,7 +36,7 @@ interface Case {
   readonly probe: string;
 }
 
-interface Surroundings {
+interface TestEnvironment {
   readonly apiServer: ClusterAddress;
   readonly upstreamPort: number;
   readonly cluster: Cluster;
@@ -92,7 +92,7 @@ async function waitUntilRight({ name, port }: Contestant, questions: string, wha
   }
 }
 
-function listCases({ apiServer, upstreamPort, cluster }: Surroundings): readonly Case[] {
+function listCases({ apiServer, upstreamPort, cluster }: TestEnvironment): readonly Case[] {
   const services = cluster.services.filter((service) => !isHeadless(service));
   const probe = services[0] === undefined ? KNOWN : nameOf(services[0]);
   const forward = `forward . 127.0.0.1:${upstreamPort}`;

@@ -28,13 +28,21 @@ export interface PlainAnswer {
   readonly dnsClass: number;
   /** DO and CD, as `QuestionReader.cachedFlags` says them. */
   readonly flags: number;
+  readonly records: PlainRecords;
+  /** Where the records lie. */
+  readonly octets: Uint8Array;
+  readonly recordsAt: number;
+  /** Seconds, from 1. */
+  readonly lifetime: number;
+  readonly outcome: number;
+}
+
+/** What a response says, and where in its records is what changes from one answer to the next. */
+export interface PlainRecords {
   readonly rcode: number;
   readonly authenticData: boolean;
   readonly answerCount: number;
   readonly authorityCount: number;
-  /** Where the records lie. */
-  readonly octets: Uint8Array;
-  readonly recordsAt: number;
   readonly recordsLength: number;
   /** Of each record, where its TTL stands from the first record on. */
   readonly ttlOffsets: Uint16Array;
@@ -42,9 +50,6 @@ export interface PlainAnswer {
   readonly runAt: number;
   readonly stride: number;
   readonly addresses: number;
-  /** Seconds, from 1. */
-  readonly lifetime: number;
-  readonly outcome: number;
 }
 
 /** Octets of the largest entry: what more would take is left to the writer. */
@@ -71,17 +76,17 @@ export class EntryEncoder {
    * @returns its octets; 0 if it is too large
    */
   encode(answer: PlainAnswer, now: number): number {
-    const { nameLength, recordsLength } = answer;
-    const count = answer.answerCount + answer.authorityCount;
+    const { nameLength, records } = answer;
+    const count = records.answerCount + records.authorityCount;
     const offsetsAt = CACHED.NAME + padded(nameLength);
     const bodyAt = offsetsAt + padded(count * 2);
-    const size = bodyAt + padded(BODY.RECORDS + recordsLength);
+    const size = bodyAt + padded(BODY.RECORDS + records.recordsLength);
     if (size > MAX_OCTETS) return 0;
     this.words.fill(0, 0, size >> 2);
     for (let octet = 0; octet < nameLength; octet++)
       this.#octets[CACHED.NAME + octet] = answer.name[octet] ?? 0;
     for (let index = 0; index < count; index++)
-      this.#halves[(offsetsAt >> 1) + index] = answer.ttlOffsets[index] ?? 0;
+      this.#halves[(offsetsAt >> 1) + index] = records.ttlOffsets[index] ?? 0;
     this.#writeBody(answer, bodyAt);
     this.#writeHead(answer, Math.floor(now / 1000), size, bodyAt);
     return size;
@@ -90,7 +95,7 @@ export class EntryEncoder {
   #writeHead(answer: PlainAnswer, now: number, size: number, bodyAt: number): void {
     const { words } = this;
     const { atoms } = this.#views;
-    const { nameLength, type, dnsClass, flags } = answer;
+    const { nameLength, type, dnsClass, flags, records } = answer;
     const directory = (atoms[HEADER.VIEWS] ?? 0) << (UNIT_SHIFT - 2);
     const record = (atoms[directory + DEFAULT_VIEW] ?? 0) << (UNIT_SHIFT - 2);
     const salt = atoms[record + (VIEW.SALT >> 2)] ?? 0;
@@ -103,7 +108,7 @@ export class EntryEncoder {
     words[CACHED.STORED >> 2] = now;
     words[CACHED.EXPIRES >> 2] = now + answer.lifetime;
     words[CACHED.FLAGS >> 2] =
-      flags | CACHED_FLAG.RECURSION_AVAILABLE | ((answer.answerCount + answer.authorityCount) << 16);
+      flags | CACHED_FLAG.RECURSION_AVAILABLE | ((records.answerCount + records.authorityCount) << 16);
     words[CACHED.BODY >> 2] = bodyAt;
     words[CACHED.FRESH_UNTIL >> 2] = now + answer.lifetime;
     words[CACHED.OUTCOME >> 2] = answer.outcome;
@@ -124,13 +129,14 @@ export class EntryEncoder {
 
   #writeBody(answer: PlainAnswer, at: number): void {
     const { words } = this;
-    const { addresses, octets, recordsAt, recordsLength } = answer;
+    const { records, octets, recordsAt } = answer;
+    const { addresses, recordsLength } = records;
     const word = at >> 2;
-    const flags = answer.rcode | (answer.authenticData ? BODY_AUTHENTIC : 0);
+    const flags = records.rcode | (records.authenticData ? BODY_AUTHENTIC : 0);
     words[word] = flags | (recordsLength << BODY_LENGTH_SHIFT);
-    words[word + 1] = answer.answerCount | (answer.authorityCount << 16);
-    words[word + 2] = addresses > 1 ? answer.stride << 16 : 0;
-    words[word + 3] = addresses > 1 ? answer.runAt | (addresses << 16) : 0;
+    words[word + 1] = records.answerCount | (records.authorityCount << 16);
+    words[word + 2] = addresses > 1 ? records.stride << 16 : 0;
+    words[word + 3] = addresses > 1 ? records.runAt | (addresses << 16) : 0;
     const to = at + BODY.RECORDS;
     for (let octet = 0; octet < recordsLength; octet++)
       this.#octets[to + octet] = octets[recordsAt + octet] ?? 0;

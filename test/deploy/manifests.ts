@@ -49,6 +49,13 @@ export interface Container {
   readonly env?: readonly { readonly name: string; readonly value: string }[];
 }
 
+/** The ports of a container that answers DNS. @param metrics the port of its metrics */
+export const dnsPorts = (metrics: number): readonly object[] => [
+  { name: 'dns', containerPort: 53, protocol: 'UDP' },
+  { name: 'dns-tcp', containerPort: 53, protocol: 'TCP' },
+  { name: 'metrics', containerPort: metrics, protocol: 'TCP' },
+];
+
 export function parseManifests(text: string): readonly Manifest[] {
   return parseAllDocuments(text)
     .map((document) => document.toJS() as Manifest | null)

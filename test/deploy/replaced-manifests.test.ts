@@ -7,7 +7,7 @@ import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags.ts';
 import { renderCorefile } from '../../src/config/node-cache/render-corefile.ts';
-import { type Manifest, readLayout } from './manifests.ts';
+import { dnsPorts, type Manifest, readLayout } from './manifests.ts';
 
 const NODE_LOCAL = ['node-local', 'node-local-ipvs', 'node-local-cilium', 'node-local-service'] as const;
 
@@ -48,11 +48,7 @@ describe('the manifest of CoreDNS', () => {
             containers: [
               {
                 name: 'coredns',
-                ports: [
-                  { name: 'dns', containerPort: 53, protocol: 'UDP' },
-                  { name: 'dns-tcp', containerPort: 53, protocol: 'TCP' },
-                  { name: 'metrics', containerPort: 9153, protocol: 'TCP' },
-                ],
+                ports: dnsPorts(9153),
                 livenessProbe: { httpGet: { path: '/health', port: 8080 } },
                 readinessProbe: { httpGet: { path: '/ready', port: 8181 } },
                 volumeMounts: [{ name: 'config-volume', mountPath: '/etc/coredns', readOnly: true }],

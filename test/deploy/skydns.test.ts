@@ -7,7 +7,7 @@ import { readHealthzFlags } from '../../src/config/healthz/healthz-flags.ts';
 import { readKube2SkyFlags } from '../../src/config/kube2sky/kube2sky-flags.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { type Container, containersOf, IMAGE, readDeployment } from './manifests.ts';
+import { type Container, containersOf, dnsPorts, IMAGE, readDeployment } from './manifests.ts';
 
 function container(name: string): Container {
   const found = containersOf('skydns').find((each) => each.name === name);
@@ -28,11 +28,7 @@ describe('deploy/skydns', () => {
     expect(containersOf('skydns').map(({ name }) => name)).toEqual(['etcd', 'kube2sky', 'skydns', 'healthz']);
     expect(container('skydns')).toMatchObject({
       image: IMAGE,
-      ports: [
-        { name: 'dns', containerPort: 53, protocol: 'UDP' },
-        { name: 'dns-tcp', containerPort: 53, protocol: 'TCP' },
-        { name: 'metrics', containerPort: 10055, protocol: 'TCP' },
-      ],
+      ports: dnsPorts(10_055),
       livenessProbe: { httpGet: { path: '/healthz', port: 8080 } },
       readinessProbe: { httpGet: { path: '/readiness', port: 8082 } },
     });

@@ -1,18 +1,18 @@
 /**
- * Queries from port 0 among those of many good clients, over the whole program: a forged packet costs nobody an answer.
+ * Queries from port 0 among those of many good clients, over the whole program: a forged packet costs no client an answer.
  */
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { encodeMessage } from '../../src/wire/message.ts';
-import { bundleThread } from '../support/bundle-thread.ts';
+import { bundleBurstLoad } from '../support/bundle-thread.ts';
 import { BurstLoad } from '../support/burst-load.ts';
 import { mayForge, PortZeroSender } from '../support/port-zero-sender.ts';
 import { endAllPrograms, look, servePortolan } from '../support/portolan.ts';
 
 let loadEntry: URL;
 beforeAll(async () => {
-  loadEntry = await bundleThread('test/support/burst-load-thread.ts');
+  loadEntry = await bundleBurstLoad();
 });
 afterEach(endAllPrograms);
 

@@ -116,7 +116,7 @@ describe('an upstream server that readers ask', () => {
     expect(upstream.queries.map(({ over }) => over)).toEqual(['udp', 'stream']);
   });
 
-  it('behind a forger is answered for by nobody else', async () => {
+  it('behind a forger is not answered for by another', async () => {
     const forge = ({ query, send }: Received, change: Partial<Message>) =>
       send(encodeMessage({ ...replyMessage(query), ...change }));
     const withId = (query: Message, id: number) => ({ ...replyMessage(query).header, id });

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { askShort, type Server } from '../../src/chain/testing/ask.ts';
-import { bundleThread } from '../support/bundle-thread.ts';
+import { bundleBurstLoad } from '../support/bundle-thread.ts';
 import { BurstLoad } from '../support/burst-load.ts';
 import { runOurs } from './both-programs.ts';
 
@@ -37,7 +37,7 @@ export async function changeUnderLoad(changes: number): Promise<void> {
   const fixed = '10.0.0.1 fixed\n10.0.0.2 other.example\n';
   const file = await folder.write('hosts', fixed);
   const { server } = await runOurs([...OPTIONS, `--addn-hosts=${file}`]);
-  const load = new BurstLoad(await bundleThread('test/support/burst-load-thread.ts'), {
+  const load = new BurstLoad(await bundleBurstLoad(), {
     ...server,
     sockets: 8,
     burst: 4,

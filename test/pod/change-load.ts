@@ -22,7 +22,7 @@ const STEADY = OUTSIDE.flatMap((outside) => [outside, ...INSIDE]);
 /**
  * Runs `change` under load, which is shown to flow before and after.
  *
- * @param entry the bundled `burst-load-thread.ts`
+ * @param entry from `bundleBurstLoad`
  */
 export async function underLoad(entry: URL, server: Server, change: () => Promise<void>): Promise<void> {
   const load = new BurstLoad(entry, { ...server, questions: STEADY, sockets: 16, burst: 10, every: 10 });

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { readQuestions } from '../golden/recorded-answer.ts';
-import { bundleThread } from '../support/bundle-thread.ts';
+import { bundleBurstLoad } from '../support/bundle-thread.ts';
 import { itWhere, itWithTool } from '../support/tools.ts';
 import { buildClient } from './c-library.ts';
 import { underLoad } from './change-load.ts';
@@ -123,7 +123,7 @@ function testChanges(pod: GetPod): void {
       await pod().configure(data);
       await expect.poll(told, SYNC_PERIOD).toEqual(expected);
     };
-    const load = await bundleThread('test/support/burst-load-thread.ts');
+    const load = await bundleBurstLoad();
     await underLoad(load, front, async () => {
       expect(await told()).toEqual(['192.0.2.1', '192.0.2.1']);
       await change({ stubDomains: stubsAt(second) }, ['192.0.2.2', '192.0.2.1']);

@@ -15,7 +15,7 @@ export async function statusOf(url: string): Promise<number | undefined> {
     await body?.cancel();
     return status;
   } catch {
-    // Nobody is there, or nobody answers.
+    // No server is there, or it does not answer.
     return undefined;
   }
 }

@@ -24,3 +24,6 @@ export async function bundleThread(entry: string): Promise<URL> {
   });
   return pathToFileURL(outfile);
 }
+
+/** The thread of a `BurstLoad`. */
+export const bundleBurstLoad = (): Promise<URL> => bundleThread('test/support/burst-load-thread.ts');

@@ -36,7 +36,7 @@ export class BurstLoad {
   readonly #ended: Promise<void>;
   #failure: unknown;
 
-  /** @param entry the bundled `burst-load-thread.ts`; the load ends with the test */
+  /** @param entry from `bundleBurstLoad`; the load ends with the test */
   constructor(entry: URL, plan: BurstPlan) {
     const counts = new SharedArrayBuffer(COUNTS * Int32Array.BYTES_PER_ELEMENT);
     this.#counts = new Int32Array(counts);
@@ -67,7 +67,7 @@ export class BurstLoad {
     return this.#read(COUNT.WRONG);
   }
 
-  /** Times that the kernel said that nobody serves the port. */
+  /** Times that the kernel said that the port is closed. */
   get refused(): number {
     return this.#read(COUNT.REFUSED);
   }

@@ -23,7 +23,7 @@ export interface HandedReply {
 }
 
 export class ReplyHandover {
-  /** Whether something was handed over since the last time that somebody had to be woken. */
+  /** Whether something was handed over since the last time that the main thread had to be woken. */
   #hasNew = false;
   readonly #pending: PendingQueries;
   readonly #plain: PlainReplies;
@@ -34,19 +34,7 @@ export class ReplyHandover {
     ...{ entryLength: 0, policy: 0 },
   };
   readonly #name = new Uint8Array(MAX_NAME_OCTETS);
-  readonly #answer: { -readonly [Field in keyof PlainAnswer]: PlainAnswer[Field] } = {
-    ...{
-      name: this.#name,
-      nameLength: 0,
-      type: 0,
-      dnsClass: CLASS.IN,
-      flags: 0,
-      rcode: 0,
-      authenticData: false,
-    },
-    ...{ answerCount: 0, authorityCount: 0, octets: this.#name, recordsAt: 0, recordsLength: 0 },
-    ...{ ttlOffsets: new Uint16Array(), runAt: 0, stride: 0, addresses: 0, lifetime: 0, outcome: 0 },
-  };
+  readonly #answer: { -readonly [Field in keyof PlainAnswer]: PlainAnswer[Field] };
 
   /**
    * @param ring the memory of a `FillProducer`
@@ -62,6 +50,18 @@ export class ReplyHandover {
     this.#encoder = new EntryEncoder(table);
     this.#pending = pending;
     this.#plain = plain;
+    this.#answer = {
+      name: this.#name,
+      nameLength: 0,
+      type: 0,
+      dnsClass: CLASS.IN,
+      flags: 0,
+      records: plain.raw,
+      octets: plain.octets,
+      recordsAt: 0,
+      lifetime: 0,
+      outcome: 0,
+    };
   }
 
   /** The memory that handed replies lie in. */
@@ -95,7 +95,7 @@ export class ReplyHandover {
 
   /** @returns the octets of the entry; 0: the main thread makes it */
   #encode(slot: number, { keptOutcome, now }: HandedReply): number {
-    const { raw, octets, lifetime } = this.#plain;
+    const { octets, lifetime } = this.#plain;
     const { questionEnd, flags, type } = this.#pending;
     const answer = this.#answer;
     const recordsAt = questionEnd[slot] ?? 0;
@@ -103,17 +103,8 @@ export class ReplyHandover {
     this.#copyName(slot, answer.nameLength);
     answer.type = type[slot] ?? 0;
     answer.flags = flags[slot] ?? 0;
-    answer.rcode = raw.rcode;
-    answer.authenticData = raw.authenticData;
-    answer.answerCount = raw.answerCount;
-    answer.authorityCount = raw.authorityCount;
     answer.octets = octets;
     answer.recordsAt = recordsAt;
-    answer.recordsLength = raw.recordsLength;
-    answer.ttlOffsets = raw.ttlOffsets;
-    answer.runAt = raw.runAt;
-    answer.stride = raw.stride;
-    answer.addresses = raw.addresses;
     answer.lifetime = lifetime;
     answer.outcome = keptOutcome;
     return this.#encoder.encode(answer, now);
@@ -130,7 +121,7 @@ export class ReplyHandover {
     return this.#ring.isTaken(this.#pending.fillEnd[slot] ?? 0);
   }
 
-  /** Whether somebody must be woken for what was handed over since the last time. */
+  /** Whether the main thread must be woken for what was handed over since the last time. */
   needsWaking(): boolean {
     const hasNew = this.#hasNew;
     this.#hasNew = false;

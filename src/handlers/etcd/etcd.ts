@@ -6,6 +6,7 @@ import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin, type Questions } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
+import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { UNPUBLISHED_TYPES } from '../../sources/etcd/etcd-publication.ts';
 import type { EtcdSource, EvaluatedAnswer } from '../../sources/etcd/etcd-source.ts';
 import type { ServiceLookup } from '../../sources/etcd/names/services.ts';
@@ -172,16 +173,11 @@ class EtcdHandler {
 /** As CoreDNS says it: with the SOA record of the zone. */
 function failure(zone: Zone, reason: string): Answer {
   return {
-    kind: 'message',
+    ...EMPTY_ANSWER,
     rcode: RCODE.SERVFAIL,
     reason,
     authoritative: true,
-    truncated: false,
-    recursionAvailable: false,
-    authenticData: false,
-    answers: [],
     authorities: [negativeSoa(zone)],
-    additionals: [],
   };
 }
 

@@ -8,6 +8,7 @@ import type { Chain, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
+import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { parentOf } from '../../wire/name.ts';
 import { type NameKey, type Question, RCODE, TYPE } from '../../wire/types.ts';
 import { type FileAnswer, FileLookUp } from './look-up.ts';
@@ -31,7 +32,7 @@ interface FollowedZone {
 }
 
 /** What the end of the chain says behind this handler. */
-const NOBODY_BEHIND = 'plugin/file: no next plugin found';
+const NO_NEXT_PLUGIN = 'plugin/file: no next plugin found';
 /** How many aliases may lead from one zone to the next and back. */
 const MAX_DEPTH = 8;
 
@@ -143,16 +144,15 @@ export class File {
 
 /** Behind an authoritative server no upstream is asked: names outside its zones are refused. */
 function refuseIfLast(answer: Answer): Answer {
-  return answer.kind === 'servfail' && answer.reason === NOBODY_BEHIND ? { kind: 'refused' } : answer;
+  return answer.kind === 'servfail' && answer.reason === NO_NEXT_PLUGIN ? { kind: 'refused' } : answer;
 }
 
 function present({ result, answers, authorities, additionals }: FileAnswer): Answer {
   if (result === 'servfail' && answers.length === 0) return { kind: 'servfail' };
   return {
-    kind: 'message',
+    ...EMPTY_ANSWER,
     rcode: result === 'nxdomain' ? RCODE.NXDOMAIN : result === 'servfail' ? RCODE.SERVFAIL : RCODE.NOERROR,
     authoritative: result !== 'delegation' || answers.length > 0,
-    ...{ truncated: false, recursionAvailable: false, authenticData: false },
     ...{ answers, authorities, additionals },
   };
 }

@@ -7,10 +7,10 @@ import { findFreePort } from '../../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../../src/base/testing/wait-until.ts';
 import { LoopbackUpstream, reply } from '../../forward/loopback-upstream.ts';
-import { bundleThread } from '../../support/bundle-thread.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
-import { bundleDouble, DoubleProcess } from '../../support/double-process.ts';
+import { DoubleProcess } from '../../support/double-process.ts';
 import { endAllPrograms, runPortolan } from '../../support/portolan.ts';
+import { bundleLoadedCluster, type LoadedCluster } from '../loaded-cluster.ts';
 
 const RELOADS = 100;
 const QUESTIONS = [
@@ -21,11 +21,9 @@ const QUESTIONS = [
   { name: 'any.template.example', answer: '192.0.2.9' },
 ];
 
-let doubleEntry: URL;
-let loadEntry: URL;
+let entries: LoadedCluster;
 beforeAll(async () => {
-  doubleEntry = await bundleDouble();
-  loadEntry = await bundleThread('test/support/burst-load-thread.ts');
+  entries = await bundleLoadedCluster();
 });
 afterEach(endAllPrograms);
 
@@ -62,7 +60,7 @@ function corefile(turn: number, { url, upstream, other }: Places): string {
 }
 
 it(`no query is lost in ${RELOADS} reloads under load`, { timeout: 180_000 }, async () => {
-  const double = await DoubleProcess.start(doubleEntry, '--services', '50', '--endpoints', '2');
+  const double = await DoubleProcess.start(entries.double, '--services', '50', '--endpoints', '2');
   onTestFinished(() => double.end());
   const upstream = await LoopbackUpstream.start(({ query, send }) => send(reply(query)));
   onTestFinished(() => upstream.stop());
@@ -74,7 +72,7 @@ it(`no query is lost in ${RELOADS} reloads under load`, { timeout: 180_000 }, as
   await waitUntil('the banner', () => program.output.includes('linux/'));
 
   const plan = { address: '127.0.0.1', port, questions: QUESTIONS, sockets: 8, burst: 8, every: 10 };
-  const load = new BurstLoad(loadEntry, plan);
+  const load = new BurstLoad(entries.load, plan);
   const moreAnswers = async () => {
     const before = load.answered;
     await waitUntil('answers', () => load.answered > before + 20, { deadline: 30_000 });

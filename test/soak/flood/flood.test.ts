@@ -1,9 +1,9 @@
 /**
- * Names that nobody has, as fast as they can be asked for: what the table holds is answered as before, and memory has an end.
+ * Names that do not exist, as fast as they can be asked for: what the table holds is answered as before, and memory has an end.
  */
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../../src/base/testing/wait-until.ts';
-import { bundleThread } from '../../support/bundle-thread.ts';
+import { bundleBurstLoad } from '../../support/bundle-thread.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
 import { readKernelDrops } from '../../support/kernel-drops.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../../support/portolan.ts';
@@ -13,7 +13,7 @@ afterEach(endAllPrograms);
 
 let loadEntry: URL;
 beforeAll(async () => {
-  loadEntry = await bundleThread('test/support/burst-load-thread.ts');
+  loadEntry = await bundleBurstLoad();
 });
 
 const MEBIOCTET = 2 ** 20;

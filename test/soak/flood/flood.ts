@@ -1,5 +1,5 @@
 /**
- * A flood of questions for names that nobody has, from several clients, and the upstream server that denies them all.
+ * A flood of questions for names that do not exist, from several clients, and the upstream server that denies them all.
  */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';

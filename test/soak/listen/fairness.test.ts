@@ -1,5 +1,5 @@
 /**
- * One client's flood of questions that readers cannot answer takes nobody else's outside names away.
+ * One client's flood of questions that readers cannot answer takes no other client's outside names away.
  *
  * The flood goes to one address of the server and the others ask at another, so that each has receive buffers of its own and what
  * the kernel drops is known for each: it depends on the machine. All else is one server: its readers, its ring, its main thread.

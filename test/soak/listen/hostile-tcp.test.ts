@@ -105,7 +105,7 @@ describe('clients that take no answers', () => {
 });
 
 describe('clients that hold every place', () => {
-  it('keep nobody out: 11 addresses with 200 idle connections each', { timeout: 180_000 }, async () => {
+  it('keep no client out: 11 addresses with 200 idle connections each', { timeout: 180_000 }, async () => {
     // So that the places are filled even by an attacker that takes its time.
     const { listener, port } = await startTcp({ idleMilliseconds: 100_000 });
     const connected = attack({

@@ -51,7 +51,7 @@ async function readResident(serving: Serving): Promise<number> {
   return Number(/^process_resident_memory_bytes (.*)$/m.exec(text)?.[1]);
 }
 
-it('large answers that nobody takes', { timeout: 300_000 }, async () => {
+it('large answers that are not read', { timeout: 300_000 }, async () => {
   const folder = await makeTemporaryFolder();
   await folder.write('large.yaml', writeManifest());
   const serving = await servePortolan(['--manifests', folder.path]);

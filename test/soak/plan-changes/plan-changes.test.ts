@@ -16,7 +16,7 @@ import { ServeFrontEnd } from '../../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../../src/server/server.ts';
 import { parseName, toKey } from '../../../src/wire/name.ts';
 import { CLASS } from '../../../src/wire/types.ts';
-import { bundleThread } from '../../support/bundle-thread.ts';
+import { bundleBurstLoad, bundleThread } from '../../support/bundle-thread.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
 
 const CHANGES = 200;
@@ -120,7 +120,7 @@ it('loses nothing, and holds no more memory after it', { timeout: 180_000 }, asy
     await waitUntil('the cluster to be listed', () => server.readiness().ready);
     const at = { address: ADDRESS, port };
     const inCluster = await askShort(at, 'cart.shop.svc.cluster.local', 'A');
-    const load = new BurstLoad(await bundleThread('test/support/burst-load-thread.ts'), {
+    const load = new BurstLoad(await bundleBurstLoad(), {
       address: ADDRESS,
       port,
       questions: [

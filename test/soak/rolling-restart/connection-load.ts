@@ -15,9 +15,9 @@ export class ConnectionLoad {
   readonly fates: Record<Fate, number> = {
     answered: 0,
     wrong: 0,
-    /** Nobody listened. */
+    /** No server listened. */
     refused: 0,
-    /** Accepted by the kernel, and by nobody else: what waits at a listener that closes. */
+    /** Accepted by the kernel, and by no server: what waits at a listener that closes. */
     reset: 0,
     closed: 0,
     unanswered: 0,

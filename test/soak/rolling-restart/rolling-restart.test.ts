@@ -4,10 +4,10 @@
  */
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { waitUntil } from '../../../src/base/testing/wait-until.ts';
-import { bundleThread } from '../../support/bundle-thread.ts';
 import { BurstLoad } from '../../support/burst-load.ts';
-import { bundleDouble, DoubleProcess } from '../../support/double-process.ts';
+import { DoubleProcess } from '../../support/double-process.ts';
 import { endAllPrograms, look, type Serving, servePortolan } from '../../support/portolan.ts';
+import { bundleLoadedCluster, type LoadedCluster } from '../loaded-cluster.ts';
 import { ConnectionLoad } from './connection-load.ts';
 
 const TURNS = 20;
@@ -22,11 +22,9 @@ const QUESTIONS = [
   { name: 'www.example.com', answer: 'REFUSED' },
 ];
 
-let doubleEntry: URL;
-let loadEntry: URL;
+let entries: LoadedCluster;
 beforeAll(async () => {
-  doubleEntry = await bundleDouble();
-  loadEntry = await bundleThread('test/support/burst-load-thread.ts');
+  entries = await bundleLoadedCluster();
 });
 afterEach(endAllPrograms);
 
@@ -38,12 +36,12 @@ async function serve(url: string, port?: number): Promise<Serving> {
 }
 
 it(`no query is lost in ${TURNS} restarts under load`, { timeout: 180_000 }, async () => {
-  const double = await DoubleProcess.start(doubleEntry, '--services', '200', '--endpoints', '2');
+  const double = await DoubleProcess.start(entries.double, '--services', '200', '--endpoints', '2');
   onTestFinished(() => double.end());
   let current = await serve(double.url);
   const { address, port } = current;
   const plan = { address, port, questions: QUESTIONS, sockets: 32, burst: 64, every: 10 };
-  const load = new BurstLoad(loadEntry, plan);
+  const load = new BurstLoad(entries.load, plan);
   const connections = new ConnectionLoad(current, FROM_TABLE, 4);
   const both = async () => {
     const before = load.answered;

@@ -1,0 +1,17 @@
+/**
+ * What scenarios under load run beside the program: the double of the API server, and the load of its clients.
+ */
+import { bundleBurstLoad } from '../support/bundle-thread.ts';
+import { bundleDouble } from '../support/double-process.ts';
+
+export interface LoadedCluster {
+  /** For `DoubleProcess`. */
+  readonly double: URL;
+  /** For `BurstLoad`. */
+  readonly load: URL;
+}
+
+/** For `beforeAll`. */
+export async function bundleLoadedCluster(): Promise<LoadedCluster> {
+  return { double: await bundleDouble(), load: await bundleBurstLoad() };
+}
