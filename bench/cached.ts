@@ -8,7 +8,7 @@ import { measureResolvers } from './resolver-costs.ts';
 import type { Workplace } from './workplace.ts';
 
 const RATE = 10_000;
-/** What fits into a socket's buffer as the kernel gives it: more of them get lost at once, and then nobody is loaded. */
+/** What fits into a socket's buffer as the kernel gives it: more of them get lost at once, and then no server is loaded. */
 const OUTSTANDING = 200;
 /** With two types each they fit into the cache of dnsmasq, which has room for 10,000. */
 const NAMES = 2_000;

@@ -1,5 +1,5 @@
 /**
- * What a flood of names that nobody has does to everybody else: how long table hits take without it, with it, and while
+ * What a flood of names that do not exist does to other clients: how long table hits take without it, with it, and while
  * a second server is flooded in the same way. The last tells what a busy machine does by itself.
  */
 import { rm } from 'node:fs/promises';

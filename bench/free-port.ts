@@ -1,5 +1,5 @@
 /**
- * A port that nobody has, for servers that must be told one.
+ * A free port, for servers that must be told one.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

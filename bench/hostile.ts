@@ -1,5 +1,5 @@
 /**
- * What clients that want to take the server down cost everybody else: probes of the HTTP ports, new clients over TCP, and outside
+ * What clients that want to take the server down cost other clients: probes of the HTTP ports, new clients over TCP, and outside
  * names beside a flood of questions for ANY, all at the same address.
  */
 import { createSocket } from 'node:dgram';

@@ -36,7 +36,7 @@ export function printMachine(machine: Machine): string {
   );
 }
 
-/** Milliseconds of the machine's own clock, which all its processes share and nobody sets. */
+/** Milliseconds of the machine's own clock, which all its processes share and none sets. */
 export function machineTime(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

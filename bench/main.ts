@@ -48,7 +48,7 @@ measurements, all of them unless named:
   memory   what a node's cache occupies after a load, and each thousand endpoints, against node-cache and CoreDNS
   forward  processor time per query that goes upstream: new, expired and mixed names, against dnsmasq and Unbound
   cached   processor time per query for a cached name, against the same
-  flood    latency of table hits while names that nobody has are asked for
+  flood    latency of table hits while names that do not exist are asked for
   hostile  what clients that attack the server cost all others
   coredns  processor time per query by six Corefiles, against CoreDNS where COREDNS names its binary
   etcd     names from an etcd: processor time per query, against CoreDNS where COREDNS names its binary, and changes

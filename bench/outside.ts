@@ -13,7 +13,7 @@ export const ADDRESSES = { A: '192.0.2.1', AAAA: '2001:db8::1' } as const;
 export const KNOWN = `known.there.${DOMAIN}`;
 /** TTLs in seconds; each has a domain `live-N`, in which every name has an address. */
 export const LIFETIMES = [1, 5, 30, 60, 300] as const;
-/** What nobody reaches: a turn must not ask for a name twice. */
+/** More than any server reaches: a turn must not ask for a name twice. */
 const MAX_QUERIES_PER_SECOND = 60_000;
 /** Names that the mix is drawn from. */
 const MIXED_NAMES = 100_000;

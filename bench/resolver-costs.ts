@@ -74,7 +74,7 @@ function withGoals(paced: CostTurns, { goals, pacedGoals = goals }: ResolverLoad
   });
 }
 
-/** Gives each turn its own questions, and makes sure that nobody is fast by not answering them. */
+/** Gives each turn its own questions, and makes sure that no server is fast by not answering them. */
 class ResolverTurns {
   readonly #workplace: Workplace;
   readonly #load: ResolverLoad;

@@ -18,7 +18,7 @@ const modules = [
 ];
 const folder = await mkdtemp(join(tmpdir(), 'portolan-bench-'));
 
-// However this ends: a process that was started keeps nobody, and the folder goes.
+// However this ends: no process that was started goes on, and the folder goes.
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 

@@ -104,7 +104,7 @@ async function startContestants(
   else workplace.say('dnsmasq not found: no dnsmasq to compare with');
 }
 
-/** Fills caches, and makes sure that nobody is fast by answering wrongly. */
+/** Fills caches, and makes sure that no server is fast by answering wrongly. */
 async function checkAnswers(contestants: readonly Contestant[], questions: string): Promise<void> {
   for (const { name, port } of contestants) {
     const { rcodes } = await putLoad({ port, questions, seconds: 3, outstanding: OUTSTANDING_AT_FIRST });

@@ -66,7 +66,7 @@ export interface Forwarded {
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
   readonly additionals: readonly ResourceRecord[];
-  /** The same, as it is to be remembered; nothing if everybody has to ask anew. */
+  /** The same, as it is to be remembered; nothing if it is not to be remembered. */
   readonly memory: CachedAnswer | undefined;
 }
 
@@ -95,7 +95,7 @@ export interface WholeAnswer {
 }
 
 /**
- * For how many seconds, from 1, an answer may be remembered for others. Without one it is made anew for everybody: so it
+ * For how many seconds, from 1, an answer may be remembered for others. Without one it is made anew for every query: so it
  * is with all names of our own zones, which are never answered from memory.
  */
 export type Lifetime = number;

@@ -1,7 +1,7 @@
 /**
  * Remembering answers in the table: the memo rule.
  *
- * An answer is remembered if a handler gave it a lifetime, nobody looked at the client on the way, the client asked for
+ * An answer is remembered if a handler gave it a lifetime, no handler looked at the client on the way, the client asked for
  * recursion, and what the answer was made from is still what it was when the question came.
  */
 

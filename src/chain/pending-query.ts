@@ -2,7 +2,7 @@
  * A query that is answered from its octets, without taking messages apart, as those see it who answer.
  */
 
-/** Somebody who waits for the answer to a query that is kept as octets. One of the three is called, once. */
+/** What waits for the answer to a query that is kept as octets. One of the three is called, once. */
 export interface PendingQuery {
   /** Memory that the query lies in, at `start`, until it is answered; and the same memory to read numbers from. */
   readonly octets: Uint8Array;

@@ -104,7 +104,7 @@ function settle(plan: DnsmasqPlan, identity: Identity): void {
   assumeIdentity(identity);
 }
 
-/** Nobody looks for the number of a process that is debugged. */
+/** A process that is debugged has no file with its number. */
 function hasPidFile(
   plan: DnsmasqPlan,
 ): plan is DnsmasqPlan & { readonly process: { readonly pidFile: string } } {

@@ -90,7 +90,7 @@ export interface ResolverPlan {
 
 /** Who is asked about names that no rule is for. */
 export type UpstreamsChoice =
-  /** Nobody: they are refused. */
+  /** They are refused. */
   | { readonly kind: 'none' }
   | { readonly kind: 'servers'; readonly servers: readonly UpstreamAddress[] }
   /** The servers of a resolv.conf, followed as it changes. */

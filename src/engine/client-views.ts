@@ -26,7 +26,7 @@ export interface ShownBlock {
   readonly localised: readonly LocalisedPublication[];
 }
 
-const EVERYBODY: AddressMatch = () => true;
+const EVERY_CLIENT: AddressMatch = () => true;
 
 export class ClientViews {
   readonly #table: TableWriter;
@@ -34,7 +34,7 @@ export class ClientViews {
   /** The views of networks, by the publication that they show first. */
   readonly #views = new Map<PublicationId, ViewId>();
   #shown: ShownBlock | undefined;
-  #isServed = EVERYBODY;
+  #isServed = EVERY_CLIENT;
   /** Strangers are brought to the main thread until one of them is logged; from then on readers drop their queries. */
   #hasWarned = false;
 
@@ -49,7 +49,7 @@ export class ClientViews {
     this.#table.changeView(DEFAULT_VIEW, settings);
     for (const { publication } of localised) this.#showFirst(publication, settings);
     this.#shown = shown;
-    this.#isServed = clients?.servesOnlyNetworks === true ? matchRanges(clients.networks) : EVERYBODY;
+    this.#isServed = clients?.servesOnlyNetworks === true ? matchRanges(clients.networks) : EVERY_CLIENT;
     this.#showRoot(shown);
     const listed = new Set(localised.map(({ publication }) => publication));
     for (const [publication, view] of this.#views) {
@@ -61,7 +61,7 @@ export class ClientViews {
 
   /** Whether a client gets an answer. @param address may end in a zone */
   admits(address: string): boolean {
-    if (this.#isServed === EVERYBODY) return true;
+    if (this.#isServed === EVERY_CLIENT) return true;
     const [plain = ''] = address.split('%');
     const octets = parseAddress(plain);
     if (octets !== undefined && this.#isServed(octets)) return true;
@@ -87,9 +87,9 @@ export class ClientViews {
       this.#table.showViews(undefined);
       return;
     }
-    const everybody = viewOfAllNames(DEFAULT_VIEW);
+    const allNames = viewOfAllNames(DEFAULT_VIEW);
     const strangers = { kind: this.#hasWarned ? 'dropped' : 'asked' } as const;
-    const networks = clients.networks.map((range) => ({ range, views: everybody }));
+    const networks = clients.networks.map((range) => ({ range, views: allNames }));
     const near = localised.map(({ network, publication }) => ({
       range: network,
       views: viewOfAllNames(this.#views.get(publication) ?? DEFAULT_VIEW),
@@ -98,7 +98,7 @@ export class ClientViews {
       {
         // Of two equal ones the last counts.
         prefixes: [...networks, ...near],
-        others: clients.servesOnlyNetworks ? strangers : everybody,
+        others: clients.servesOnlyNetworks ? strangers : allNames,
       },
     ]);
   }

@@ -25,7 +25,7 @@ export interface DerivedAnswersOptions {
 }
 
 const MAX_PUBLICATIONS = 2;
-/** Seconds. Epochs end an answer that is wrong; this ends one that nobody asks for any more. */
+/** Seconds. Epochs end an answer that is wrong; this ends one that no client asks for any more. */
 const MAX_LIFETIME = 60;
 
 /** The same chain, which stores what it derives. */

@@ -99,7 +99,7 @@ export interface ForwardPlan {
   readonly trustsAd: boolean;
   /** Octets of a reply that we take over UDP, 512 to 65535. */
   readonly udpSize: number;
-  /** A reply over UDP with an address of these is waited past: somebody on the way forges such replies, and the true one follows. */
+  /** A reply over UDP with an address of these is waited past: a forger on the way sends such replies, and the true one follows. */
   readonly ignoredAddresses: readonly AddressRange[];
   readonly tls: TlsTrust;
 }

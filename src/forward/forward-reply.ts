@@ -17,7 +17,7 @@ export type FailureReason =
   | 'no-upstream'
   /** Too much is under way already. */
   | 'overloaded'
-  /** Its rule says that nobody is to be asked. */
+  /** Its rule says that no server is to be asked. */
   | 'local-only'
   /** The forwarder was stopped. */
   | 'stopped';

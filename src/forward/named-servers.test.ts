@@ -71,7 +71,7 @@ describe('servers given by name', () => {
     ]);
   });
 
-  it('are forgotten when nobody needs them, a look-up under way included', async () => {
+  it('are forgotten when no rule needs them, a look-up under way included', async () => {
     const { clock, servers, pass, seen } = follow([{ addresses: ['192.0.2.1'], ttl: 60 }]);
     servers.follow(new Set([NAME]));
     servers.follow(new Set());

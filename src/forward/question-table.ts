@@ -79,5 +79,5 @@ export class QuestionTable<Entry extends Chained<Entry>> {
   }
 }
 
-/** Made anew in every process, so that nobody can choose names that share a chain. */
+/** Made anew in every process, so that no client can choose names that share a chain. */
 const SEED = Math.floor(Math.random() * 2 ** 31);

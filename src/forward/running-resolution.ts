@@ -28,7 +28,7 @@ export type ResolutionOutcome =
   /** `network`: no server could even be asked, by what the network said. */
   | { readonly kind: 'failed'; readonly reason: 'timeout' | 'network'; readonly codes: readonly string[] };
 
-/** A query that another thread has sent, and what is to happen with its reply once somebody waits for it. */
+/** A query that another thread has sent, and what is to happen with its reply once a query waits for it. */
 export interface TriedQuery {
   readonly upstream: Upstream;
   /** Of the clock's monotonic time. */

@@ -18,7 +18,7 @@ import {
   TYPE,
 } from '../wire/types.ts';
 
-/** More CNAMEs in a row than this help nobody (Unbound stops at 11, BIND at 16); what lies behind is dropped. */
+/** More CNAMEs in a row than this are of no use (Unbound stops at 11, BIND at 16); what lies behind is dropped. */
 const MAX_CHAIN_STEPS = 16;
 const TYPE_RRSIG = 46;
 /** NS, SOA and what proves that there is nothing: DS, RRSIG, NSEC, NSEC3. */

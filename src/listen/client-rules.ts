@@ -46,7 +46,7 @@ export interface SharedClientRules {
   readonly seed: number;
 }
 
-/** @returns undefined where the rules leave everybody everything, so that readers need not look */
+/** @returns undefined where the rules restrict no client, so that readers need not look */
 export function shareClientRules(rules: ClientRules, seed: number): SharedClientRules | undefined {
   const { access, queryRate, responseRate } = rules;
   if (access.length === 0 && queryRate === undefined && responseRate === undefined) return undefined;

@@ -2,8 +2,8 @@
  * Has the kernel drop most packets of clients that flood a socket, for as long as they do.
  *
  * A reader that drops packets itself must receive them first, and beside other work it does not always come to that in time:
- * then the receive buffer is full, and the kernel drops packets of everybody. A client whose packets keep filling the buffer although
- * the reader sheds them is let through in part only. Nobody is limited while nobody else asks: there would be nobody to gain.
+ * then the receive buffer is full, and the kernel drops packets of all clients. A client whose packets keep filling the buffer although
+ * the reader sheds them is let through in part only. No client is limited while no other asks: no other would gain.
  */
 import { addressOctets } from '../socket/addresses.ts';
 import { type LimitedClient, MAX_LIMITED_CLIENTS } from '../socket/client-filter.ts';
@@ -79,7 +79,7 @@ export class FloodLimiter {
     if (strikes >= MAX_STRIKES) this.#limit(now, group, octets, client);
   }
 
-  /** Lets go of clients that flood no more. To be called now and then while somebody is limited. */
+  /** Lets go of clients that flood no more. To be called now and then while a client is limited. */
   review(now: number): void {
     const elapsed = now - this.#since;
     if (elapsed < PERIOD) return;

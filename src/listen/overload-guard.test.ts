@@ -3,7 +3,7 @@ import { encodeSocketAddress } from '../socket/addresses.ts';
 import { BATCH_PACKETS } from '../socket/batch.ts';
 import { OverloadGuard } from './overload-guard.ts';
 
-/** A socket with nobody limited, as where the kernel has no filters. */
+/** A socket without a limited client, as where the kernel has no filters. */
 const guarding = (isFillingUp: () => boolean) =>
   new OverloadGuard({ isFillingUp, limit: () => false, onLimited: () => {} });
 

@@ -4,7 +4,7 @@
  * chance. When far fewer come, one reader gets all again, after a pause that grows if that was too early.
  *
  * The kernel chooses by client instead while a reader has no thread, or sockets that are not ours share the port: then a place
- * among the sockets of the port may be one that nobody receives on. The same holds where the kernel takes no programs.
+ * among the sockets of the port may be one that no thread receives on. The same holds where the kernel takes no programs.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';

@@ -16,7 +16,7 @@ import type { ThreadMessage } from './thread-messages.ts';
 export type StartThread = (data: ReaderData) => Worker;
 
 export interface UdpReaderEvents {
-  /** There may be questions in its ring that nobody was woken for. */
+  /** There may be questions in its ring that the main thread was not woken for. */
   onQuestions(): void;
   /** Its thread is gone, perhaps in the middle of a batch; the next one starts after this returns. */
   onDead(reader: number): void;
@@ -164,7 +164,7 @@ export class UdpReader {
       this.#end();
       return;
     }
-    // Questions that it published without waking anybody.
+    // Questions that it published without waking the main thread.
     this.#events.onQuestions();
     const order = Atomics.load(this.#orders, 0);
     if (order === ORDER.DRAIN || order === ORDER.STOP) {

@@ -45,7 +45,7 @@ it('is for the user of the server alone', async () => {
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-it('takes the place of a socket that nobody listens on, and of no other', async () => {
+it('takes the place of a socket without a listener, and of no other', async () => {
   const path = await makePath();
   const first = await start(path);
   await expect(start(path)).rejects.toThrow(ControlSocketError);

@@ -75,7 +75,7 @@ describe('a path', () => {
     expect(await get(server, '/pieces', 'HEAD')).toEqual([200, '']);
   });
 
-  it('that fails after its first piece breaks off, so that nobody takes it for whole', async () => {
+  it('that fails after its first piece breaks off, so that no client takes it for whole', async () => {
     const server = await start();
     await expect(get(server, '/half')).rejects.toThrow();
     expect(log.text).toContain('no more');

@@ -55,7 +55,7 @@ export interface ObjectSource {
   stop(): Promise<void>;
 }
 
-/** A kind of object that is followed beside those that names are made from: nobody waits for it. */
+/** A kind of object that is followed beside those that names are made from: no start waits for it. */
 export interface Following {
   status(): WatchStats;
   /** Whether the server does not let us see it or does not have the kind, so that it will not be known however long we wait. */
@@ -199,7 +199,7 @@ class FolderOfManifests implements ObjectSource {
     const synced = this.#listed;
     return {
       synced,
-      // Nobody but the folder knows better, and it is what is served.
+      // The folder is the only source, and it is what is served.
       age: undefined,
       reasons: synced ? (this.#source?.status().missing ?? []) : [`manifests: still reading ${this.name}`],
       watches: [],

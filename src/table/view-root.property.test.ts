@@ -190,7 +190,7 @@ describe('the root of the views', () => {
     expect(subject.ask(0, '10.0.0.1', '3.a', 'A')).toBe('refused');
   });
 
-  it('answers nobody of a listener group that it does not know', () => {
+  it('answers no client of a listener group that it does not know', () => {
     const subject = new Subject();
     subject.show([{ prefixes: [], others: 'refused' }]);
     expect(subject.ask(1, '10.0.0.1', 'a', 'A')).toBe('dropped');

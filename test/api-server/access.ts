@@ -21,7 +21,7 @@ export interface AccessRule {
 export interface Access {
   /** Bearer token to user name. Undefined: every client is `admin`. */
   readonly tokens?: Readonly<Record<string, string>> | undefined;
-  /** User name to rules. Undefined: everybody may do everything. */
+  /** User name to rules. Undefined: all users may do everything. */
   readonly rules?: Readonly<Record<string, readonly AccessRule[]>> | undefined;
 }
 

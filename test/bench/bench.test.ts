@@ -1,5 +1,5 @@
 /**
- * The parts of the measurements that could be wrong without anybody noticing: shares of the mix, arithmetic, what is read
+ * The parts of the measurements that could be wrong unnoticed: shares of the mix, arithmetic, what is read
  * from other programs.
  */
 import { describe, expect, it } from 'vitest';

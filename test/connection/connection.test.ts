@@ -76,7 +76,7 @@ describe('requests', () => {
     expect(server.requests.at(-1)?.headers).not.toHaveProperty('impersonate-user');
   });
 
-  test('nobody listening is an error that names the server', async () => {
+  test('a closed port is an error that names the server', async () => {
     const server = await startServer({ tls: 'none' });
     await server.stop();
     const connection = await connect({ masterUrl: server.url });

@@ -139,7 +139,7 @@ export async function hear(side: Side, [name, type]: Question, options: AskOptio
 
 function describe({ header, answers }: Message): Heard {
   const present = (record: ResourceRecord) => presentRecord({ ...record, ttl: 0 }).toLowerCase();
-  // Cut answers hold what fits, and which that is nobody promises.
+  // Cut answers hold what fits, and which records those are is not specified.
   const told = header.truncated ? [] : answers.map((record) => ({ text: present(record), ttl: record.ttl }));
   told.sort((one, other) => (one.text < other.text ? -1 : 1));
   return {

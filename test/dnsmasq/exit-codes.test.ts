@@ -43,7 +43,7 @@ describeWithTool('dnsmasq', 'exit codes', () => {
     ['a port in use', 2, ['-k', ...ALONE, '--conf-file=/dev/null', '-z', '--pid-file=', '--port=TAKEN']],
     ['a port in use, in the background', 2, [...ALONE, '-C', '/dev/null', '-z', '-x', '', '-p', 'TAKEN']],
     [
-      'an address that nobody has',
+      'an address that no interface has',
       2,
       ['-k', '-u', '', '-g', '', '-C', '/dev/null', '-z', '-a', '192.0.2.77', '-p', '20053'],
     ],

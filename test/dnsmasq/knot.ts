@@ -1,5 +1,5 @@
 /**
- * Knot DNS on loopback with zones of a test: an upstream whose answers nobody doubts.
+ * Knot DNS on loopback with zones of a test: an independent upstream server.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

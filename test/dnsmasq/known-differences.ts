@@ -35,7 +35,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     name: 'first answers',
     reason:
       'dnsmasq tells the first client the TTL of the upstream and all others that of its cache. With us the first one is told ' +
-      'what all others are, so that --min-cache-ttl and --max-cache-ttl hold for everybody.',
+      'what all others are, so that --min-cache-ttl and --max-cache-ttl hold for all.',
     explain: (compared) =>
       hasTtls(compared) && (has(compared.words, '--max-cache-ttl') || has(compared.words, '--min-cache-ttl'))
         ? withOurTtls(compared)

@@ -195,7 +195,7 @@ describe.each(clusters)('in $title', ({ open }) => {
     }
   });
 
-  it('a service that is made anew has its new address, and nobody has the old one', async () => {
+  it('a service that is made anew has its new address, and no service has the old one', async () => {
     const [before = ''] = await cluster.addService(namespace, 'web', { ports: [HTTP] });
     await coredns.expect(reverseName(before), 'PTR', `PTR ${nameOf('web')}`);
     await cluster.removeService(namespace, 'web');

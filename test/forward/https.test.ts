@@ -97,7 +97,7 @@ it.each([
   expect(connections()).toBe(1);
 });
 
-it('fails with another status than 200, and with a certificate of nobody who is trusted', async () => {
+it('fails with another status than 200, and with a certificate of no trusted authority', async () => {
   const { port } = await serve(503);
   expect(await ask(connect(port))).toBe('HTTP status 503');
   const { port: other } = await serve();

@@ -33,7 +33,7 @@ const inLowerCase = (query: Message): Message => ({
   })),
 });
 
-it('a server that repeats the case is sent another one each time, and nobody sees it', async () => {
+it('a server that repeats the case is sent another one each time, and no client sees it', async () => {
   const { upstream, forwarder } = await upstreamThat(({ query, send }) => send(reply(query)));
   for (let turn = 0; turn < 20; turn += 1) {
     const answer = await ask(forwarder, `Name-${turn}.Example.Com.`);

@@ -33,7 +33,7 @@ function forward(servers: readonly string[], changes: Partial<ForwardPlan> = {})
   return forwarder;
 }
 
-/** The address of a port that nobody listens on. */
+/** The address of a closed port. */
 async function closedPort(): Promise<string> {
   const upstream = await LoopbackUpstream.start(answer);
   const { address } = upstream;

@@ -134,7 +134,7 @@ describe('TCP', () => {
     expect(addressesOf(await ask(forwarder, 'three.example.'))).toEqual(['network']);
   });
 
-  it('is refused where nobody listens, until the deadline', async () => {
+  it('is refused where no server listens, until the deadline', async () => {
     const timing = { ...DEFAULT_FORWARD_PLAN.timing, deadline: 500 };
     const { upstream, forwarder } = await start(answer, { scheme: 'tcp://', plan: { timing } });
     await upstream.stop();
@@ -203,7 +203,7 @@ describe('TLS', () => {
     expect(addressesOf(await ask(forwarder, 'one.example.'))).toEqual(['192.0.2.1']);
   });
 
-  it('asks nobody whose certificate is for another name, or from nobody we trust', async () => {
+  it('asks no server whose certificate is for another name, or from no trusted authority', async () => {
     const other = await start(answer, { scheme: 'tls://', name: '#dns.example', plan: TRUST });
     const result = await ask(other.forwarder, 'one.example.');
     expect(result.kind === 'failed' && result.detail).toContain('ERR_TLS_CERT_ALTNAME_INVALID');

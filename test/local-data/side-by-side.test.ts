@@ -57,7 +57,7 @@ const HOSTS_QUESTIONS = questionsIn(`
   nothing.example A
 `);
 
-/** A server with names of its own and none of anybody else's, whose answers are not authoritative for us. */
+/** A server with names of its own and of no other server, whose answers are not authoritative for us. */
 async function runUpstream(): Promise<RunningDnsmasq> {
   const records = [
     ...['up.example,9.9.9.9,2001:db8::9', 'private.example,192.168.1.5', 'loop.example,127.0.0.1'],
@@ -79,7 +79,7 @@ async function hostsFile(content = HOSTS): Promise<string> {
 }
 
 describeWithTool('dnsmasq', 'hosts files', () => {
-  itWithTool('dnsmasq', 'are answered alike without anybody to ask', async () => {
+  itWithTool('dnsmasq', 'are answered alike without upstream servers', async () => {
     const both = await runBoth([`--addn-hosts=${await hostsFile()}`]);
     expect(await findDifferences(both, HOSTS_QUESTIONS)).toEqual({});
   });
@@ -113,7 +113,7 @@ describeWithTool('dnsmasq', 'hosts files', () => {
     expect(await findDifferences(both, questions)).toEqual({});
   });
 
-  itWithTool('dnsmasq', 'keep their order where nobody wants it changed', async () => {
+  itWithTool('dnsmasq', 'keep their order where no option changes it', async () => {
     const one = await hostsFile('10.0.0.4 many\n10.0.0.1 other\n');
     const two = await hostsFile('10.0.0.3 many\n10.0.0.1 many\n10.0.0.2 many\n');
     const both = await runBoth(['--no-round-robin', `--addn-hosts=${one}`, `--addn-hosts=${two}`]);
@@ -386,7 +386,7 @@ describe('known differences', () => {
       // Answers of others are not authoritative (RFC 1034 section 4.3.1).
       'up.example A': { real: { authoritative: true }, ours: { authoritative: false } },
       'host.lan AAAA': { real: { authoritative: true }, ours: { authoritative: false } },
-      // Nobody has had such records since RFC 1035 made MX of them.
+      // Such records are obsolete since RFC 1035 made MX of them.
       'host.lan MAILB': { real: { rcode: 3 }, ours: { rcode: 4 } },
     });
     expect(Object.keys(differences)).toHaveLength(4);

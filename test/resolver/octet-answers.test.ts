@@ -1,5 +1,5 @@
 /**
- * The packet path and the way of the handlers are the same to everybody: to the server that is asked, to the client that is
+ * The packet path and the way of the handlers are the same to all: to the server that is asked, to the client that is
  * answered, and to the cache.
  */
 import fc from 'fast-check';

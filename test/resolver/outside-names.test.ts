@@ -94,7 +94,7 @@ describe.each(['udp', 'tcp'] as const)('over %s', (transport) => {
 });
 
 describe('a question', () => {
-  it('goes upstream once, and then nobody is asked', async () => {
+  it('goes upstream once, and then no server is asked', async () => {
     await askShort(serving, 'www.example', 'A');
     const asked = world.asked.length;
     for (let index = 0; index < 20; index += 1)

@@ -1,5 +1,5 @@
 /**
- * Forwarding in the reader and forwarding on the main thread are the same to everybody: to the server that is asked, to the client
+ * Forwarding in the reader and forwarding on the main thread are the same to all: to the server that is asked, to the client
  * that is answered, to the cache and to the counters.
  */
 import fc from 'fast-check';

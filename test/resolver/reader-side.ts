@@ -122,7 +122,7 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
   }
 
   protected override receive(packet: Uint8Array): void {
-    // To a port that is closed by now it comes as one that nobody has asked for, as on the main thread.
+    // To a port that is closed by now it comes as an unsolicited one, as on the main thread.
     if (![...this.#ports.values()].includes(this.#upstream.port)) {
       super.receive(packet);
       return;

@@ -95,7 +95,7 @@ describe('upstream servers', () => {
     expect(shown(await settle(setting, setting.resolver.answer(makeQuery('x.corp.test.'))))).toBe('10.0.0.1');
   });
 
-  it('that nobody named are refused, and domains without any do not exist', async () => {
+  it('without a rule are refused, and domains without any do not exist', async () => {
     const domain = { kind: 'domain', name: toKey(parseName('gone.test.')) } as const;
     const setting = make({ rules: [{ names: [domain], target: { kind: 'local-only' } }] });
     expect(shown(await settle(setting, setting.resolver.answer(makeQuery('www.example.'))))).toBe('refused');

@@ -174,7 +174,7 @@ describe('a takeover', () => {
     await next.heard('serving');
   });
 
-  it('opens them at the end of the initial sync where nobody serves', async () => {
+  it('opens them at the end of the initial sync where no other serves', async () => {
     const serving = await serve(
       `http://127.0.0.1:${await findFreePort()}`,
       ...['--takeover', '--initial-sync-timeout', '300ms'],

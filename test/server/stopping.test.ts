@@ -65,7 +65,7 @@ it('a stop answers what a TCP client has asked, and closes the connection', asyn
 
 it('a stop during the start ends it', async () => {
   const port = await findFreePort();
-  // Nobody answers there, and a takeover waits for its cluster before it opens a socket.
+  // No server answers there, and a takeover waits for its cluster before it opens a socket.
   const program = runPortolan([
     ...['serve', '--takeover', '--kube-master-url', `http://127.0.0.1:${port}`, '--healthz-port=127.0.0.1:0'],
     ...['--log-format=json', '--dns-bind-address=127.0.0.1', '--dns-port', String(port), '--lameduck=1h'],
@@ -92,7 +92,7 @@ describe('two on one port', () => {
     expect(await askShort(first, NAME, 'A')).toBe('10.96.20.10');
   });
 
-  it('are a takeover where the second asks for it: the first leaves, and nobody goes unanswered', async () => {
+  it('are a takeover where the second asks for it: the first leaves, and no query goes unanswered', async () => {
     const first = await serveExample(['--takeover', '--lameduck', '300ms']);
     const second = await serveExample(['--takeover', '--ttl', '99'], first.port);
     first.program.signal('SIGTERM');

@@ -122,7 +122,7 @@ describe('no reply', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('is told at once where nobody listens', async () => {
+  it('is told at once where no server listens', async () => {
     const port = await findFreePort();
     const heard = await askServer({ address: '127.0.0.1', port }, QUESTION, new ManualClock());
     expect(heard).toMatchObject({

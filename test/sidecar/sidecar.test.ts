@@ -109,7 +109,7 @@ describe('the health of a probe', () => {
     await hear(sidecar, '/healthcheck/kubedns', 200);
   });
 
-  it('is bad where nobody listens, and the other probe none the worse', async () => {
+  it('is bad where no server listens, and the other probe none the worse', async () => {
     const server = await startServer();
     const port = await findFreePort();
     const sidecar = await startSidecar([probe('kubedns', port), probe('dnsmasq', server.port)], server.port);

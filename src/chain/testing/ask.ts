@@ -93,7 +93,7 @@ function exchangeByUdp(
     };
     const timer = setTimeout(() => end(() => reject(new Error(`no answer by UDP: ${what}`))), deadline);
     socket.on('message', (message) => end(() => resolve(message)));
-    // A connected socket hears that nobody is there.
+    // A connected socket learns that no server listens.
     socket.on('error', (error) => end(() => reject(error)));
     socket.connect(server.port, server.address, () => socket.send(query));
   });

@@ -129,7 +129,7 @@ export const SERVE_FLAGS = [
     value: 'none',
     help: 'believe upstream servers that say (AD) that they have validated an answer with DNSSEC',
     details:
-      'The AD bit is handed on to clients that set AD or DO. Only for servers that validate, on a path that nobody can change. Without it the bit is cleared.',
+      'The AD bit is handed on to clients that set AD or DO. Only for servers that validate, on a path that no attacker can change. Without it the bit is cleared.',
     group: EXTERNAL,
   },
   {

@@ -15,7 +15,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['EPIPE', 'broken pipe'],
 ]);
 const UNKNOWN_AUTHORITY = 'tls: failed to verify certificate: x509: certificate signed by unknown authority';
-/** What Node says where a certificate leads to nobody who is trusted. */
+/** What Node says where a certificate leads to no trusted authority. */
 const NOT_TRUSTED: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',

@@ -62,7 +62,7 @@ it('wakes a sleeper once, and one who looks at times when it is half full', () =
     producer.push(one, new Uint8Array(96), 0, 96, ENTRY);
     return producer.needsWaking();
   };
-  // Nobody has looked yet.
+  // The ring was not read yet.
   expect([push(), push(), push(), push()]).toEqual([true, false, false, false]);
   expect(push()).toBe(true);
   while (consumer.read()) consumer.release();

@@ -5,7 +5,7 @@
  * octets ever written, modulo 2^32. What does not fit is lost to the cache, which does no harm.
  *
  *     word 0   tail: up to where the reader has written    word 1   head: up to where the main thread has taken
- *     word 2   1 while nobody looks at the ring            word 3   free
+ *     word 2   1 while no thread reads the ring            word 3   free
  *
  *     A record   0   its octets, or 0: the rest of the memory is unused
  *                4   octets of the packet | clients << 16
@@ -102,7 +102,7 @@ export class FillProducer {
     return ((Atomics.load(this.#atoms, HEAD) - end) | 0) >= 0;
   }
 
-  /** Whether somebody must be woken to look at the ring: nobody looks at times, or it is half full. */
+  /** Whether the main thread must be woken to read the ring: it does not read it regularly, or it is half full. */
   needsWaking(): boolean {
     if (Atomics.exchange(this.#atoms, SLEEPING, 0) === 1) return true;
     const used = (Atomics.load(this.#atoms, TAIL) - Atomics.load(this.#atoms, HEAD)) >>> 0;

@@ -99,7 +99,7 @@ describe('Outstanding', () => {
     expect(outstanding.size).toBe(0);
   });
 
-  it('lets a cancelled query take nobody else with it', () => {
+  it('lets a cancelled query take no other with it', () => {
     const outstanding = new Outstanding<Waiting>({ strange: 0, otherQuestion: 0, otherCase: 0 });
     const first = waiting();
     const packet = outstanding.add(first) ?? new Uint8Array(0);

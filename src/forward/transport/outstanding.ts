@@ -38,7 +38,7 @@ export class Outstanding<Entry extends Asked> {
 
   /**
    * @param dropped counters that are added to
-   * @param isForged whether a reply is somebody else's after all, by what it says
+   * @param isForged whether a reply belongs to another query after all, by what it says
    * @param places queries that it has room for, a power of two
    */
   constructor(

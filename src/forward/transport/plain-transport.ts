@@ -4,7 +4,7 @@
  * Where TCP is blocked, by a firewall that drops its packets, the truncated reply is handed on after a second: the client can
  * use it, or ask over TCP itself.
  *
- * TCP also carries a query whose UDP socket a forger has found, since nobody can answer there who does not see our packets.
+ * TCP also carries a query whose UDP socket a forger has found, since a forger cannot answer there without seeing our packets.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';

@@ -53,7 +53,7 @@ export function writeQuery(
   return { octets: scratch.slice(0, questionEnd + OPT_OCTETS), questionEnd, hasEdns: true };
 }
 
-/** Queries are put together here and copied: small typed arrays are cheap as long as nobody looks at their buffer. */
+/** Queries are put together here and copied: small typed arrays are cheap as long as no code accesses their buffer. */
 const scratch = new Uint8Array(512);
 
 /** A copy of the query with an id. */

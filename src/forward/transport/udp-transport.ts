@@ -5,7 +5,7 @@
  * of its own. Above, they share a pool: each socket serves a bounded number of queries and a bounded time, the socket for a query
  * is drawn by chance, and queries of the same moment share one, up to 32, because they leave with one system call then.
  *
- * Packets that nobody but a forger can have sent close a socket: its queries fail with `FORGERY_SUSPECTED`, to be sent over TCP. So
+ * Packets that only a forger can have sent close a socket: its queries fail with `FORGERY_SUSPECTED`, to be sent over TCP. So
  * does one whose reply has another case than its name was sent in.
  */
 import { randomInt } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
  * Whether a server is asked with EDNS. Some do not know it, drop queries that have it, or stand behind something that does.
  *
- * One name proves nothing: a packet may be lost, and anybody who guesses an id may send a FORMERR. Only when several names were
+ * One name proves nothing: a packet may be lost, and an attacker who guesses an id may send a FORMERR. Only when several names were
  * answered without EDNS, and not with it, is it left out; and only for some minutes, since servers are replaced.
  */
 import type { Clock } from '../../base/clock.ts';

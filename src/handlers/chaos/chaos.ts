@@ -17,7 +17,7 @@ export interface ChaosStats {
   readonly evictions: number;
   /** Questions that were forwarded. */
   readonly misses: number;
-  /** Questions that were answered without asking anybody. */
+  /** Questions that were answered without asking a server. */
   readonly hits: number;
   readonly servers: readonly ServerStats[];
 }

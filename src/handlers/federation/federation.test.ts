@@ -91,7 +91,7 @@ const lines = async (...args: Parameters<typeof ask>) => (await ask(...args)).to
 const PLAIN = { objects: OBJECTS.filter((object) => !('namespace' in object) || object.namespace !== 'fed') };
 
 describe('a service of a federation', () => {
-  it('is the one here, if it leads to somebody', async () => {
+  it('is the one here, if it has endpoints', async () => {
     expect(await lines('web.blue.fed', 'A', PLAIN)).toEqual([
       'records',
       'web.blue.fed.svc.cluster.local. 0 IN CNAME web.blue.svc.cluster.local.',

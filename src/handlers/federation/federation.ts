@@ -1,5 +1,5 @@
 /**
- * Answers for services in a federation: the service of this cluster if it leads to somebody, else the name that the
+ * Answers for services in a federation: the service of this cluster if it has endpoints, else the name that the
  * federation has for it in our zone and region. Either way it is an alias, which is followed.
  */
 

@@ -49,7 +49,7 @@ describe('rules for replies', () => {
     expect(told('a.', ['8.8.8.8', '6.6.6.6'])).toEqual([RCODE.NXDOMAIN, false]);
   });
 
-  it('translate addresses, which nobody has authority for then', () => {
+  it('translate addresses, which no server has authority for then', () => {
     expect(told('a.', ['1.2.3.4', '4.4.4.9'])).toEqual([
       ...[0, false, 'a. 30 IN A 5.6.7.4', 'a. 30 IN A 4.4.4.9'],
     ]);

@@ -1,5 +1,5 @@
 /**
- * What is done to the replies of servers before anybody sees them, cache included: addresses translated, forged ones taken
+ * What is done to the replies of servers before clients and the cache get them: addresses translated, forged ones taken
  * for NXDOMAIN, private ones refused, and names that we know not denied.
  */
 import type { Log } from '../../base/log.ts';

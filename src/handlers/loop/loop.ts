@@ -1,8 +1,8 @@
 /**
- * Ends the process when queries that it forwards come back to it: a loop would answer nobody, and keep every server on its way
+ * Ends the process when queries that it forwards come back to it: a loop would answer no client, and keep every server on its way
  * busy.
  *
- * Once queries are received, it sends one about a name that nobody knows. What is seen of that more than twice has come back.
+ * Once queries are received, it sends one about a name that no server knows. What is seen of that more than twice has come back.
  */
 import { randomInt } from 'node:crypto';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -114,7 +114,7 @@ export class Loop {
 
 const OURSELVES = { address: '127.0.0.1', port: 0, transport: 'udp' } as const;
 
-/** Whether nobody was asked to the end. */
+/** Whether no server was asked to the end. */
 function isFailure({ kind }: Answer): boolean {
   return kind === 'servfail' || kind === 'drop';
 }

@@ -190,7 +190,7 @@ export class CachingResolver {
   }
 }
 
-/** Nobody waits for servers that have just failed. */
+/** No client waits for servers that have just failed. */
 function timeoutWith({ entry, settings }: Stale): number {
   return entry.freshUntil < entry.expires ? 0 : settings.timeout;
 }

@@ -33,7 +33,7 @@ export interface ReplySettings {
 
 export interface ForwardingCounts {
   readonly latency: LatencyCounts;
-  /** Questions that nobody upstream answered, by reason. */
+  /** Questions that no upstream server answered, by reason. */
   readonly failures: ReadonlyMap<FailureReason, number>;
 }
 

@@ -98,7 +98,7 @@ export class Resolver {
       : boundTtls(answer, maxTtl);
   }
 
-  /** Another way to answers, for questions that nobody before the resolver has anything to say of. */
+  /** Another way to answers, for questions that no handler before the resolver answers. */
   packetPath(options: PacketForwardingOptions): PacketForwarding {
     return new PacketForwarding(this.#parts(), options);
   }

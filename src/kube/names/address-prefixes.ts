@@ -1,7 +1,7 @@
 /**
  * Whether any address lies below a name of the reverse tree that is not a whole address (`10.in-addr.arpa`).
  *
- * Hardly anybody asks, so nothing is kept until somebody does. From then on the addresses are kept in order, and what has
+ * Few clients ask, so nothing is kept until one does. From then on the addresses are kept in order, and what has
  * changed is merged in when the next question comes.
  */
 import { parseAddress } from '../../wire/address.ts';

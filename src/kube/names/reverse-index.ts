@@ -4,7 +4,7 @@
  * An address may belong to several services at once: a pod behind two of them has two names. If it is the address of a
  * service itself, only that one counts, as in CoreDNS.
  *
- * There are as many names as endpoints, and hardly anybody asks for one. So the names of a service are one text, and an
+ * There are as many names as endpoints, and few clients ask for one. So the names of a service are one text, and an
  * address leads to the services alone whose texts have it.
  */
 import type { Brand } from '../../base/brand.ts';

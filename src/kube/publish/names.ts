@@ -53,7 +53,7 @@ export class KubernetesNames implements NameSource {
     return this.findStanding(name) ?? this.#findMade(name);
   }
 
-  /** Names as the table holds them, and nothing that is made when somebody asks. */
+  /** Names as the table holds them, and nothing that is made when a client asks. */
   findStanding(name: NameKey): ZoneNode | undefined {
     const labels = this.#labelsBelow(name);
     const own = this.#model.ownNodes.get(name);
@@ -69,7 +69,7 @@ export class KubernetesNames implements NameSource {
     return this.#services.find(namespace, labels.at(-3) ?? '')?.nodeOf(name);
   }
 
-  /** Whether a service would lead a client to somebody: to an endpoint, or to a name elsewhere. */
+  /** Whether a service would lead a client anywhere: to an endpoint, or to a name elsewhere. */
   isServed(namespace: string, service: string): boolean {
     const view = this.#services.find(namespace, service)?.view;
     if (view === undefined) return false;

@@ -1,7 +1,7 @@
 /**
  * Kubernetes objects in Protocol Buffers, as an API server writes them: for tests of what reads them.
  *
- * The field numbers are written down here a second time, with fields that nobody reads.
+ * The field numbers are written down here a second time, with fields that have no reader.
  */
 type Json = { readonly [key: string]: unknown };
 

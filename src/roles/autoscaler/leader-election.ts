@@ -34,7 +34,7 @@ export class LeaderElection {
   readonly #dependencies: ElectionDependencies;
   readonly #collection: string;
   readonly #outage: OutageLog;
-  /** When the request was sent that renewed the Lease last, on the monotonic clock; undefined: another has it, or nobody. */
+  /** When the request was sent that renewed the Lease last, on the monotonic clock; undefined: another instance has it, or none. */
   #renewedAt: number | undefined;
   #wasLeader = false;
   /** The record as it was last seen, and since when. */

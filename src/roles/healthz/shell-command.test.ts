@@ -52,7 +52,7 @@ describe('what hangs', () => {
     await waitUntil('the child to be gone', () => !isAlive(file));
   });
 
-  it('is killed when nobody wants its result any more', async () => {
+  it('is killed when its result is not wanted any more', async () => {
     const { ended, kill } = runShellCommand('sleep 600', 60_000, systemClock);
     kill();
     expect((await ended).error).toBe('signal: killed');

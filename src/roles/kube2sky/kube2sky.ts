@@ -27,7 +27,7 @@ const GATHER = 100;
 /** Milliseconds between two signs of life of the owner, and until what failed is tried again. */
 const RENEW = 4_000;
 const RETRY = 1_000;
-/** Milliseconds after which what is stored is read again, in case somebody has changed it. */
+/** Milliseconds after which what is stored is read again, in case another client has changed it. */
 const REREAD = 300_000;
 
 export class Kube2Sky {

@@ -24,7 +24,7 @@ export interface V2RecordStoreOptions {
 const MARGIN = 6_000;
 /** Calls at a time. */
 const CONCURRENCY = 16;
-/** Milliseconds after which records that are not listed are read again, in case somebody has changed them. */
+/** Milliseconds after which records that are not listed are read again, in case another client has changed them. */
 const REREAD = 300_000;
 
 export class V2RecordStore implements RecordStore {

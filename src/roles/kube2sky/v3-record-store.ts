@@ -1,6 +1,6 @@
 /**
  * Records by version 3 of etcd's API. The owner has a key with a lease. Every transaction demands that this key is still the one
- * that was created with it, and that nobody else has changed the records meanwhile: an instance that has lost it writes nothing,
+ * that was created with it, and that no other client has changed the records meanwhile: an instance that has lost it writes nothing,
  * however late it is.
  */
 import type { EtcdClient } from '../../sources/etcd/client/etcd-client.ts';

@@ -2,7 +2,7 @@
  * The rules of a node's cache in iptables, as node-cache sets them: at the front of the chains, with comments.
  *
  * All missing rules are set by one call, which waits for the lock of xtables. A program beside ours waits for our end and removes
- * them, so that rules do not send packets to a port that nobody serves.
+ * them, so that rules do not send packets to a port without a server.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { PacketFilter } from './packet-filter.ts';

@@ -42,7 +42,7 @@ export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOp
 
 /**
  * Those that are no address of a Service, which kube-proxy translates as long as there are no rules: the probe would be answered by
- * the cluster, or by nobody while that is away. All, where they cannot be told.
+ * the cluster, or by none while that is away. All, where they cannot be told.
  */
 function addressesOfOurs(addresses: readonly string[]): readonly string[] {
   const linkLocal = addresses.filter((address) => /^169\.254\.|^fe[89ab]/i.test(address));

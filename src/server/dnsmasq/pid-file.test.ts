@@ -5,7 +5,7 @@ import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { PidFileError, removePidFile, writePidFile } from './pid-file.ts';
 
 const NOBODY = { user: undefined, group: undefined };
-/** Nobody can make a file there, root neither. */
+/** No process can make a file there, not even as root. */
 const IMPOSSIBLE = '/dev/null/pid';
 
 afterEach(() => {

@@ -19,7 +19,7 @@ export interface ConfigFolderOptions {
   readonly log: Log;
 }
 
-/** A folder that is looked at without a pause serves nobody. */
+/** A folder that is read without a pause takes processor time from clients. */
 const MIN_PERIOD = 100;
 
 export class ConfigFolder {

@@ -1,5 +1,5 @@
 /**
- * What a ConfigMap holds, wherever it is read from: the texts of the keys that somebody asked for.
+ * What a ConfigMap holds, wherever it is read from: the texts of the keys that were asked for.
  */
 
 /** By key; keys that are not there are left out. */

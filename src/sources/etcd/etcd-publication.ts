@@ -47,7 +47,7 @@ interface PublishedZone {
   readonly types: readonly number[];
 }
 
-/** Types that the nodes of a zone leave to the chain: their rules look at the very key, or nobody has them. */
+/** Types that the nodes of a zone leave to the chain: their rules look at the very key, or no name has them. */
 export const UNPUBLISHED_TYPES: ReadonlySet<number> = new Set([
   TYPE.SOA,
   TYPE.CNAME,

@@ -12,7 +12,7 @@ function file(path: string): HostsFile {
     digest: `${files}`,
     size: 0,
     read: () => {
-      throw new Error('nobody reads it');
+      throw new Error('the log cannot be written');
     },
   };
 }

@@ -56,7 +56,7 @@ describe('the publication of local names', () => {
     ).toBe(0);
   });
 
-  it('pauses now and then, and lists no more than somebody would look at', () => {
+  it('pauses now and then, and lists no more names than its limit', () => {
     const { replace } = makePublication();
     const many = Array.from({ length: 5000 }, (_, index) => [`n${index}`, '0.0.0.0'] as const);
     const { changed, pauses } = replace(NOTHING, namesOf(Object.fromEntries(many)));

@@ -21,7 +21,7 @@ export async function findNewest(
   return newest?.path;
 }
 
-/** Equal as long as nobody has changed or replaced one of the files. */
+/** Equal as long as none of the files was changed or replaced. */
 export async function signatureOf(paths: readonly string[]): Promise<string> {
   const all = await Promise.all(
     paths.map((path) =>

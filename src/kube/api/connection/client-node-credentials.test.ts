@@ -41,7 +41,7 @@ describe('credentials from client-node', () => {
     });
   });
 
-  test('a command counts from the folder of its file, and is told that nobody can be asked', async () => {
+  test('a command counts from the folder of its file, and is told that it cannot ask the user', async () => {
     const loaded: Options[] = [];
     await makeClientNodeCredentials(
       user,

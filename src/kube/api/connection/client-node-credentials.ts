@@ -129,7 +129,7 @@ function configure(KubeConfig: KubeConfigClass, user: KubeconfigEntry): ClientNo
   return config;
 }
 
-/** A command with a slash counts from the kubeconfig's folder; it is told that nobody is there to be asked. */
+/** A command with a slash counts from the kubeconfig's folder; it is told that it cannot ask the user. */
 function readExec(user: KubeconfigEntry): unknown {
   const exec = user.fields['exec'];
   if (typeof exec !== 'object' || exec === null) return undefined;

@@ -214,7 +214,7 @@ describe('octets that are no message', () => {
 
   it('that are cut off are no whole list', () => {
     const list = encodeBody('ServiceList', { metadata: { resourceVersion: '7' }, items: [{ metadata: {} }] });
-    // The last four octets are two empty fields that nobody needs.
+    // The last four octets are two empty fields without a use.
     for (let length = 0; length < list.length - 4; length += 1) {
       const reader = new ProtobufListReader(() => {});
       reader.push(list.subarray(0, length));

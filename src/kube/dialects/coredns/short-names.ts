@@ -1,6 +1,6 @@
 /**
  * Names below a service that CoreDNS answers although no specification has them: ports without their underscores.
- * They are made when somebody asks.
+ * They are made when a client asks.
  */
 import type { Below } from '../../../table/types.ts';
 import type { NameKey } from '../../../wire/types.ts';

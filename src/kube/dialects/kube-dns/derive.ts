@@ -45,7 +45,7 @@ export function* deriveService(view: ServiceView): Steps<DerivedService> {
   }
 }
 
-/** The entries of ports have names too, which are made when somebody asks. */
+/** The entries of ports have names too, which are made when a client asks. */
 const ASK_FOR_KEYS: Below = { kind: 'ask', labels: 1 };
 
 function* entriesNodes(

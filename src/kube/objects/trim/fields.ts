@@ -1,5 +1,5 @@
 /**
- * Reading JSON that somebody else wrote: every reader takes anything and says `undefined` to what is of another type.
+ * Reading JSON of others: every reader takes anything and says `undefined` to what is of another type.
  */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 /**
  * The messages of etcd's API version 3 that are used here (etcdserverpb, mvccpb), as octets.
  *
- * Fields that nobody reads are skipped. Revisions are numbers: etcd counts them from 1, and 2^53 is never reached.
+ * Fields without a reader are skipped. Revisions are numbers: etcd counts them from 1, and 2^53 is never reached.
  */
 import { Cursor } from '../../../kube/api/protobuf/message.ts';
 import { ProtobufWriter } from './protobuf-writer.ts';
