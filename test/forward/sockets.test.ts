@@ -67,10 +67,13 @@ describe('over real sockets', () => {
   });
 
   it('two closed servers are asked again until the deadline, and the network is the reason', async () => {
-    const timing = { ...DEFAULT_FORWARD_PLAN.timing, deadline: 500 };
+    const timing = { ...DEFAULT_FORWARD_PLAN.timing, deadline: 1000 };
     const forwarder = forward([await closedPort(), await closedPort()], { timing });
-    expect(addressesOf(await ask(forwarder, 'www.example.'))).toEqual(['network']);
-    expect(forwarder.statistics().upstreams.map(({ sent }) => sent)).toEqual([3, 3]);
+    const reply = await ask(forwarder, 'www.example.');
+    expect(addressesOf(reply)).toEqual(['network']);
+    // Each server once, however often it was asked.
+    expect(reply.kind === 'failed' && reply.detail.split('; ')).toHaveLength(2);
+    for (const { sent } of forwarder.statistics().upstreams) expect(sent).toBeGreaterThan(1);
   });
 
   it('a server that restarts is found by the question that it refused', async () => {
