@@ -21,6 +21,8 @@ export interface FileDependencies {
   readonly log: Log;
   /** The whole server: for aliases that leave a zone. */
   readonly chain: Chain;
+  /** Whether records of `$GENERATE` have the TTL that CoreDNS gives them. Default: no. */
+  readonly isStrict?: boolean;
 }
 
 interface FollowedZone {
@@ -96,7 +98,8 @@ export class File {
 
   /** @param serial one that means that nothing has changed */
   #read(zone: FollowedZone, serial: number | undefined): ZoneReading {
-    const reading = readZone(zone.plan, { serial, modified: zone.modified });
+    const { isStrict } = this.#dependencies;
+    const reading = readZone(zone.plan, { serial, modified: zone.modified }, isStrict);
     if (reading.kind !== 'read') return reading;
     zone.names = reading.names;
     zone.modified = reading.modified;

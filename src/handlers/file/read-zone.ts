@@ -21,7 +21,15 @@ export type ZoneReading =
   | { readonly kind: 'missing'; readonly reason: string }
   | { readonly kind: 'faulty'; readonly reason: string };
 
-export function readZone({ origin, path, reloadByMtime }: FileZone, known: KnownZone): ZoneReading {
+/** CoreDNS gives this TTL to records of `$GENERATE`, whatever `$TTL` says. */
+const STRICT_GENERATED_TTL = 3600;
+
+/** @param isStrict whether the TTLs of `$GENERATE` are those of CoreDNS */
+export function readZone(
+  { origin, path, reloadByMtime }: FileZone,
+  known: KnownZone,
+  isStrict = false,
+): ZoneReading {
   let text: string;
   let modified: number;
   try {
@@ -33,7 +41,8 @@ export function readZone({ origin, path, reloadByMtime }: FileZone, known: Known
     return { kind: 'missing', reason: describeError(error, path) };
   }
   const readInclude = (include: string) => readFileSync(include, 'utf8');
-  const { records, problems } = readZoneFile(text, { file: path, origin, readInclude });
+  const generatedTtl = isStrict ? STRICT_GENERATED_TTL : undefined;
+  const { records, problems } = readZoneFile(text, { file: path, origin, readInclude, generatedTtl });
   const [problem] = problems;
   if (problem !== undefined) return { kind: 'faulty', reason: describeProblem(problem, path, origin) };
   const names = new ZoneNames(origin, records);

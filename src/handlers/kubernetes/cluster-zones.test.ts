@@ -49,12 +49,12 @@ const OPTIONS: KubernetesOptions = {
 
 interface Asked {
   readonly isListed?: boolean;
-  readonly passesUnknown?: boolean;
+  readonly isStrict?: boolean;
   readonly options?: Partial<KubernetesOptions>;
   readonly objects?: readonly ClusterObject[];
 }
 
-function answering({ options = {}, objects = OBJECTS, isListed = true, passesUnknown = false }: Asked = {}) {
+function answering({ options = {}, objects = OBJECTS, isListed = true, isStrict = false }: Asked = {}) {
   const all = { ...OPTIONS, ...options };
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
   const cluster = new Cluster(
@@ -84,7 +84,7 @@ function answering({ options = {}, objects = OBJECTS, isListed = true, passesUnk
     options: all,
     cluster,
     domain: OPTIONS.primaryZone,
-    passesUnknown,
+    isStrict,
     chain: (query) => zones.handle(query, () => outside(query.question.name)),
   });
   return async (name: string, type = 'A') =>
@@ -92,6 +92,7 @@ function answering({ options = {}, objects = OBJECTS, isListed = true, passesUnk
 }
 
 function tell(answer: Answer): readonly string[] {
+  if (answer.kind === 'message') return answer.authorities.map(presentRecord);
   if (answer.kind === 'records') return [...answer.records, ...answer.additionals].map(presentRecord);
   if (answer.kind !== 'nodata' && answer.kind !== 'nxdomain') return [answer.kind];
   return [answer.kind, answer.soa?.name ?? ''];
@@ -120,8 +121,32 @@ it('passes on what does not exist, within the zones of fallthrough', async () =>
 it('passes on no name of a cluster that was not listed, unless it is to do as CoreDNS', async () => {
   const unlisted = { isListed: false, options: { fallthrough: [key('cluster.local.')] } };
   expect(await answering(unlisted)('nosuch.shop.svc.cluster.local.')).toEqual(['servfail']);
-  const passing = answering({ ...unlisted, passesUnknown: true });
+  const passing = answering({ ...unlisted, isStrict: true });
   expect(await passing('nosuch.shop.svc.cluster.local.')).toEqual(['refused']);
+});
+
+it.each([
+  ['cluster.local.', 'TXT', 'nodata', 'nxdomain'],
+  ['cluster.local.', 'A', 'nodata', 'nodata'],
+  ['shop.svc.cluster.local.', 'TXT', 'nodata', 'nodata'],
+  ['dns-version.cluster.local.', 'A', 'nodata', 'nxdomain'],
+  ['_tcp.cart.shop.svc.cluster.local.', 'SRV', 'nodata', 'nxdomain'],
+  ['nosuch.shop.svc.cluster.local.', 'SOA', 'nxdomain', 'nodata'],
+  ['10.0.96.10.in-addr.arpa.', 'A', 'nodata', 'nxdomain'],
+  ['96.10.in-addr.arpa.', 'PTR', 'nodata', 'nxdomain'],
+])('says of %s %s: %s, and %s where it is to do as CoreDNS', async (name, type, said, strict) => {
+  expect((await answering()(name, type))[0]).toBe(said);
+  expect((await answering({ isStrict: true })(name, type))[0]).toBe(strict);
+});
+
+it('says of a cluster that was not listed what CoreDNS says, where it is to', async () => {
+  const soa = (serial: number) =>
+    `cluster.local. 5 IN SOA ns.dns.cluster.local. hostmaster.cluster.local. ${serial} 7200 1800 86400 5`;
+  const [usual, strict] = [false, true].map((isStrict) => answering({ isListed: false, isStrict }));
+  expect(await usual?.('cluster.local.', 'SOA')).not.toEqual([soa(0)]);
+  expect(await strict?.('cluster.local.', 'SOA')).toEqual([soa(0)]);
+  expect(await usual?.('cart.svc.cluster.local.')).toEqual(['servfail']);
+  expect(await strict?.('cart.svc.cluster.local.')).toEqual([soa(0)]);
 });
 
 it('follows aliases inside its zones itself, and others through the server block', async () => {

@@ -9,12 +9,13 @@ import type { Query } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { Cluster } from '../../kube/publish/cluster.ts';
 import { isWithin, splitLabels, toKey } from '../../wire/name.ts';
-import { type NameKey, type Question, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import { type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
 import { lookUp, type ZoneAnswer } from '../../zone/lookup.ts';
 import type { NameSource } from '../../zone/node.ts';
 import { negativeSoa, type Zone } from '../../zone/zone.ts';
 import { answerWhileUnknown, toAnswer } from './kubernetes.ts';
 import type { KubernetesOptions } from './options.ts';
+import { strictAnswer, strictAnswerWhileUnknown } from './strict-answers.ts';
 import { translateZone, type ZoneTranslation } from './zone-translation.ts';
 
 export interface ClusterZonesOptions {
@@ -24,8 +25,11 @@ export interface ClusterZonesOptions {
   readonly domain: NameKey;
   /** The whole server: for aliases that leave the zones. */
   readonly chain: Chain;
-  /** Whether missing names fall through before the cluster was listed. Default: no, they are SERVFAIL. */
-  readonly passesUnknown?: boolean;
+  /**
+   * Whether names are denied that CoreDNS denies though they exist, and missing names fall through before the cluster was listed.
+   * Default: no, they are SERVFAIL.
+   */
+  readonly isStrict?: boolean;
 }
 
 interface ClusterZone extends ZoneTranslation {
@@ -45,16 +49,16 @@ export class ClusterZones {
   readonly #namespaces: ReadonlySet<string>;
   readonly #selectsNamespaces: boolean;
   readonly #fallthrough: ReadonlySet<NameKey>;
-  readonly #passesUnknown: boolean;
+  readonly #isStrict: boolean;
 
-  constructor({ options, cluster, domain, chain, passesUnknown = false }: ClusterZonesOptions) {
+  constructor({ options, cluster, domain, chain, isStrict = false }: ClusterZonesOptions) {
     this.#cluster = cluster;
     this.#domain = domain;
     this.#chain = chain;
     this.#namespaces = new Set(options.namespaces);
     this.#selectsNamespaces = options.namespaceLabels !== undefined;
     this.#fallthrough = new Set(options.fallthrough);
-    this.#passesUnknown = passesUnknown;
+    this.#isStrict = isStrict;
     const { apexes } = cluster.names;
     this.#zones = options.zones
       .map((apex) => ({ apex, ...translateZone(apex, apexes.includes(apex) ? apex : domain) }))
@@ -69,8 +73,8 @@ export class ClusterZones {
     const answer = await this.#answer(zone, query, query.question, 0);
     const isMissing =
       answer.kind === 'nxdomain' ||
-      (answer.kind === 'nodata' && this.#isOnlyAbove(zone, query)) ||
-      (answer.kind === 'servfail' && this.#passesUnknown && !this.#cluster.isKnown);
+      (answer.kind === 'nodata' && !this.#isStrict && this.#isOnlyAbove(zone, query)) ||
+      (this.#isStrict && !this.#cluster.isKnown && isFailure(answer));
     return isMissing && isWithinAny(query.key, this.#fallthrough) ? next(query) : answer;
   }
 
@@ -80,12 +84,22 @@ export class ClusterZones {
     const { names } = this.#cluster;
     const own = names.zoneOf(key);
     if (own === undefined) return { kind: 'servfail' };
-    if (!this.#cluster.isKnown) return answerWhileUnknown(names, query.about(asked));
-    const found = this.#isHidden(key)
+    if (!this.#cluster.isKnown) return this.#answerWhileUnknown(zone, own, query.about(asked));
+    const looked = this.#isHidden(key)
       ? lookUp(NO_NAMES, own, asked)
       : this.#withoutHidden(lookUp(names, own, asked), own, asked);
+    const { type } = asked;
+    const found = this.#isStrict
+      ? strictAnswer(looked, { zone: own, key, type, domain: this.#domain })
+      : looked;
     if (found.kind === 'alias') return this.#follow(zone, query, question, found, aliases);
     return this.#present(zone, toAnswer(found));
+  }
+
+  #answerWhileUnknown({ fromCluster }: ClusterZone, own: Zone, query: Query): Answer {
+    const answer = answerWhileUnknown(this.#cluster.names, query);
+    const [soa] = this.#isStrict ? fromCluster([negativeSoa(own)]) : [];
+    return soa === undefined ? answer : strictAnswerWhileUnknown(answer, soa);
   }
 
   /** Names of the reverse tree that exist only because of names below them may be known to others. */
@@ -158,4 +172,8 @@ export class ClusterZones {
       return { ...answer, soa: fromCluster([answer.soa])[0] };
     return answer;
   }
+}
+
+function isFailure(answer: Answer): boolean {
+  return answer.kind === 'servfail' || (answer.kind === 'message' && answer.rcode === RCODE.SERVFAIL);
 }

@@ -68,8 +68,8 @@ export class Kubernetes {
       publication: this.#publication,
     };
     this.#cluster = new Cluster(settings, table, clock, withoutNews(log));
-    const passesUnknown = dependencies.isStrict;
-    const zones = new ClusterZones({ options, cluster: this.#cluster, domain, chain, passesUnknown });
+    const { isStrict } = dependencies;
+    const zones = new ClusterZones({ options, cluster: this.#cluster, domain, chain, isStrict });
     const parts = {
       name: 'kubernetes',
       questions: namesWithin(new Set(options.zones)),

@@ -83,6 +83,12 @@ describe('readZoneFile', () => {
     ]);
   });
 
+  it('gives records from a range a TTL of their own, where they are to have one', () => {
+    const text = '$TTL 60\n$GENERATE 1-2 h$ A 192.0.2.$\n$GENERATE 3-3 h$ 30 A 192.0.2.$\na A 192.0.2.9\n';
+    const settings = { file: 'db', origin: parseName('example.'), readInclude: () => '', generatedTtl: 3600 };
+    expect(readZoneFile(text, settings).records.map(({ ttl }) => ttl)).toEqual([3600, 3600, 30, 60]);
+  });
+
   it('includes files, with an origin of their own, and goes on as before', () => {
     const { records, problems, included } = read(
       '$TTL 60\na A 192.0.2.1\n$INCLUDE inc.db sub\n  A 192.0.2.2\n$INCLUDE /other/inc.db\n',

@@ -37,6 +37,8 @@ export interface ZoneFileSettings {
   readonly origin: AbsoluteName;
   /** The text of an included file. @throws Error if it cannot be read */
   readonly readInclude: (path: string) => string;
+  /** Seconds, of records of `$GENERATE` that name none. Default: that of all others. */
+  readonly generatedTtl?: number | undefined;
 }
 
 export interface ZoneFileReading {
@@ -192,6 +194,8 @@ class ZoneFileReader {
   #generate(directive: ZoneWord, [range, left, ...rest]: readonly ZoneWord[]): void {
     if (range === undefined || left === undefined || rest.length === 0)
       throw new ZoneFileFault('a range, a name, a type and data are expected', directive);
+    const ttl = this.#ttl;
+    this.#ttl = this.#settings.generatedTtl ?? ttl;
     for (const number of numbersOf(readRange(range))) {
       const name = readName(fillInNumber(left, number), this.#origin);
       this.#readRecord(
@@ -200,6 +204,7 @@ class ZoneFileReader {
         rest.map((word) => fillInNumber(word, number)),
       );
     }
+    if (this.#settings.generatedTtl !== undefined) this.#ttl = ttl;
   }
 
   #readRecord(owner: AbsoluteName, place: ZoneWord, words: readonly ZoneWord[]): void {

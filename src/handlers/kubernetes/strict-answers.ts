@@ -1,0 +1,51 @@
+/**
+ * What CoreDNS says of names of a cluster where it violates the DNS standards: for those who keep to it without a difference.
+ */
+import type { Answer } from '../../chain/answer.ts';
+import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
+import { type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '../../wire/types.ts';
+import type { ZoneAnswer } from '../../zone/lookup.ts';
+import type { Zone } from '../../zone/zone.ts';
+
+/** What is asked, in the zone of the cluster that its name lies in. */
+export interface StrictQuestion {
+  readonly zone: Zone;
+  readonly key: NameKey;
+  readonly type: Question['type'];
+  /** The zone of services; all others are of the reverse tree. */
+  readonly domain: NameKey;
+}
+
+/** CoreDNS looks services up, not names: what is no service, pod or zone does not exist for it, and SOA is asked of no name. */
+export function strictAnswer(answer: ZoneAnswer, question: StrictQuestion): ZoneAnswer {
+  const { zone, type } = question;
+  if (answer.kind !== 'nodata' && answer.kind !== 'nxdomain') return answer;
+  if (type === TYPE.SOA) return { kind: 'nodata', soa: answer.soa };
+  if (answer.kind === 'nxdomain' || isFound(question)) return answer;
+  return { kind: 'nxdomain', soa: answer.soa, authoritative: zone.authoritativeNxdomain };
+}
+
+/** Whether CoreDNS finds something at a name that has no records of the type. */
+function isFound({ zone, key, type, domain }: StrictQuestion): boolean {
+  if (key === zone.apex) return type !== TYPE.TXT;
+  if (zone.apex !== domain || key === `dns.${domain}` || key === `dns-version.${domain}`) return false;
+  return !PROTOCOL_OF_SERVICE.test(key.slice(0, -domain.length));
+}
+
+/** `_tcp.web.default.svc.` */
+const PROTOCOL_OF_SERVICE = /^_[^.]+\.[^.]+\.[^.]+\.svc\.$/;
+
+/**
+ * Before the cluster was listed: the serial of its zone is 0, and SERVFAIL comes as a denial does.
+ *
+ * @param answer what is known
+ * @param soa that of the zone as the client knows it
+ */
+export function strictAnswerWhileUnknown(answer: Answer, soa: ResourceRecord): Answer {
+  if (soa.data.kind !== 'SOA') return answer;
+  const unlisted = { ...soa, data: { ...soa.data, serial: 0 } };
+  if (answer.kind === 'records' && answer.records[0]?.data.kind === 'SOA')
+    return { ...answer, records: [unlisted] };
+  if (answer.kind !== 'servfail') return answer;
+  return { ...EMPTY_ANSWER, authoritative: true, rcode: RCODE.SERVFAIL, authorities: [unlisted] };
+}
