@@ -2,7 +2,16 @@
  * Regular expressions in Go's syntax, matched in time linear to the text: patterns of a configuration are matched
  * against names that untrusted clients send.
  */
-import { RE2JS, RE2JSException } from 're2js';
+import { createRequire } from 'node:module';
+import type { RE2JS } from 're2js';
+
+/** Its code is large, and most configurations have no pattern. */
+let loaded: typeof import('re2js') | undefined;
+
+function library(): typeof import('re2js') {
+  loaded ??= createRequire(import.meta.url)('re2js') as typeof import('re2js');
+  return loaded;
+}
 
 /** A pattern that does not compile. The message is Go's: ``error parsing regexp: missing closing ): `(` ``. */
 export class PatternError extends Error {
@@ -23,6 +32,7 @@ export class Pattern {
   /** @throws PatternError */
   constructor(source: string) {
     this.source = source;
+    const { RE2JS, RE2JSException } = library();
     try {
       this.#compiled = RE2JS.compile(source);
     } catch (error) {
