@@ -29,14 +29,14 @@ export class ScaleDownPace {
     this.#startedAt = now;
   }
 
-  /** Takes note of the replicas that the parameters ask for now. */
+  /** Notes the number of replicas that the parameters give. */
   want(replicas: number, now: number): void {
     const oldest = now - this.#plan.delay;
     this.#wanted = this.#wanted.filter((each) => each.at >= oldest && each.replicas > replicas);
     this.#wanted.push({ at: now, replicas });
   }
 
-  /** @returns the replicas that a target may have now, of which the parameters asked for as many as `want` was told last */
+  /** @returns the replicas that a target may have now: not fewer than `want` was called with last */
   allow(target: string, current: number, now: number): number {
     const wanted = this.#wanted.at(-1)?.replicas ?? current;
     if (wanted >= current) return wanted;
