@@ -50,7 +50,7 @@ measurements, all of them unless named:
   cached   processor time per query for a cached name, against the same
   flood    latency of table hits while names that do not exist are asked for
   hostile  what clients that attack the server cost all others
-  coredns  processor time per query by six Corefiles, against CoreDNS where COREDNS names its binary
+  coredns  processor time per query by six Corefiles (one also at a rate), against CoreDNS where COREDNS names its binary
   etcd     names from an etcd: processor time per query, against CoreDNS where COREDNS names its binary, and changes
 
   --rounds N    turns of every server (default: 5)
