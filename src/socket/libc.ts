@@ -6,6 +6,8 @@
  */
 import { createRequire } from 'node:module';
 import { arch, endianness, platform } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
+import { returnFreedMemory } from './allocator.ts';
 
 /** An address in this process's memory, for fields and arguments that are pointers. */
 export type Pointer = bigint;
@@ -99,6 +101,7 @@ function load(): Libc {
   // A static import would fail the whole program where koffi has no build for the machine.
   const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
   const library = koffi.load(null);
+  if (isMainThread) returnFreedMemory(library);
   const functions = Object.fromEntries(
     Object.entries(PROTOTYPES).map(([name, prototype]) => [name, library.func(prototype)]),
   );
