@@ -165,11 +165,12 @@ function longestZeroRun(groups: readonly number[]): { start: number; length: num
  * @throws AddressError if the text is no address.
  */
 export function reverseName(address: string): NameKey {
+  // Digits, lower-case letters and dots of known lengths: a key.
+  const ipv4 = readIpv4(address);
+  if (ipv4 >= 0)
+    return `${ipv4 & 255}.${(ipv4 >>> 8) & 255}.${(ipv4 >>> 16) & 255}.${ipv4 >>> 24}.in-addr.arpa.` as NameKey;
   const octets = parseAddress(address);
   if (octets === undefined) throw new AddressError(address);
-  // Digits, lower-case letters and dots of known lengths: a key.
-  const [first, second, third, fourth] = octets;
-  if (octets.length === 4) return `${fourth}.${third}.${second}.${first}.in-addr.arpa.` as NameKey;
   let name = '';
   for (const octet of octets.reverse()) name += `${(octet & 15).toString(16)}.${(octet >> 4).toString(16)}.`;
   return `${name}ip6.arpa.` as NameKey;

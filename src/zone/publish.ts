@@ -73,10 +73,12 @@ export class Publisher {
     const before = standing.length === 0 ? [] : this.#namesOf(standing);
     const now: NodeRef[] = new Array(nodes.length);
     try {
-      for (const [index, node] of nodes.entries()) {
+      let index = 0;
+      for (const node of nodes) {
         const compiled = compileNode(withoutTypes(node, this.#filteredTypes), zone);
         this.#warnOfLarge(node, compiled);
         now[index] = this.#table.put(compiled);
+        index += 1;
       }
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;

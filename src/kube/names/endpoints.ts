@@ -4,7 +4,7 @@
  * While endpoints move from one slice to another they are in both for a moment: each counts once. The order is that of
  * the addresses, so that equal endpoints make equal answers whatever order they came in.
  */
-import { formatAddress, parseAddress } from '../../wire/address.ts';
+import { formatAddress, parseAddress, readIpv4 } from '../../wire/address.ts';
 import type { EndpointsObject, ServicePort } from '../objects/objects.ts';
 import { hostnameLabel } from './labels.ts';
 
@@ -85,10 +85,10 @@ const portKey = ({ name, protocol, port }: ServicePort): string => `${name}/${pr
 
 /** The one text of an address; nothing if the text is none. */
 export function canonicalAddress(text: string): string | undefined {
-  const octets = parseAddress(text);
-  if (octets === undefined) return undefined;
   // The reader of IPv4 takes the canonical form alone.
-  return octets.length === 4 ? text : formatAddress(octets);
+  if (readIpv4(text) >= 0) return text;
+  const octets = parseAddress(text);
+  return octets && formatAddress(octets);
 }
 
 export const isIpv6 = (address: string): boolean => address.includes(':');

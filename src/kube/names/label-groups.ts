@@ -15,6 +15,8 @@ export function groupByLabel(
   endpoints: readonly Endpoint[],
   labelOf: (endpoint: Endpoint) => string,
 ): readonly LabelGroup[] {
+  const [only] = endpoints;
+  if (endpoints.length === 1 && only !== undefined) return [{ label: labelOf(only), endpoints }];
   const byLabel = new Map<string, Endpoint[]>();
   for (const endpoint of endpoints) {
     const label = labelOf(endpoint);

@@ -11,6 +11,9 @@ import { protocolLabels } from './ports.ts';
 
 /** The A and the AAAA set of these canonical addresses, as far as there are any. */
 export function addressSets(addresses: readonly string[], ttl: number): readonly RecordSet[] {
+  const [only] = addresses;
+  // A list that grows takes room for more: nearly all names have a single address.
+  if (addresses.length === 1 && only !== undefined) return [setOfAddress(only, ttl)];
   const ipv4: RecordData[] = [];
   const ipv6: RecordData[] = [];
   for (const address of addresses) {
@@ -18,6 +21,12 @@ export function addressSets(addresses: readonly string[], ttl: number): readonly
     else ipv4.push({ kind: 'A', address });
   }
   return presentSets(ipv4, ipv6, ttl);
+}
+
+function setOfAddress(address: string, ttl: number): RecordSet {
+  return isIpv6(address)
+    ? recordSet(TYPE.AAAA, ttl, [{ kind: 'AAAA', address }])
+    : recordSet(TYPE.A, ttl, [{ kind: 'A', address }]);
 }
 
 /** As `addressSets`, for thousands of items, some of which may have the same address: it counts once. */

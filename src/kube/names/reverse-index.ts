@@ -130,9 +130,7 @@ export class ReverseIndex {
   }
 
   #nodeOf(address: string, names: readonly ReverseName[]): ZoneNode {
-    const services = names.filter(({ isService }) => isService);
-    const targets = new Set((services.length > 0 ? services : names).map(({ target }) => target));
-    const data = [...targets].sort().map((target) => ({ kind: 'PTR', target }) as const);
+    const data = targetsOf(names).map((target) => ({ kind: 'PTR', target }) as const);
     return {
       name: reverseName(address),
       sets: [recordSet(TYPE.PTR, this.#ttl, data)],
@@ -169,6 +167,14 @@ export class ReverseIndex {
       this.#prefixes.remove(address);
     } else this.#owners.set(key, left.length === 1 ? only : left);
   }
+}
+
+/** What names of one address lead to, in order. */
+function targetsOf(names: readonly ReverseName[]): readonly NameKey[] {
+  const [only] = names;
+  if (names.length === 1 && only !== undefined) return [only.target];
+  const services = names.filter(({ isService }) => isService);
+  return [...new Set((services.length > 0 ? services : names).map(({ target }) => target))].sort();
 }
 
 function listOf(owners: ReverseOwner | readonly ReverseOwner[] | undefined): readonly ReverseOwner[] {

@@ -57,6 +57,11 @@ export class Cursor {
       this.position += 1;
       return first;
     }
+    const second = this.position + 1 < this.end ? this.octets[this.position + 1] : undefined;
+    if (first !== undefined && second !== undefined && second < 0x80) {
+      this.position += 2;
+      return (first & 0x7f) | (second << 7);
+    }
     let value = 0;
     for (let factor = 1; factor < 2 ** 70; factor *= 128) {
       const octet = this.position < this.end ? this.octets[this.position] : undefined;
@@ -141,13 +146,22 @@ function readField(cursor: Cursor, field: Field, message: Fields): void {
       within(cursor, first, end, () => readEntry(cursor, field, message));
       break;
     case 'message':
-      message[name] = within(cursor, first, end, () => readMessage(cursor, field.schema ?? NO_FIELDS));
+      message[name] = readInner(cursor, first, end, field.schema ?? NO_FIELDS);
       break;
     case 'messages':
-      listIn(message, name).push(
-        within(cursor, first, end, () => readMessage(cursor, field.schema ?? NO_FIELDS)),
-      );
+      listIn(message, name).push(readInner(cursor, first, end, field.schema ?? NO_FIELDS));
   }
+}
+
+/** As `within`, without a function for each of the many messages in a message. */
+function readInner(cursor: Cursor, start: number, end: number, schema: Schema): Fields {
+  const outer = cursor.end;
+  cursor.position = start;
+  cursor.end = end;
+  const message = readMessage(cursor, schema);
+  cursor.position = end;
+  cursor.end = outer;
+  return message;
 }
 
 /** Reads what lies between two positions; the cursor is behind it then. */

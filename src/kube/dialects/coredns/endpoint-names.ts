@@ -2,7 +2,7 @@
  * The names of endpoints below their service: a hostname, or the address with dashes. Endpoints of one hostname share it.
  */
 import { inSteps, type Steps } from '../../../base/steps.ts';
-import type { NameKey } from '../../../wire/types.ts';
+import { type NameKey, TYPE } from '../../../wire/types.ts';
 import { COMPLETE, type ZoneNode } from '../../../zone/node.ts';
 import type { NamedSet, RecordSet } from '../../../zone/record-set.ts';
 import { type Endpoint, isIpv6 } from '../../names/endpoints.ts';
@@ -14,7 +14,7 @@ import { addressSets, namedSets } from '../../names/record-sets.ts';
 import type { ReverseName } from '../../names/reverse-index.ts';
 import type { ServicePort } from '../../objects/objects.ts';
 import type { ServiceView } from '../dialect.ts';
-import { lightestServices, type ServiceData, serviceSets } from './service-set.ts';
+import { MIN_WEIGHT, type ServiceData, servicesOf, weightOf } from './service-set.ts';
 
 /** Endpoints that share a name, and what is derived from them. */
 export interface NamedEndpoints {
@@ -73,22 +73,29 @@ function nameGroup({ label, endpoints }: LabelGroup, view: ServiceView): NamedEn
   const sets = addressSets(distinctAddresses(endpoints), view.ttl);
   const addresses = namedSets(name, sets);
   const isKept = view.keptGroups !== undefined;
-  const pairs = endpoints.flatMap((endpoint) => {
-    const labels = isKept ? keepLabels(endpoint.ports) : endpoint.ports.map(portLabels);
-    return endpoint.ports.map((port, index): EndpointPort => ({ endpoint, port, labels: labels[index] }));
-  });
+  const [first, ...others] = endpoints;
+  const pairsOfFirst = first === undefined ? [] : pairsOf(first, isKept);
+  const pairs =
+    others.length === 0 ? pairsOfFirst : endpoints.flatMap((endpoint) => pairsOf(endpoint, isKept));
   const node = endpointNode(name, sets, addresses, pairs, view.ttl);
   const reverse = endpoints.map(({ address }) => ({ address, target: name, isService: false }));
   const hasOnePortEach = endpoints.every(({ ports }) => ports.length === 1);
-  const [first] = pairs;
-  const onlyLabels = pairs.every(({ labels }) => labels === first?.labels) ? first?.labels : undefined;
-  const lightest = isKept
-    ? lightestServices(
-        name,
-        pairs.map(({ port }) => port.port),
-      )
-    : undefined;
+  const labelsOfFirst = pairs[0]?.labels;
+  const onlyLabels = pairs.every(({ labels }) => labels === labelsOfFirst) ? labelsOfFirst : undefined;
+  const lightest = isKept ? servicesOf(name, pairs.map(portOf), MIN_WEIGHT) : undefined;
   return { name, addresses, pairs, onlyLabels, hasOnePortEach, lightest, node, reverse };
+}
+
+const portOf = ({ port }: EndpointPort): number => port.port;
+
+function pairsOf(endpoint: Endpoint, isKept: boolean): readonly EndpointPort[] {
+  const { ports } = endpoint;
+  const labels = isKept ? keepLabels(ports) : undefined;
+  return ports.map((port, index) => ({
+    endpoint,
+    port,
+    labels: labels === undefined ? portLabels(port) : labels[index],
+  }));
 }
 
 /** By lists of ports, which thousands of endpoints share. */
@@ -127,10 +134,10 @@ function endpointNode(
   pairs: readonly EndpointPort[],
   ttl: number,
 ): ZoneNode {
-  const targets = pairs.map(({ port }) => ({ name, port: port.port, addresses }));
+  const data = servicesOf(name, pairs.map(portOf), weightOf(pairs.length));
   return {
     name,
-    sets: targets.length === 0 ? sets : [...sets, ...serviceSets(targets, targets.length, ttl)],
+    sets: pairs.length === 0 ? sets : [...sets, { type: TYPE.SRV, ttl, data, additional: addresses }],
     alias: undefined,
     below: COMPLETE,
     outcome: OUTCOME.endpoint,

@@ -30,10 +30,13 @@ export function serviceSets(
 
 export const MIN_WEIGHT = 1;
 
-/** The records of one name, where there are so many pairs that all weigh the least. */
-export function lightestServices(name: NameKey, ports: readonly number[]): readonly ServiceData[] {
-  const distinct = [...new Set(ports)];
-  return distinct.map((port) => ({ kind: 'SRV', priority: 0, weight: MIN_WEIGHT, port, target: name }));
+/** What each record of a set weighs. @param pairs as of `serviceSets` */
+export const weightOf = (pairs: number): number => Math.max(MIN_WEIGHT, Math.floor(100 / pairs));
+
+/** The records of one name. */
+export function servicesOf(name: NameKey, ports: readonly number[], weight: number): readonly ServiceData[] {
+  const distinct = ports.length === 1 ? ports : [...new Set(ports)];
+  return distinct.map((port) => ({ kind: 'SRV', priority: 0, weight, port, target: name }));
 }
 
 /** An SRV set in the making. */
@@ -47,7 +50,7 @@ export class ServiceSet {
 
   /** @param pairs as of `serviceSets` */
   constructor(pairs: number) {
-    this.weight = Math.max(MIN_WEIGHT, Math.floor(100 / pairs));
+    this.weight = weightOf(pairs);
   }
 
   /** Adds a target, those of one name one behind the other. */
@@ -61,7 +64,7 @@ export class ServiceSet {
     this.#data.push({ kind: 'SRV', priority: 0, weight: this.weight, port, target: name });
   }
 
-  /** Adds all records of a name, which `lightestServices` has made. */
+  /** Adds all records of a name, which `servicesOf` has made. */
   addAll(services: readonly ServiceData[], addresses: readonly NamedSet[]): void {
     for (const set of addresses) this.#additional.push(set);
     for (const data of services) this.#data.push(data);
