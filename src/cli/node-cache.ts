@@ -11,7 +11,7 @@ import type { NodeCachePlan } from '../config/node-cache/node-cache-plan.ts';
 import { describeProblem } from '../config/values/problem.ts';
 import { METRICS_TEXT } from '../observe/health.ts';
 import { HttpServer, HttpServerError } from '../observe/http-server.ts';
-import { isAnsweredAt } from '../roles/node-network/local-probe.ts';
+import { isServedAt } from '../roles/node-network/local-probe.ts';
 import type { NodeNetwork } from '../roles/node-network/node-network.ts';
 import { createNodeNetwork } from '../roles/node-network/set-up-network.ts';
 import { SetupErrorCounts } from '../roles/node-network/setup-error-metrics.ts';
@@ -101,7 +101,7 @@ function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: ServingStep
     },
     stopped: async () => {
       if (plan.skipsTeardown) await network.stop(true);
-      else if (plan.takeover) await network.stop(await isAnsweredAt(address, plan.port, systemClock));
+      else if (plan.takeover) await network.stop(await isServedAt(address, plan.port, systemClock));
     },
   };
 }

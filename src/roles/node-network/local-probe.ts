@@ -9,29 +9,46 @@ import { randomId } from '../../forward/transport/random-ids.ts';
 
 /** Milliseconds that an answer may take. */
 const TIMEOUT = 500;
+/** So many probes without an answer say that a server is gone, though its port is open. */
+const MAX_SILENT = 10;
 const HEADER_OCTETS = 12;
 const OPCODE_STATUS = 2;
 
-/** Never rejects. */
-export function isAnsweredAt(address: string, port: number, clock: Clock): Promise<boolean> {
+type Outcome = 'answered' | 'closed' | 'silent';
+
+/** Whether one query is answered in time. Never rejects. */
+export async function isAnsweredAt(address: string, port: number, clock: Clock): Promise<boolean> {
+  return (await probe(address, port, clock)) === 'answered';
+}
+
+/** Whether a server is there, which may be too busy to answer at once. Never rejects. */
+export async function isServedAt(address: string, port: number, clock: Clock): Promise<boolean> {
+  for (let silent = 0; silent < MAX_SILENT; silent++) {
+    const outcome = await probe(address, port, clock);
+    if (outcome !== 'silent') return outcome === 'answered';
+  }
+  return false;
+}
+
+function probe(address: string, port: number, clock: Clock): Promise<Outcome> {
   return new Promise((resolve) => {
     const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
     const id = randomId();
-    const end = (isAnswered: boolean) => {
+    const end = (outcome: Outcome) => {
       timer.cancel();
       socket.removeAllListeners();
       socket.on('error', () => {});
       socket.close();
-      resolve(isAnswered);
+      resolve(outcome);
     };
-    const timer = clock.after(TIMEOUT, () => end(false));
+    const timer = clock.after(TIMEOUT, () => end('silent'));
     socket.on('message', (reply) => {
-      if (reply.length >= HEADER_OCTETS && reply.readUInt16BE(0) === id) end(true);
+      if (reply.length >= HEADER_OCTETS && reply.readUInt16BE(0) === id) end('answered');
     });
-    socket.on('error', () => end(false));
+    socket.on('error', () => end('closed'));
     // Connected, so that a closed port is reported at once.
     socket.connect(port, address, (error?: Error) => {
-      if (error !== undefined) end(false);
+      if (error !== undefined) end('closed');
       else socket.send(statusQuery(id));
     });
   });
