@@ -45,6 +45,8 @@ describe('the flags of portolan manifests', () => {
     ['--image', 'not the name of an image', { image: 'portolan: 1' }],
     ['--image', 'not the name of an image', { image: '' }],
     ['--layout', 'unknown', { layout: '3' }],
+    ['--like', 'not for --layout=skydns', { layout: 'skydns', like: 'coredns' }],
+    ['--like', 'not for --layout=three', { layout: 'three', like: 'coredns' }],
   ])('refuse a %s that is %s: %j', (where, fault, flags) => {
     expect(planFromManifestsFlags(flags, '1.2.3')).toMatchObject({
       kind: 'bad',

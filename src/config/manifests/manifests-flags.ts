@@ -34,6 +34,20 @@ const LAYOUTS = [
 
 /** The program whose manifests are kept to in names, labels, ports and probes. */
 const MODELS = ['kube-dns', 'coredns'] as const;
+type Model = (typeof MODELS)[number];
+
+/** Those that a layout can be like. */
+const MODELS_OF: Readonly<Record<Layout, readonly Model[]>> = {
+  one: ['kube-dns'],
+  three: ['kube-dns'],
+  coredns: ['coredns'],
+  'node-local': [],
+  'node-local-ipvs': [],
+  'node-local-cilium': [],
+  'node-local-service': [],
+  autoscaler: MODELS,
+  skydns: [],
+};
 
 export const DEFAULT_DNS_SERVER = '10.96.0.10';
 export const DEFAULT_DOMAIN = 'cluster.local';
@@ -94,7 +108,7 @@ export interface ManifestsPlan {
   readonly image: string;
   readonly layout: Layout;
   /** The Deployment that the autoscaler scales. */
-  readonly scaled: (typeof MODELS)[number];
+  readonly scaled: Model;
 }
 
 /** Longer domains leave too little of a name's 255 octets for services and namespaces. */
@@ -118,6 +132,8 @@ export function planFromManifestsFlags(flags: ManifestsFlags, version: string): 
     layout: read.choice('--layout', flags.layout, LAYOUTS, model === 'coredns' ? 'coredns' : 'one'),
     scaled: model,
   };
+  if (flags.like !== undefined && !MODELS_OF[plan.layout].includes(model))
+    read.addProblem('--like', `not for --layout=${plan.layout}`, model, 'Leave out one of the two flags.');
   const { problems } = read;
   return problems.length === 0 ? { kind: 'good', value: plan } : { kind: 'bad', problems };
 }
