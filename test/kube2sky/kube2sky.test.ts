@@ -160,7 +160,9 @@ describe('beside etcd', () => {
       const left = Object.entries(EXPECTED).filter(([key]) => !key.startsWith(`${SVC}/web/`));
       const second = run(double, etcd, 2);
       await expect.poll(() => storedByVersion2(etcd), PATIENT).toEqual(Object.fromEntries(left));
-      expect(await client.removeFolder(`${SVC}/web`)).toBe(false);
+      // Its folder goes after its key.
+      const folder = async () => (await fetch(`${etcd.first.url}/v2/keys${SVC}/web`)).status;
+      await expect.poll(folder, PATIENT).toBe(404);
       expect(second.ended).toBeUndefined();
     },
   );
