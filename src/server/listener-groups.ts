@@ -113,8 +113,11 @@ export class ListenerGroups {
   async keepOnly(groups: readonly ListenerGroupPlan[], former: AnsweringBlocks | undefined): Promise<void> {
     const kept = new Set(groups.map(({ server }) => server));
     this.#former = former;
-    await this.#close([...this.#open.keys()].filter((server) => !kept.has(server)));
-    this.#former = undefined;
+    try {
+      await this.#close([...this.#open.keys()].filter((server) => !kept.has(server)));
+    } finally {
+      this.#former = undefined;
+    }
   }
 
   async stop(): Promise<void> {
@@ -125,16 +128,19 @@ export class ListenerGroups {
     const closing = servers.flatMap((server) => this.#open.get(server) ?? []);
     const left = new Set(servers);
     const kept = [...this.#open].flatMap(([server, group]) => (left.has(server) ? [] : group));
-    await Promise.all([
-      this.#reader?.serve(addressesOf(kept)),
-      ...closing.flatMap(({ tcp, udp }) => [tcp.stop(GRACE_MILLISECONDS), udp?.stop(GRACE_MILLISECONDS)]),
-    ]);
-    // Not before: what was received until then is answered by the blocks of the group.
-    for (const server of servers) {
-      this.#open.delete(server);
-      this.#readerLog.close(server);
+    try {
+      await Promise.all([
+        this.#reader?.serve(addressesOf(kept)),
+        ...closing.flatMap(({ tcp, udp }) => [tcp.stop(GRACE_MILLISECONDS), udp?.stop(GRACE_MILLISECONDS)]),
+      ]);
+    } finally {
+      // Not before: what was received until then is answered by the blocks of the group.
+      for (const server of servers) {
+        this.#open.delete(server);
+        this.#readerLog.close(server);
+      }
+      this.#giveBack(closing.flatMap(({ readers }) => readers));
     }
-    this.#giveBack(closing.flatMap(({ readers }) => readers));
   }
 
   /** @returns numbers for the readers of a group, one behind the other; none where one reader is enough or there are too few */
