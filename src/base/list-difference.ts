@@ -1,6 +1,7 @@
 /**
  * What two long lists do not have in common. Where most items stand in the same order nothing is hashed: a look at each is enough.
  */
+import { copyItems } from './copy-items.ts';
 import { inSteps, type Steps } from './steps.ts';
 
 export interface ListDifference<Item> {
@@ -79,10 +80,7 @@ function findMeeting<Item>(
 /** @returns where the list goes on */
 function take<Item>(items: readonly Item[], from: number, count: number, into: Item[]): number {
   const end = Math.min(items.length, from + count);
-  for (let index = from; index < end; index += 1) {
-    const item = items[index];
-    if (item !== undefined) into.push(item);
-  }
+  copyItems(items, from, end, into);
   return end;
 }
 

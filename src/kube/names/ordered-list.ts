@@ -1,6 +1,7 @@
 /**
  * Lists in the order of their items' keys, changed in a few places without being sorted anew.
  */
+import { copyItems } from '../../base/copy-items.ts';
 
 /**
  * The list with other items under some keys.
@@ -42,11 +43,4 @@ function findPlace<Item>(
     else end = middle;
   }
   return start;
-}
-
-function copyItems<Item>(items: readonly Item[], from: number, end: number, into: Item[]): void {
-  for (let index = from; index < end; index += 1) {
-    const item = items[index];
-    if (item !== undefined) into.push(item);
-  }
 }
