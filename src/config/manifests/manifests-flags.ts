@@ -36,17 +36,12 @@ const LAYOUTS = [
 const MODELS = ['kube-dns', 'coredns'] as const;
 type Model = (typeof MODELS)[number];
 
-/** Those that a layout can be like. */
-const MODELS_OF: Readonly<Record<Layout, readonly Model[]>> = {
+/** Those that a layout can be like; the others are like none. */
+const MODELS_OF: Partial<Readonly<Record<Layout, readonly Model[]>>> = {
   one: ['kube-dns'],
   three: ['kube-dns'],
   coredns: ['coredns'],
-  'node-local': [],
-  'node-local-ipvs': [],
-  'node-local-cilium': [],
-  'node-local-service': [],
   autoscaler: MODELS,
-  skydns: [],
 };
 
 export const DEFAULT_DNS_SERVER = '10.96.0.10';
@@ -132,7 +127,7 @@ export function planFromManifestsFlags(flags: ManifestsFlags, version: string): 
     layout: read.choice('--layout', flags.layout, LAYOUTS, model === 'coredns' ? 'coredns' : 'one'),
     scaled: model,
   };
-  if (flags.like !== undefined && !MODELS_OF[plan.layout].includes(model))
+  if (flags.like !== undefined && MODELS_OF[plan.layout]?.includes(model) !== true)
     read.addProblem('--like', `not for --layout=${plan.layout}`, model, 'Leave out one of the two flags.');
   const { problems } = read;
   return problems.length === 0 ? { kind: 'good', value: plan } : { kind: 'bad', problems };
