@@ -5,10 +5,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { type Message, RCODE, type ResourceRecord } from '../../src/wire/types.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
-import { contentOf, packetOf, planOf, ReaderSubject, SERVER } from './reader-subject.ts';
+import { contentOf, packetOf, ReaderSubject, SERVER } from './reader-subject.ts';
 
 const SOA = {
   kind: 'SOA',

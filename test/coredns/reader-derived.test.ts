@@ -4,9 +4,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
-import { contentOf, packetOf, planOf, ReaderSubject, SERVER } from './reader-subject.ts';
+import { contentOf, packetOf, ReaderSubject, SERVER } from './reader-subject.ts';
 
 const MADE = 'template IN A made.test {\n answer "{{ .Name }} 50 IN A 198.51.100.1"\n }';
 const WEB = 'web.default.svc.cluster.local';

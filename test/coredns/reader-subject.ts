@@ -4,10 +4,7 @@
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
-import { compileCorefile } from '../../src/config/corefile/compile-corefile.ts';
-import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
-import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
+import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { Engine } from '../../src/engine/engine.ts';
 import { ServerBlocks } from '../../src/engine/server-blocks/server-blocks.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
@@ -19,19 +16,6 @@ import type { Message } from '../../src/wire/types.ts';
 const AT = 8192;
 const CLIENT = { address: '192.0.2.77', port: 5353 };
 export const SERVER = 'dns://:53';
-
-export function planOf(corefile: string): EnginePlan {
-  const reading = readCorefile(corefile, {
-    file: 'Corefile',
-    profile: '1.14',
-    defaultPort: 53,
-    environment: {},
-    files: DISK_FILES,
-    interfaces: new Map(),
-  });
-  if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));
-  return compileCorefile(reading.blocks).engine;
-}
 
 export class ReaderSubject {
   readonly engine: Engine;

@@ -6,10 +6,11 @@ import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, askShort } from '../../src/chain/testing/ask.ts';
+import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { namespace, service, slice } from '../list-watch/harness.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
-import { contentOf, packetOf, planOf, ReaderSubject, SERVER } from './reader-subject.ts';
+import { contentOf, packetOf, ReaderSubject, SERVER } from './reader-subject.ts';
 
 afterEach(endAllPrograms);
 

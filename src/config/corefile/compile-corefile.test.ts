@@ -1,35 +1,20 @@
 import { availableParallelism } from 'node:os';
 import { expect, it } from 'vitest';
-import { compileCorefile } from './compile-corefile.ts';
-import { readCorefile } from './read-corefile.ts';
-import { DISK_FILES } from './syntax/corefile-files.ts';
-
-function compile(corefile: string) {
-  const reading = readCorefile(corefile, {
-    file: 'Corefile',
-    profile: '1.14',
-    defaultPort: 53,
-    environment: {},
-    files: DISK_FILES,
-    interfaces: new Map(),
-  });
-  if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));
-  return compileCorefile(reading.blocks);
-}
+import { compileText, planOf } from './testing/plan-of.ts';
 
 it('takes what belongs to the sockets from the first block of an address and port', () => {
-  const { engine } = compile(
+  const { serverBlocks } = planOf(
     '. {\n timeouts {\n read 2s\n write 4s\n }\n multisocket 1000\n whoami\n}\n' +
       'a.test {\n timeouts {\n idle 9s\n }\n multisocket 1\n whoami\n}\n.:54 {\n whoami\n}\n',
   );
-  expect(engine.serverBlocks.groups).toMatchObject([
+  expect(serverBlocks.groups).toMatchObject([
     { port: 53, readers: availableParallelism(), tcp: { read: 2000, write: 4000, idle: undefined } },
     { port: 54, readers: 1, tcp: { read: undefined, write: undefined, idle: undefined } },
   ]);
 });
 
 it('shows no metrics in the clear that are meant for TLS', () => {
-  const { endpoints } = compile(
+  const { endpoints } = compileText(
     '. {\n prometheus :9153 {\n tls web.yaml\n }\n whoami\n}\na.test {\n prometheus :9154\n whoami\n}\n',
   );
   expect(endpoints).toMatchObject([{ kind: 'metrics', address: ':9154' }]);

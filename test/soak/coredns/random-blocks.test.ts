@@ -7,8 +7,9 @@
 import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import { ManualClock } from '../../../src/base/testing/manual-clock.ts';
+import { planOf } from '../../../src/config/corefile/testing/plan-of.ts';
 import { ApiServerDouble } from '../../api-server/api-server.ts';
-import { contentOf, packetOf, planOf, ReaderSubject } from '../../coredns/reader-subject.ts';
+import { contentOf, packetOf, ReaderSubject } from '../../coredns/reader-subject.ts';
 import { LoopbackUpstream, reply } from '../../forward/loopback-upstream.ts';
 import { namespace, pod, service, slice } from '../../list-watch/harness.ts';
 
