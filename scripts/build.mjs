@@ -29,7 +29,7 @@ function thirdPartyNotices() {
 }
 
 /** Modules with state of the process, which must be there once: a file of their own, whatever loads them. */
-const SHARED = ['signals'];
+const SHARED = ['signals', 'first-reader'];
 /** Commands with a bundle of their own; those of one line have their code in common. All others are in that of the entry. */
 const SERVERS = [['coredns', 'node-cache'], ['kube-dns'], ['dnsmasq', 'dnsmasq-nanny'], ['skydns']];
 /** Each built by itself: modules of `src/cli`, or paths below `src/`, by their names in `dist/`. */

@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ServerDependencies } from '../server/server.ts';
+import { endUnusedReader, startReader } from './first-reader.ts';
 import { packageFolder } from './package-folder.ts';
 import { VERSION } from './version.ts';
 
@@ -13,8 +14,9 @@ export function serverDependencies(log: Log): ServerDependencies {
     environment: process.env,
     home: homedir(),
     exampleFolder: packageFolder('examples/cluster'),
+    startReader,
+    readersStarted: () => void endUnusedReader(),
     // Built beside this code.
-    readerEntry: new URL('./reader.js', import.meta.url),
     queryLogEntry: new URL('./query-log.js', import.meta.url),
     version: VERSION,
     clock: systemClock,

@@ -15,6 +15,7 @@ import { listenOnTcp, type TcpCounts, type TcpLimits, type TcpListener } from '.
 import type { HandleQuery, InstantAnswers, ListenAddress, PacketPath, ReaderForwarding } from './types.ts';
 import { listenByBatches } from './udp.ts';
 import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
+import type { StartThread } from './udp-reader.ts';
 
 export interface ListenersOptions {
   /** Threads that answer UDP, from 1. */
@@ -41,8 +42,7 @@ export interface ListenersOptions {
   readonly onReaderDead: (reader: number) => void;
   /** Where answered queries are written to; undefined: nowhere. */
   readonly events?: QueryEventRings | undefined;
-  /** The built code of a reader thread. */
-  readonly readerEntry: URL;
+  readonly startReader: StartThread;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -112,9 +112,9 @@ export class Listeners {
   }
 
   #listenByBatches(addresses: readonly ListenAddress[]): Promise<UdpListener> {
-    const { takeover, table, packetPath, forwarding, udpReaders, readerEntry, onReaderDead } = this.#options;
-    const { udpCoalesce: coalesce = 0 } = this.#options;
-    const threads = { readers: udpReaders, firstReader: 0, threadEntry: readerEntry, onReaderDead, coalesce };
+    const { takeover, table, packetPath, forwarding, udpReaders, onReaderDead } = this.#options;
+    const { startReader: startThread, udpCoalesce: coalesce = 0 } = this.#options;
+    const threads = { readers: udpReaders, firstReader: 0, startThread, onReaderDead, coalesce };
     return listenByBatches({
       ...this.#shared,
       ...threads,

@@ -5,13 +5,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../base/collect-garbage.ts';
 import { TableReader } from '../table/reader.ts';
 import { CHAIN_ONLY } from './chain-only.ts';
-import { type ReaderData, ReaderLoop } from './reader-loop.ts';
+import { receiveReaderData } from './prepared-reader.ts';
+import { ReaderLoop } from './reader-loop.ts';
 import { threadMessages } from './thread-messages.ts';
 
 if (parentPort === null) throw new Error('not a thread: reader-thread runs only as a worker of the server');
 
-// Set by `UdpReader`, the only one to start this entry.
-const data = workerData as ReaderData;
+const data = receiveReaderData(workerData, parentPort);
 const messages = threadMessages(parentPort);
 const { table, reader, udpSize } = data;
 const answers = table === undefined ? CHAIN_ONLY : new TableReader(table, reader, udpSize);

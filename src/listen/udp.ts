@@ -3,7 +3,6 @@
  *
  * Every reader has a socket of its own per address; the kernel spreads clients over them.
  */
-import { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
 import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
 import { PacketBatch } from '../socket/batch.ts';
@@ -37,8 +36,6 @@ export interface UdpOptions extends UdpBasics {
   readonly table: SharedArrayBuffer | undefined;
   /** Join ports that another process may serve, instead of making sure that none does. */
   readonly takeover: boolean;
-  /** The built `reader-thread.ts`. */
-  readonly threadEntry: URL;
   /** A reader's thread is gone, perhaps in the middle of a batch: its epoch must be evened. */
   readonly onReaderDead: (reader: number) => void;
   /** Milliseconds for which a reader that has received a single packet waits for more; 0 by default. */
@@ -51,8 +48,8 @@ export interface UdpOptions extends UdpBasics {
   readonly forwarding?: ReaderForwarding | undefined;
   /** Slow questions that may be unanswered at once; 10,000 by default. */
   readonly maxUnanswered?: number;
-  /** Starts a reader's thread, `new Worker(threadEntry)` by default. */
-  readonly startThread?: StartThread;
+  /** Starts a reader's thread; see `startThreadOf`. */
+  readonly startThread: StartThread;
 }
 
 /** The size of a packet that any sensible query fits into, whatever `udpSize` is. */
@@ -139,10 +136,9 @@ export class BatchListener implements UdpListener {
     this.endpoints = (sockets[0] ?? []).map(({ endpoint }) => endpoint);
     this.#clock = options.clock;
     this.#log = options.log;
-    const startOne: StartThread = options.startThread ?? ((data) => startThread(options.threadEntry, data));
     // The policy is the one that holds when the thread starts.
     const start: StartThread = (data) =>
-      startOne({ ...data, forwarding: options.forwarding?.dataOf(data.reader) });
+      options.startThread({ ...data, forwarding: options.forwarding?.dataOf(data.reader) });
     const events = {
       onQuestions: () => this.#slow.wake(),
       onDead: (reader: number) => {
@@ -335,11 +331,6 @@ function readerData(
     // A reader that is alone has nothing to say.
     steering: options.readers > 1 ? steering : undefined,
   };
-}
-
-function startThread(entry: URL, data: ReaderData): Worker {
-  // Without our options: a debugger's port, for one, is the main thread's.
-  return new Worker(entry, { workerData: data, execArgv: [], name: `reader ${data.reader}` });
 }
 
 /** Whether another process has the port of one of these addresses. Where that cannot be found out, none has. */

@@ -7,6 +7,7 @@ import { ask } from '../chain/testing/ask.ts';
 import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
 import { Listeners } from '../listen/listeners.ts';
 import type { Interfaces } from '../listen/local-addresses.ts';
+import { startThreadOf } from '../listen/udp-reader.ts';
 import { VERDICT } from '../table/types.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 
@@ -32,7 +33,7 @@ function make(lines: string, interfaces: () => Interfaces) {
     udpReaders: 1,
     takeover: false,
     udpSize: 1232,
-    readerEntry: new URL('file:///none'),
+    startReader: startThreadOf(new URL('file:///none')),
     onReaderDead() {},
     clock,
     log,

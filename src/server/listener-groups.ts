@@ -15,6 +15,7 @@ import { listenOnTcp, type TcpLimits, type TcpListener } from '../listen/tcp.ts'
 import type { HandleQuery, InstantAnswers, ListenAddress } from '../listen/types.ts';
 import { listenByBatches } from '../listen/udp.ts';
 import type { UdpListener } from '../listen/udp-listener.ts';
+import type { StartThread } from '../listen/udp-reader.ts';
 import { batchesAvailable } from '../socket/libc.ts';
 import { VERDICT } from '../table/types.ts';
 import { MAX_READERS } from '../table/writer.ts';
@@ -31,7 +32,7 @@ export interface ListenerGroupsDependencies {
   readonly takeover: boolean;
   /** Readers that the table has numbers for, beside the main thread. */
   readonly readers: number;
-  readonly readerEntry: URL;
+  readonly startReader: StartThread;
   /** Where lines of `log` go. */
   readonly log: Log;
   readonly clock: Clock;
@@ -179,14 +180,14 @@ export class ListenerGroups {
   }
 
   #makeReader(): GroupReader {
-    const { engine, takeover, readerEntry, clock } = this.#dependencies;
+    const { engine, takeover, startReader, clock } = this.#dependencies;
     return new GroupReader({
       takeover,
       table: engine.table.memory,
       udpSize: UDP_SIZE,
       handleQuery: (packet, client) => this.#answer(this.#planOf(client.group), packet, client),
       onReaderDead: (dead) => engine.table.readerDied(dead),
-      threadEntry: readerEntry,
+      startThread: startReader,
       grace: GRACE_MILLISECONDS,
       log: silentLog,
       clock,
@@ -203,7 +204,7 @@ export class ListenerGroups {
     if (this.#reader === undefined) return await listenByDatagrams({ ...this.#shared(plan), addresses });
     const [firstReader] = readers;
     if (firstReader === undefined) return undefined;
-    const { engine, readerEntry } = this.#dependencies;
+    const { engine, startReader } = this.#dependencies;
     return await listenByBatches({
       ...this.#shared(plan),
       addresses,
@@ -212,7 +213,7 @@ export class ListenerGroups {
       firstReader,
       takeover: this.#joins(plan),
       table: engine.table.memory,
-      threadEntry: readerEntry,
+      startThread: startReader,
       onReaderDead: (dead) => engine.table.readerDied(dead),
     });
   }

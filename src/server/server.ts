@@ -14,6 +14,7 @@ import { Listeners, type ListenersOptions } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import { isServed } from '../listen/udp.ts';
+import type { StartThread } from '../listen/udp-reader.ts';
 import { HealthServer, type Readiness } from '../observe/health.ts';
 import { NO_DROPS } from '../observe/http-connections.ts';
 import { Metrics } from '../observe/metrics/render.ts';
@@ -35,8 +36,9 @@ const SERVED_CHECK_INTERVAL = 1_000;
 export interface ServerDependencies extends Dependencies {
   /** For front ends whose plans have server blocks. */
   readonly makeServerBlocks?: MakeServerBlocks;
-  /** The built code of a reader thread. */
-  readonly readerEntry: URL;
+  readonly startReader: StartThread;
+  /** Called once all readers are started that the server starts with. */
+  readonly readersStarted?: () => void;
   /** The built code of the thread that writes the query log. */
   readonly queryLogEntry: URL;
   readonly version: string;
@@ -209,6 +211,7 @@ export class Server {
       await this.#listen();
     }
     if (this.#state !== 'starting') return;
+    this.#dependencies.readersStarted?.();
     this.#objects?.serving();
     this.#state = moveServer(this.#state, 'serving');
     this.#followNetworks();
@@ -283,11 +286,11 @@ export class Server {
 
   async #listen(): Promise<void> {
     if (this.#state !== 'starting') return;
-    const { readerEntry, clock, log } = this.#dependencies;
+    const { startReader, clock, log } = this.#dependencies;
     const { listen, udpReaders, takeover, engine } = this.#plan;
     const { table } = this.#engine;
     if (listen.kind === 'groups') {
-      const dependencies = { engine: this.#engine, takeover, readerEntry, log, clock };
+      const dependencies = { engine: this.#engine, takeover, startReader, log, clock };
       this.#groups = new ListenerGroups({ ...dependencies, readers: countReaders(this.#plan) });
       await this.#groups.add(engine.serverBlocks.groups);
       this.#groups.logBy(engine.serverBlocks);
@@ -301,7 +304,7 @@ export class Server {
       ...limitsOf(listen),
       ...this.#chooseAnswers(),
       onReaderDead: (dead) => table.readerDied(dead),
-      readerEntry,
+      startReader,
       events: this.#events,
       clock,
       log,

@@ -9,6 +9,7 @@ import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
+import { startThreadOf } from '../../src/listen/udp-reader.ts';
 import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../src/server/server.ts';
 
@@ -55,7 +56,7 @@ export async function serveInProcess(
     exampleFolder: 'examples/cluster',
     clock,
     log,
-    readerEntry,
+    startReader: startThreadOf(readerEntry),
     queryLogEntry: new URL('query-log.js', readerEntry),
     version: 'test',
   };

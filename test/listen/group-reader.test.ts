@@ -8,6 +8,7 @@ import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { Client } from '../../src/chain/query.ts';
 import { GroupReader, type GroupReaderOptions } from '../../src/listen/group-reader.ts';
+import { startThreadOf } from '../../src/listen/udp-reader.ts';
 import { PortInUseError } from '../../src/socket/socket-error.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';
@@ -30,7 +31,7 @@ function makeReader(changes: Partial<GroupReaderOptions> = {}): GroupReader {
     udpSize: 1232,
     handleQuery: async (query) => answerAuthoritatively(query),
     onReaderDead: () => {},
-    threadEntry,
+    startThread: startThreadOf(threadEntry),
     grace: 2_000,
     clock: systemClock,
     log: silentLog,

@@ -2,14 +2,14 @@
  * The entry of a reader thread with scripted answers in place of the table.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ReaderData, ReaderLoop } from '../../src/listen/reader-loop.ts';
+import { receiveReaderData } from '../../src/listen/prepared-reader.ts';
+import { ReaderLoop } from '../../src/listen/reader-loop.ts';
 import { threadMessages } from '../../src/listen/thread-messages.ts';
 import { ScriptedAnswers } from './scripted-answers.ts';
 
 if (parentPort === null) throw new Error('not a thread');
 
 const messages = threadMessages(parentPort);
-// Started by UdpReader alone.
-const loop = new ReaderLoop(workerData as ReaderData, new ScriptedAnswers(), messages);
+const loop = new ReaderLoop(receiveReaderData(workerData, parentPort), new ScriptedAnswers(), messages);
 messages.ready();
 loop.run();

@@ -6,12 +6,14 @@ import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { listenByBatches, type UdpOptions } from '../../src/listen/udp.ts';
 import type { UdpListener } from '../../src/listen/udp-listener.ts';
+import { startThreadOf } from '../../src/listen/udp-reader.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
 import { UdpClient } from './udp-client.ts';
 
-export async function startUdp(
-  changes: Partial<UdpOptions> & Pick<UdpOptions, 'threadEntry'>,
-): Promise<UdpListener> {
+export async function startUdp({
+  threadEntry,
+  ...changes
+}: Partial<UdpOptions> & { readonly threadEntry: URL }): Promise<UdpListener> {
   const listener = await listenByBatches({
     addresses: [{ address: '127.0.0.1', port: 0 }],
     readers: 1,
@@ -21,6 +23,7 @@ export async function startUdp(
     udpSize: 1232,
     handleQuery: async (query) => answerAuthoritatively(query),
     onReaderDead: () => {},
+    startThread: startThreadOf(threadEntry),
     clock: systemClock,
     log: silentLog,
     ...changes,

@@ -4,6 +4,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { listenByBatches } from '../../src/listen/udp.ts';
+import { startThreadOf } from '../../src/listen/udp-reader.ts';
 
 const [, , address = '127.0.0.1', port = '0', threadEntry = ''] = process.argv;
 
@@ -14,7 +15,7 @@ const listener = await listenByBatches({
   table: new SharedArrayBuffer(0),
   takeover: true,
   udpSize: 1232,
-  threadEntry: new URL(threadEntry),
+  startThread: startThreadOf(new URL(threadEntry)),
   handleQuery: async () => undefined,
   onReaderDead: () => {},
   clock: systemClock,

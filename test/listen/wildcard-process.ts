@@ -5,6 +5,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { listenByBatches } from '../../src/listen/udp.ts';
+import { startThreadOf } from '../../src/listen/udp-reader.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
 import { UdpClient } from './udp-client.ts';
 
@@ -21,7 +22,7 @@ const listener = await listenByBatches({
   table: new SharedArrayBuffer(0),
   takeover: false,
   udpSize: 1232,
-  threadEntry: new URL(threadEntry),
+  startThread: startThreadOf(new URL(threadEntry)),
   handleQuery: async (query) => answerAuthoritatively(query),
   onReaderDead: () => {},
   clock: systemClock,

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import type { HandleQuery } from '../../src/listen/types.ts';
+import { startThreadOf } from '../../src/listen/udp-reader.ts';
 import { ListenerGroups } from '../../src/server/listener-groups.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { TableWriter } from '../../src/table/writer.ts';
@@ -32,7 +33,14 @@ it('answers by the blocks before what came to a group that a change removes', as
     serverBlocks: { handleQueryOf: (): HandleQuery | undefined => answer },
   };
   const groups = new ListenerGroups({
-    ...{ engine, takeover: false, readers: 1, readerEntry, log: silentLog, clock: systemClock },
+    ...{
+      engine,
+      takeover: false,
+      readers: 1,
+      startReader: startThreadOf(readerEntry),
+      log: silentLog,
+      clock: systemClock,
+    },
   });
   onTestFinished(() => groups.stop());
   const port = await findFreePort();

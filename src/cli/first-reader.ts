@@ -1,0 +1,36 @@
+/**
+ * The first reader thread of a server, which is started before the code of the server is loaded: both take about as long. The entry
+ * and the servers, which have bundles of their own, share this module.
+ */
+import { PreparedReader } from '../listen/prepared-reader.ts';
+import { type StartThread, startThreadOf } from '../listen/udp-reader.ts';
+
+/** Commands that serve DNS in this process, whatever their arguments. */
+const SERVERS: ReadonlySet<string> = new Set([
+  ...['serve', 'kube-dns', 'coredns', 'node-cache', 'dnsmasq-nanny', 'skydns'],
+]);
+/** What asks a command for text. */
+const ASKS_FOR_TEXT = /^--?(h|help|v|version|plugins)$/;
+/** What has dnsmasq serve in the process that is started. */
+const FOREGROUND = /^(-k|-d|--keep-in-foreground|--no-daemon)$/;
+
+/** Built beside this code. */
+const ENTRY = new URL('./reader.js', import.meta.url);
+
+let prepared: PreparedReader | undefined;
+
+/** Starts the thread where these words are sure to need it. */
+export function prepareFirstReader([command = '', ...words]: readonly string[]): void {
+  const serves =
+    SERVERS.has(command) || (command === 'dnsmasq' && words.some((word) => FOREGROUND.test(word)));
+  // Elsewhere there are no readers.
+  if (process.platform !== 'linux' || !serves || words.some((word) => ASKS_FOR_TEXT.test(word))) return;
+  prepared = new PreparedReader(ENTRY);
+}
+
+export const startReader: StartThread = (data) => prepared?.take(data) ?? startThreadOf(ENTRY)(data);
+
+/** Ends the thread where the server has started without it. */
+export async function endUnusedReader(): Promise<void> {
+  await prepared?.end();
+}

@@ -1,0 +1,48 @@
+/**
+ * A reader thread that is started before there is anything to serve.
+ */
+import { beforeAll, expect, it } from 'vitest';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { PreparedReader } from '../../src/listen/prepared-reader.ts';
+import type { ReaderData } from '../../src/listen/reader-loop.ts';
+import { bundleThread } from '../support/bundle-thread.ts';
+import { portOf, startClient, startUdp } from './scripted-udp.ts';
+
+let threadEntry: URL;
+beforeAll(async () => {
+  threadEntry = await bundleThread('test/listen/scripted-thread.ts');
+});
+
+const WITHOUT_EFFECT = {} as ReaderData;
+
+it('serves what it is given later, once', async () => {
+  const prepared = new PreparedReader(threadEntry);
+  const taken: boolean[] = [];
+  const startThread = (data: ReaderData) => {
+    const worker = prepared.take(data);
+    taken.push(worker !== undefined);
+    if (worker === undefined) throw new Error('there is no thread');
+    return worker;
+  };
+  const listener = await startUdp({ threadEntry, startThread });
+  const client = await startClient();
+  const { message } = await client.ask('fast.example', portOf(listener), '127.0.0.1');
+  expect(message.readUInt8(2) & 0x80).toBe(0x80);
+  expect(taken).toEqual([true]);
+  expect(prepared.take(WITHOUT_EFFECT)).toBeUndefined();
+  // It is the listener's now.
+  await prepared.end();
+  await client.ask('slow.example', portOf(listener), '127.0.0.1');
+});
+
+it('is not there to be taken when it was ended', async () => {
+  const prepared = new PreparedReader(threadEntry);
+  await prepared.end();
+  expect(prepared.take(WITHOUT_EFFECT)).toBeUndefined();
+});
+
+it('is not there to be taken when its code cannot be loaded', async () => {
+  const prepared = new PreparedReader(new URL('missing.js', threadEntry));
+  await waitUntil('the end of the thread', () => !prepared.isWaiting);
+  expect(prepared.take(WITHOUT_EFFECT)).toBeUndefined();
+});
