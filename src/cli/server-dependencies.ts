@@ -5,9 +5,13 @@ import { homedir } from 'node:os';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ServerDependencies } from '../server/server.ts';
+import { releaseProgramPages } from '../socket/program-pages.ts';
 import { endUnusedReader, startReader } from './first-reader.ts';
 import { packageFolder } from './package-folder.ts';
 import { VERSION } from './version.ts';
+
+/** By then a server has done for the first time what it does again and again. */
+const SETTLED_MILLISECONDS = 3_000;
 
 export function serverDependencies(log: Log): ServerDependencies {
   return {
@@ -15,11 +19,17 @@ export function serverDependencies(log: Log): ServerDependencies {
     home: homedir(),
     exampleFolder: packageFolder('examples/cluster'),
     startReader,
-    readersStarted: () => void endUnusedReader(),
+    afterStart: leaveStart,
     // Built beside this code.
     queryLogEntry: new URL('./query-log.js', import.meta.url),
     version: VERSION,
     clock: systemClock,
     log,
   };
+}
+
+/** Gives back what only the start needed. */
+function leaveStart(): void {
+  void endUnusedReader();
+  systemClock.after(SETTLED_MILLISECONDS, () => void releaseProgramPages());
 }

@@ -37,8 +37,8 @@ export interface ServerDependencies extends Dependencies {
   /** For front ends whose plans have server blocks. */
   readonly makeServerBlocks?: MakeServerBlocks;
   readonly startReader: StartThread;
-  /** Called once all readers are started that the server starts with. */
-  readonly readersStarted?: () => void;
+  /** Called once the server serves. */
+  readonly afterStart?: () => void;
   /** The built code of the thread that writes the query log. */
   readonly queryLogEntry: URL;
   readonly version: string;
@@ -211,9 +211,9 @@ export class Server {
       await this.#listen();
     }
     if (this.#state !== 'starting') return;
-    this.#dependencies.readersStarted?.();
     this.#objects?.serving();
     this.#state = moveServer(this.#state, 'serving');
+    this.#dependencies.afterStart?.();
     this.#followNetworks();
     this.#announce(source?.name);
   }

@@ -29,6 +29,7 @@ export interface Libc {
   epoll_wait(epoll: number, events: Pointer, count: number, milliseconds: number): number;
   recvmmsg(fd: number, headers: Pointer, count: number, flags: number, timeout: null): number;
   sendmmsg(fd: number, headers: Pointer, count: number, flags: number): number;
+  madvise(address: Pointer, length: number, advice: number): number;
   errno(): number;
   /** The symbol of an error number, `EADDRINUSE`. */
   errorName(errno: number): string;
@@ -52,6 +53,7 @@ const PROTOTYPES = {
   epoll_wait: 'int epoll_wait(int, void *, int, int)',
   recvmmsg: 'int recvmmsg(int, void *, unsigned int, int, void *)',
   sendmmsg: 'int sendmmsg(int, void *, unsigned int, int)',
+  madvise: 'int madvise(void *, size_t, int)',
 } as const;
 
 const PROCESSORS: readonly string[] = ['x64', 'arm64', 'riscv64', 'loong64'];
