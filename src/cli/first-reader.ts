@@ -2,8 +2,8 @@
  * The first reader thread of a server, which is started before the code of the server is loaded: both take about as long. The entry
  * and the servers, which have bundles of their own, share this module.
  */
-import { PreparedReader } from '../listen/prepared-reader.ts';
-import { type StartThread, startThreadOf } from '../listen/udp-reader.ts';
+import { PreparedReader, startThreadOf } from '../listen/reader-threads.ts';
+import type { StartThread } from '../listen/udp-reader.ts';
 
 /** Commands that serve DNS in this process, whatever their arguments. */
 const SERVERS: ReadonlySet<string> = new Set([

@@ -5,6 +5,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Log, LogLevel } from '../base/log.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { createLog, usesColours } from '../observe/log.ts';
+import { releaseAfterStart } from './release-after-start.ts';
 import { onStopSignal, type StopSignal, stopHint } from './signals.ts';
 import { VERSION } from './version.ts';
 
@@ -87,6 +88,8 @@ async function runRole({ command, logLevel, create }: RoleRun): Promise<number> 
     return 1;
   }
   log.info('started', { command, port: role.port });
+  // Loaded late: nothing else in these small programs calls the C library.
+  releaseAfterStart(async () => (await import('../socket/program-pages.ts')).releaseProgramPages());
   const end = await Promise.race([stopped, role.failure ?? stopped]);
   if (end instanceof Error) log.error('cannot go on', { reason: end.message });
   else log.info('stopping', { signal: end, hint: stopHint(end) });

@@ -8,10 +8,8 @@ import type { ServerDependencies } from '../server/server.ts';
 import { releaseProgramPages } from '../socket/program-pages.ts';
 import { endUnusedReader, startReader } from './first-reader.ts';
 import { packageFolder } from './package-folder.ts';
+import { releaseAfterStart } from './release-after-start.ts';
 import { VERSION } from './version.ts';
-
-/** By then a server has done for the first time what it does again and again. */
-const SETTLED_MILLISECONDS = 3_000;
 
 export function serverDependencies(log: Log): ServerDependencies {
   return {
@@ -31,5 +29,5 @@ export function serverDependencies(log: Log): ServerDependencies {
 /** Gives back what only the start needed. */
 function leaveStart(): void {
   void endUnusedReader();
-  systemClock.after(SETTLED_MILLISECONDS, () => void releaseProgramPages());
+  releaseAfterStart(releaseProgramPages);
 }

@@ -5,8 +5,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { collectGarbage } from '../base/collect-garbage.ts';
 import { TableReader } from '../table/reader.ts';
 import { CHAIN_ONLY } from './chain-only.ts';
-import { receiveReaderData } from './prepared-reader.ts';
 import { ReaderLoop } from './reader-loop.ts';
+import { receiveReaderData } from './reader-threads.ts';
 import { threadMessages } from './thread-messages.ts';
 
 if (parentPort === null) throw new Error('not a thread: reader-thread runs only as a worker of the server');

@@ -3,7 +3,7 @@
  * that works on them, which is replaced when it dies: at once, or after a pause if it has died before. During a pause its
  * sockets leave their ports to the other readers.
  */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../base/clock.ts';
 import { formatElapsed } from '../base/duration.ts';
 import type { Log } from '../base/log.ts';
@@ -14,12 +14,6 @@ import { ORDER, type ReaderData } from './reader-loop.ts';
 import type { ThreadMessage } from './thread-messages.ts';
 
 export type StartThread = (data: ReaderData) => Worker;
-
-/** @param entry the built `reader-thread.ts` */
-export function startThreadOf(entry: URL): StartThread {
-  // Without our options: a debugger's port, for one, is the main thread's.
-  return (data) => new Worker(entry, { workerData: data, execArgv: [], name: `reader ${data.reader}` });
-}
 
 export interface UdpReaderEvents {
   /** There may be questions in its ring that the main thread was not woken for. */

@@ -7,7 +7,7 @@ import { ask } from '../chain/testing/ask.ts';
 import { planOf } from '../config/dnsmasq/testing/plan-of.ts';
 import { Listeners } from '../listen/listeners.ts';
 import type { Interfaces } from '../listen/local-addresses.ts';
-import { startThreadOf } from '../listen/udp-reader.ts';
+import { startThreadOf } from '../listen/reader-threads.ts';
 import { VERDICT } from '../table/types.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 

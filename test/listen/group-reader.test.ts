@@ -8,7 +8,7 @@ import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { Client } from '../../src/chain/query.ts';
 import { GroupReader, type GroupReaderOptions } from '../../src/listen/group-reader.ts';
-import { startThreadOf } from '../../src/listen/udp-reader.ts';
+import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import { PortInUseError } from '../../src/socket/socket-error.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { startLoad } from './load.ts';

@@ -2,8 +2,8 @@
  * The entry of a reader thread with scripted answers in place of the table.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { receiveReaderData } from '../../src/listen/prepared-reader.ts';
 import { ReaderLoop } from '../../src/listen/reader-loop.ts';
+import { receiveReaderData } from '../../src/listen/reader-threads.ts';
 import { threadMessages } from '../../src/listen/thread-messages.ts';
 import { ScriptedAnswers } from './scripted-answers.ts';
 

@@ -4,9 +4,9 @@
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
+import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import { listenByBatches, type UdpOptions } from '../../src/listen/udp.ts';
 import type { UdpListener } from '../../src/listen/udp-listener.ts';
-import { startThreadOf } from '../../src/listen/udp-reader.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
 import { UdpClient } from './udp-client.ts';
 

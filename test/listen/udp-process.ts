@@ -3,8 +3,8 @@
  */
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
+import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import { listenByBatches } from '../../src/listen/udp.ts';
-import { startThreadOf } from '../../src/listen/udp-reader.ts';
 
 const [, , address = '127.0.0.1', port = '0', threadEntry = ''] = process.argv;
 

@@ -4,8 +4,8 @@
  */
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
+import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import { listenByBatches } from '../../src/listen/udp.ts';
-import { startThreadOf } from '../../src/listen/udp-reader.ts';
 import { answerAuthoritatively } from './scripted-answers.ts';
 import { UdpClient } from './udp-client.ts';
 

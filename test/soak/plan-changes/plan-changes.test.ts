@@ -11,7 +11,7 @@ import { askShort } from '../../../src/chain/testing/ask.ts';
 import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
 import { planFromFlags } from '../../../src/config/serve/serve-plan.ts';
 import type { ServerPlan } from '../../../src/config/server/server-plan.ts';
-import { startThreadOf } from '../../../src/listen/udp-reader.ts';
+import { startThreadOf } from '../../../src/listen/reader-threads.ts';
 import type { FrontEnd, PlanListener } from '../../../src/server/front-end.ts';
 import { ServeFrontEnd } from '../../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../../src/server/server.ts';

@@ -1,15 +1,23 @@
 /**
- * A reader thread that is started before it is known what it will serve: it loads its code while the main thread loads its own and
- * reads the configuration.
+ * How reader threads are started: with what they serve, or before that is known, so that a thread loads its code while the main
+ * thread loads its own and reads the configuration.
  */
 import { type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { ReaderData } from './reader-loop.ts';
+import type { StartThread } from './udp-reader.ts';
 
 /** What a reader thread is started with, in place of its data: an `Int32Array` of one word, which is 1 once the data is posted. */
 interface Announced {
   readonly announced: SharedArrayBuffer;
 }
 
+/** @param entry the built `reader-thread.ts` */
+export function startThreadOf(entry: URL): StartThread {
+  // Without our options: a debugger's port, for one, is the main thread's.
+  return (data) => new Worker(entry, { workerData: data, execArgv: [], name: `reader ${data.reader}` });
+}
+
+/** A thread that was started before it is known what it will serve. */
 export class PreparedReader {
   readonly #announced = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
   /** Undefined: taken, or it has ended. */

@@ -3,8 +3,8 @@
  */
 import { beforeAll, expect, it } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { PreparedReader } from '../../src/listen/prepared-reader.ts';
 import type { ReaderData } from '../../src/listen/reader-loop.ts';
+import { PreparedReader } from '../../src/listen/reader-threads.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { portOf, startClient, startUdp } from './scripted-udp.ts';
 
