@@ -134,15 +134,17 @@ describeWithTool('etcd', 'portolan skydns', () => {
     );
   });
 
-  it('ends where the key config is malformed, and where it is told to sign', async () => {
+  it('ends where the key config is malformed, and where it is told what it cannot do', async () => {
     const etcd = await startEtcd();
     await writerOf(etcd)('/skydns/config', '{');
     const { program } = await startSkyDns(etcd, '-etcd3');
     expect((await program.exit).code).toBe(1);
     expect(program.errors).toContain('not a JSON object');
-    const signing = new Program(['skydns', '-dnssec', 'Kskydns.local.+005+38250']);
-    expect((await signing.exit).code).toBe(2);
-    expect(signing.errors).toContain('Portolan does not sign answers');
+    const words = ['-dnssec', 'Kskydns.local.+005+38250', '-snapshot-max-age', '1h'];
+    const refused = new Program(['skydns', ...words]);
+    expect((await refused.exit).code).toBe(2);
+    expect(refused.errors).toContain('Portolan does not sign answers');
+    expect(refused.errors).toContain('-snapshot-max-age: has no effect without -snapshot: "1h"');
   });
 
   it('forwards names with enough labels, stub zones to their servers, and nothing with -no-rec', async () => {

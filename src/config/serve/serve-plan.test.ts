@@ -157,6 +157,10 @@ describe('values', () => {
       { kubeMasterUrl: 'ftp://x' },
       '--kube-master-url: neither http nor https: "ftp://x". Give one such as https://10.0.0.1:6443.',
     ],
+    [
+      { snapshotMaxAge: '1h' },
+      '--snapshot-max-age: has no effect without --snapshot: "1h". Leave it out, or name a file with --snapshot.',
+    ],
     [{ snapshot: '' }, '--snapshot: empty: "". Give the path of a file, or leave the flag out.'],
     [
       { manifests: 'm', example: true },

@@ -74,8 +74,7 @@ export function planFromFlags(
     skyDnsMetrics: readSkyDnsMetrics(read, shape, machine.environment),
     sidecar: readSidecar(read, shape, { domain }, listen),
     autoscaler: readAutoscale(read, objects.kind === 'api-server'),
-    snapshotFile: read.value('snapshot'),
-    snapshotMaxAge: read.value('snapshot-max-age'),
+    ...readSnapshot(read),
     initialSyncTimeout: read.value('initial-sync-timeout'),
     lameduck: read.value('lameduck'),
   };
@@ -124,6 +123,19 @@ function readObjects(read: ServeFlagReader): ObjectsPlan {
   if (directory !== undefined) return { kind: 'manifests', directory, allowEmpty };
   if (isExample) return { kind: 'example' };
   return { kind: 'api-server', kubecfgFile, context, masterUrl };
+}
+
+function readSnapshot(read: ServeFlagReader): Pick<ServePlan, 'snapshotFile' | 'snapshotMaxAge'> {
+  const snapshotFile = read.value('snapshot');
+  const snapshotMaxAge = read.value('snapshot-max-age');
+  if (read.isGiven('snapshot-max-age') && !read.isGiven('snapshot'))
+    read.addProblem(
+      '--snapshot-max-age',
+      'has no effect without --snapshot',
+      read.text('snapshot-max-age'),
+      'Leave it out, or name a file with --snapshot.',
+    );
+  return { snapshotFile, snapshotMaxAge };
 }
 
 function readMasterUrl(read: ServeFlagReader): string | undefined {
