@@ -86,8 +86,15 @@ describe('readCoreDnsFlags', () => {
   });
 
   it('refuses a target that there cannot be, with exit code 1', () => {
-    const end = read('-autoscale=coredns');
-    expect(end).toMatchObject({ kind: 'end', exitCode: 1 });
-    expect(end.kind === 'end' && end.text).toContain('autoscale: ');
+    for (const flag of ['-autoscale', '--autoscale']) {
+      const end = read(`${flag}=coredns --autoscale-configmap=a/b`);
+      expect(end).toMatchObject({ kind: 'end', exitCode: 1 });
+      // As it was written.
+      expect(end.kind === 'end' && end.text.split('\n').map((line) => line.split(':')[0])).toEqual([
+        '--autoscale-configmap',
+        flag,
+        '',
+      ]);
+    }
   });
 });

@@ -41,8 +41,8 @@ type TextName = 'conf' | 'port' | 'pidfile' | 'compat' | 'metricsCompat';
 type SwitchName = 'plugins' | 'quiet' | 'version';
 type Values = Record<TextName, string> &
   Record<SwitchName, boolean> & {
-    /** Of those of the autoscaler, the ones given. */
-    readonly own: Map<string, string>;
+    /** Of those of the autoscaler, the ones given, with their dashes as they were written. */
+    readonly own: Map<string, { readonly dashes: string; readonly value: string }>;
   };
 
 type CoreDnsFlag = { readonly help: string } & (
@@ -110,7 +110,11 @@ function readRun(values: Values): CoreDnsCommand {
   if (typeof compat === 'object') return compat;
   const metricsCompat = choose('metrics-compat', values.metricsCompat, FORMER_NAMES);
   if (typeof metricsCompat === 'object') return metricsCompat;
-  const read = new FlagReader(AUTOSCALE_FLAGS, (name) => [values.own.get(name) ?? []].flat(), '-');
+  const read = new FlagReader(
+    AUTOSCALE_FLAGS,
+    (name) => [values.own.get(name)?.value ?? []].flat(),
+    (name) => values.own.get(name)?.dashes ?? '-',
+  );
   const autoscaler = readAutoscale(read, true);
   if (read.problems.length > 0) {
     const text = read.problems.map((problem) => `${describeProblem(problem)}\n`).join('');
@@ -141,10 +145,10 @@ function choose<Value extends string>(
 
 /** @returns how many words were taken, or how the program ends */
 function takeFlag(word: string, following: string | undefined, values: Values): 1 | 2 | CoreDnsCommand {
-  const [, name = '', , inline] = /^--?([^=]*)(=(.*))?$/s.exec(word) ?? [];
+  const [, dashes = '-', name = '', , inline] = /^(--?)([^=]*)(=(.*))?$/s.exec(word) ?? [];
   if (name === '') return usage(`bad flag syntax: ${word}`);
   const flag = Object.hasOwn(FLAGS, name) ? FLAGS[name] : undefined;
-  if (flag === undefined) return takeOther(name, inline, following, values);
+  if (flag === undefined) return takeOther({ dashes, name, inline }, following, values);
   if (flag.isSwitch) {
     const value = parseGoBoolean(inline ?? 'true');
     if (value === undefined)
@@ -159,8 +163,11 @@ function takeFlag(word: string, following: string | undefined, values: Values): 
 
 /** One of our own, or a request for help. */
 function takeOther(
-  name: string,
-  inline: string | undefined,
+  {
+    dashes,
+    name,
+    inline,
+  }: { readonly dashes: string; readonly name: string; readonly inline: string | undefined },
   following: string | undefined,
   { own }: Values,
 ): 1 | 2 | CoreDnsCommand {
@@ -174,7 +181,7 @@ function takeOther(
     return usage(`flag provided but not defined: -${name}`);
   const value = inline ?? following;
   if (value === undefined) return usage(`flag needs an argument: -${name}`);
-  own.set(name, value);
+  own.set(name, { dashes, value });
   return inline === undefined ? 2 : 1;
 }
 

@@ -26,13 +26,18 @@ export type GivenTexts = (name: string) => readonly string[];
 export class FlagReader<const Table extends readonly Flag[]> extends ValueReader {
   readonly #flags: ReadonlyMap<string, Flag>;
   readonly #given: GivenTexts;
-  readonly #dashes: string;
+  readonly #dashes: string | ((name: string) => string);
 
   /**
-   * @param dashes how flags are written in messages
+   * @param dashes how flags are written in messages, all of them or each
    * @param problems where problems are added to
    */
-  constructor(table: Table, given: GivenTexts, dashes = '--', problems: Problem[] = []) {
+  constructor(
+    table: Table,
+    given: GivenTexts,
+    dashes: string | ((name: string) => string) = '--',
+    problems: Problem[] = [],
+  ) {
     super(problems);
     this.#flags = new Map(table.map((flag) => [flag.name, flag]));
     this.#given = given;
@@ -65,6 +70,15 @@ export class FlagReader<const Table extends readonly Flag[]> extends ValueReader
     return given.length > 0 || fallback === undefined ? given : [fallback];
   }
 
+  /** The flag as messages name it: `--default-params`. */
+  shown(name: NameIn<Table>): string {
+    return this.#shown(name);
+  }
+
+  #shown(name: string): string {
+    return `${typeof this.#dashes === 'string' ? this.#dashes : this.#dashes(name)}${name}`;
+  }
+
   #valueFlag(name: string): ValueFlag {
     const flag = this.#flags.get(name);
     if (flag === undefined || flag.value === 'none') throw new TypeError(`no flag with a value: ${name}`);
@@ -72,7 +86,7 @@ export class FlagReader<const Table extends readonly Flag[]> extends ValueReader
   }
 
   #read({ name, value, default: fallback }: ValueFlag): unknown {
-    const where = `${this.#dashes}${name}`;
+    const where = this.#shown(name);
     const given = this.#given(name).at(-1);
     switch (value.kind) {
       case 'integer':

@@ -13,6 +13,7 @@ import type { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 /** The flags of any server that can carry the autoscaler. */
 export interface AutoscaleReader extends ValueReader {
   text(name: NameIn<typeof AUTOSCALE_FLAGS>): string | undefined;
+  shown(name: NameIn<typeof AUTOSCALE_FLAGS>): string;
 }
 
 /** Milliseconds, as the autoscaler has them where nothing else is said. */
@@ -23,10 +24,11 @@ const LEASE_DURATION = 15_000;
 export function readAutoscale(read: AutoscaleReader, hasApiServer: boolean): AutoscalerPlan | undefined {
   const text = read.text('autoscale');
   if (text === undefined) return undefined;
-  if (!hasApiServer) read.addProblem('--autoscale', 'there is no API server to ask', text, 'Leave it out.');
+  const where = read.shown('autoscale');
+  if (!hasApiServer) read.addProblem(where, 'there is no API server to ask', text, 'Leave it out.');
   const configMap = readName(read, 'autoscale-configmap');
   return {
-    targets: readScaleTargets('--autoscale', text, read),
+    targets: readScaleTargets(where, text, read),
     namespace: readName(read, 'autoscale-namespace'),
     configMap,
     defaultParameters: readDefaults(read),
@@ -44,7 +46,7 @@ function readName(read: AutoscaleReader, flag: 'autoscale-configmap' | 'autoscal
   const name = read.text(flag) ?? '';
   if (!isDns1123Subdomain(name))
     read.addProblem(
-      `--${flag}`,
+      read.shown(flag),
       'not the name of an object',
       name,
       'Give lower-case letters, digits and dashes.',
@@ -59,7 +61,7 @@ function readDefaults(read: AutoscaleReader): ReadonlyMap<string, string> {
   } catch (error) {
     if (!(error instanceof GoJsonError)) throw error;
     const remedy = 'Give an object, as in {"linear":{"nodesPerReplica":16}}.';
-    read.addProblem('--autoscale-default-params', error.message, text, remedy);
+    read.addProblem(read.shown('autoscale-default-params'), error.message, text, remedy);
     return new Map();
   }
 }
