@@ -57,12 +57,18 @@ describe.each(clusters)('in $title', ({ open }) => {
     'a service of type %s has its address and ports',
     async (type) => {
       await coredns.expect(nameOf('web'), 'A', `NXDOMAIN ${SOA}`);
-      const [address = ''] = await cluster.addService(namespace, 'web', { type, ports: [HTTP, DNS] });
+      // Not all clusters let a load balancer have ports of both protocols.
+      const second = type === 'LoadBalancer' ? { ...DNS, protocol: 'TCP' as const } : DNS;
+      const [address = ''] = await cluster.addService(namespace, 'web', { type, ports: [HTTP, second] });
       const web = nameOf('web');
       const additional = `${web} A ${address}`;
       await coredns.expect(web, 'A', `A ${address}`);
       await coredns.expect(`_http._tcp.${web}`, 'SRV', `SRV 0 100 80 ${web} + ${additional}`);
-      await coredns.expect(`_dns._udp.${web}`, 'SRV', `SRV 0 100 53 ${web} + ${additional}`);
+      await coredns.expect(
+        `_dns._${second.protocol.toLowerCase()}.${web}`,
+        'SRV',
+        `SRV 0 100 53 ${web} + ${additional}`,
+      );
       await coredns.expect(`_http._udp.${web}`, 'SRV', `NXDOMAIN ${SOA}`);
       await coredns.expect(web, 'TXT', `NODATA ${SOA}`);
       await coredns.expect(`x.${web}`, 'A', `NXDOMAIN ${SOA}`);

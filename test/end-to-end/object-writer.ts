@@ -53,6 +53,12 @@ export class ObjectWriter {
     return this.#ask('POST', collectionOf(object), object);
   }
 
+  /** The group and version that the server serves first of those of a group, as in `apps/v1`. */
+  async preferredVersion(group: string): Promise<string> {
+    const { preferredVersion } = await this.#ask('GET', `/apis/${group}`);
+    return (preferredVersion as { readonly groupVersion: string }).groupVersion; // Of any APIGroup.
+  }
+
   /** Changes what is there, however often others change it meanwhile. */
   async change(
     object: KubernetesObject,

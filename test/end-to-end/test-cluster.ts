@@ -42,6 +42,8 @@ export class TestCluster {
   /** Undefined for a real cluster. */
   readonly double: DoubleProcess | undefined;
   readonly #writer: ObjectWriter;
+  /** Of EndpointSlices: before Kubernetes 1.21 there was no `v1`. */
+  readonly #sliceVersion: string;
   /** In the order of their making. */
   #made: KubernetesObject[] = [];
   #namespaces = 0;
@@ -49,18 +51,21 @@ export class TestCluster {
   private constructor(
     kubeconfig: string,
     kubeDnsKubeconfig: string,
-    writer: ObjectWriter,
+    { writer, sliceVersion }: { readonly writer: ObjectWriter; readonly sliceVersion: string },
     double: DoubleProcess | undefined,
   ) {
     this.kubeconfig = kubeconfig;
     this.kubeDnsKubeconfig = kubeDnsKubeconfig;
     this.double = double;
     this.#writer = writer;
+    this.#sliceVersion = sliceVersion;
   }
 
   /** For `beforeAll`. */
   static async openReal(kubeconfig: string): Promise<TestCluster> {
-    const cluster = new TestCluster(kubeconfig, kubeconfig, await ObjectWriter.open(kubeconfig), undefined);
+    const writer = await ObjectWriter.open(kubeconfig);
+    const sliceVersion = await writer.preferredVersion('discovery.k8s.io');
+    const cluster = new TestCluster(kubeconfig, kubeconfig, { writer, sliceVersion }, undefined);
     afterFile(() => cluster.#clear());
     return cluster;
   }
@@ -74,7 +79,8 @@ export class TestCluster {
       writeKubeconfig(await makeTemporaryFolder(afterFile), double.url, { token });
     const kubeconfig = await kubeconfigFor('own-role');
     const writer = await ObjectWriter.open(kubeconfig);
-    return new TestCluster(kubeconfig, await kubeconfigFor('old-role'), writer, double);
+    const access = { writer, sliceVersion: 'discovery.k8s.io/v1' };
+    return new TestCluster(kubeconfig, await kubeconfigFor('old-role'), access, double);
   }
 
   /** A new namespace. @returns its name */
@@ -100,7 +106,7 @@ export class TestCluster {
     endpoints: readonly Endpoint[],
     ports: readonly Port[],
   ): Promise<void> {
-    for (const object of endpointObjects(namespace, service, endpoints, ports)) await this.add(object);
+    for (const object of this.#endpointObjects(namespace, service, endpoints, ports)) await this.add(object);
   }
 
   async changeEndpoints(
@@ -109,7 +115,7 @@ export class TestCluster {
     endpoints: readonly Endpoint[],
     ports: readonly Port[],
   ): Promise<void> {
-    for (const object of endpointObjects(namespace, service, endpoints, ports)) {
+    for (const object of this.#endpointObjects(namespace, service, endpoints, ports)) {
       const { kind: _kind, apiVersion: _version, metadata: _metadata, ...content } = object;
       await this.#writer.change(object, (current) => ({ ...current, ...content }));
     }
@@ -143,7 +149,7 @@ export class TestCluster {
   /** Deletes a service with its endpoints, or only the service. */
   async removeService(namespace: string, name: string): Promise<void> {
     await this.#remove(serviceObject(namespace, name, {}));
-    for (const object of endpointObjects(namespace, name, [], [])) await this.#remove(object);
+    for (const object of this.#endpointObjects(namespace, name, [], [])) await this.#remove(object);
   }
 
   /** Deletes a namespace and what was made in it. */
@@ -151,6 +157,12 @@ export class TestCluster {
     const inside = this.#made.filter(({ metadata }) => metadata.namespace === name);
     for (const object of inside) await this.#remove(object);
     await this.#remove(namespaceObject(name));
+  }
+
+  #endpointObjects(...of: Parameters<typeof endpointObjects>): readonly KubernetesObject[] {
+    return endpointObjects(...of).map((object) =>
+      object.kind === 'EndpointSlice' ? { ...object, apiVersion: this.#sliceVersion } : object,
+    );
   }
 
   /** Other hands may have removed it: in a real cluster, endpoints go with their service. */
