@@ -14,6 +14,7 @@ export const soakFiles = [
   'test/soak/**/*.test.ts',
   'test/faults/**/*.test.ts',
   'test/cluster/large-service.test.ts',
+  'test/end-to-end/autoscaler.test.ts',
   'test/etcd/faults.test.ts',
   'test/etcd/secured.test.ts',
   'test/healthz/hostile-connections.test.ts',

@@ -46,6 +46,8 @@ export const catalog: readonly CatalogEntry[] = [
   { kind: 'Event', plural: 'events', group: '', namespaced: true },
   // A custom resource.
   { kind: 'Rollout', plural: 'rollouts', group: 'argoproj.io', namespaced: true, hasScale: true },
+  // One that tests define in a real cluster.
+  { kind: 'Pool', plural: 'pools', group: 'portolan-test.example.com', namespaced: true, hasScale: true },
 ];
 
 /** `group/version/plural` of all that is served unless told otherwise; the core group is `v1/plural`. */

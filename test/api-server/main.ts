@@ -3,7 +3,7 @@
  *
  * It prints one line of JSON with its `url` and that of its `control`, and ends with its standard input.
  *
- *     main --services 1000 --endpoints 2 --watch-list --port 0 --control-port 0 --tls --objects FILE
+ *     main --services 1000 --endpoints 2 --watch-list --port 0 --control-port 0 --tls --objects FILE --serve GROUP/VERSION/PLURAL
  *
  * Node runs it after esbuild has bundled it: esbuild --bundle --platform=node --format=esm test/api-server/main.ts
  */
@@ -11,6 +11,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { ApiServerDouble } from './api-server.ts';
+import { servedByDefault } from './catalog.ts';
 import { startControl } from './control.ts';
 import { generateCluster } from './generate.ts';
 import type { KubernetesObject } from './object-store.ts';
@@ -26,6 +27,8 @@ const { values } = parseArgs({
     'bookmark-every': { type: 'string', default: '60000' },
     tls: { type: 'boolean', default: false },
     objects: { type: 'string' },
+    // Besides what is served by default.
+    serve: { type: 'string', multiple: true, default: [] },
   },
 });
 
@@ -33,6 +36,7 @@ const double = await ApiServerDouble.start({
   port: Number(values.port),
   tls: values.tls ? 'mutual' : 'none',
   watchList: values['watch-list'],
+  serves: [...servedByDefault, ...values.serve],
   bookmarkEvery: Number(values['bookmark-every']),
   objects: values.objects === undefined ? [] : readObjects(values.objects),
 });

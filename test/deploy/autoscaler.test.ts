@@ -13,6 +13,7 @@ import { readKustomization } from '../../src/roles/manifests/layout-files.ts';
 import { ApiServerDouble } from '../api-server/api-server.ts';
 import { findUnused, readRules, userOf } from '../api-server/rbac.ts';
 import { replicasOf } from '../api-server/scale.ts';
+import { ADDON_ACCOUNT, ADDON_COMMAND, ADDON_RULES } from '../autoscaler/addon.ts';
 import { nodes, scalable } from '../autoscaler/world.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { type DeploymentManifest, IMAGE, parseManifests } from './manifests.ts';
@@ -22,8 +23,7 @@ const deployment = texts
   .flatMap(parseManifests)
   .find((object): object is DeploymentManifest => object.kind === 'Deployment');
 const [container] = deployment?.spec.template.spec.containers ?? [];
-const ACCOUNT = { namespace: 'kube-system', name: 'kube-dns-autoscaler' };
-const USER = userOf(ACCOUNT);
+const USER = userOf(ADDON_ACCOUNT);
 
 afterEach(endAllPrograms);
 
@@ -65,7 +65,7 @@ describe('deploy/autoscaler', () => {
   });
 
   it('gives the rights that are used, and no others', async () => {
-    const rules = readRules(texts, ACCOUNT);
+    const rules = readRules(texts, ADDON_ACCOUNT);
     const double = await startDouble(rules);
     const program = await runAs(double, container?.args ?? []);
     await program.heard('scaled');
@@ -84,7 +84,7 @@ describe('portolan manifests --layout=autoscaler', () => {
     return printManifests(checked.value);
   };
   const scaleRule = (text: string) =>
-    readRules([text], ACCOUNT).find(({ resources }) => resources.includes('deployments/scale'));
+    readRules([text], ADDON_ACCOUNT).find(({ resources }) => resources.includes('deployments/scale'));
 
   it('is deploy/autoscaler', () => {
     expect(parseManifests(print('kube-dns'))).toEqual(texts.flatMap(parseManifests));
@@ -159,31 +159,6 @@ describe('coredns --autoscale', () => {
   });
 });
 
-/** The facts of cluster/addons/dns-horizontal-autoscaler, as it stood when its role learned of the group `apps`. */
-const ADDON_RULES = `
-kind: ClusterRole
-metadata: { name: "system:kube-dns-autoscaler" }
-rules:
-  - { apiGroups: [""], resources: [nodes], verbs: [list, watch] }
-  - { apiGroups: [""], resources: [replicationcontrollers/scale], verbs: [get, update] }
-  - { apiGroups: [apps], resources: [deployments/scale, replicasets/scale], verbs: [get, update] }
-  - { apiGroups: [""], resources: [configmaps], verbs: [get, create] }
----
-kind: ClusterRoleBinding
-metadata: { name: "system:kube-dns-autoscaler" }
-roleRef: { kind: ClusterRole, name: "system:kube-dns-autoscaler" }
-subjects: [{ kind: ServiceAccount, name: kube-dns-autoscaler, namespace: kube-system }]
-`;
-const ADDON_COMMAND = [
-  '/cluster-proportional-autoscaler',
-  '--namespace=kube-system',
-  '--configmap=kube-dns-autoscaler',
-  '--target=Deployment/kube-dns',
-  '--default-params={"linear":{"coresPerReplica":256,"nodesPerReplica":16,"preventSinglePointFailure":true}}',
-  '--logtostderr=true',
-  '--v=2',
-];
-
 describe('the addon of Kubernetes with our image', () => {
   const [entry = '', ...words] = ADDON_COMMAND;
 
@@ -195,7 +170,7 @@ describe('the addon of Kubernetes with our image', () => {
   });
 
   it('scales with the rights that it has', async () => {
-    const double = await startDouble(readRules([ADDON_RULES], ACCOUNT));
+    const double = await startDouble(ADDON_RULES);
     const program = await runAs(double, wordsAsCalled(entry, words));
     await program.heard('scaled');
     expect(replicas(double)).toBe(2);

@@ -10,10 +10,10 @@ import { loadClientNode } from '../../src/kube/api/connection/client-node-creden
 import { readCluster } from '../../src/kube/api/connection/kubeconfig-cluster.ts';
 import { readKubeconfigs } from '../../src/kube/api/connection/kubeconfig-file.ts';
 import type { ClusterSettings } from '../../src/kube/api/connection/settings.ts';
-import { findByKind } from '../api-server/catalog.ts';
+import { type CatalogEntry, findByKind } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
 
-interface Answer {
+export interface ApiAnswer {
   readonly status: number;
   readonly text: string;
 }
@@ -21,7 +21,7 @@ interface Answer {
 export class ApiRefusal extends Error {
   readonly status: number;
 
-  constructor(method: string, path: string, { status, text }: Answer) {
+  constructor(method: string, path: string, { status, text }: ApiAnswer) {
     super(`${method} ${path}: ${status} ${text}`);
     this.status = status;
   }
@@ -29,6 +29,14 @@ export class ApiRefusal extends Error {
 
 const CONFLICT = 409;
 const MAX_TRIES = 5;
+
+/** Kinds that only a real API server has. */
+const REAL_KINDS: readonly Pick<CatalogEntry, 'kind' | 'plural' | 'namespaced'>[] = [
+  { kind: 'ServiceAccount', plural: 'serviceaccounts', namespaced: true },
+  { kind: 'ClusterRole', plural: 'clusterroles', namespaced: false },
+  { kind: 'ClusterRoleBinding', plural: 'clusterrolebindings', namespaced: false },
+  { kind: 'CustomResourceDefinition', plural: 'customresourcedefinitions', namespaced: false },
+];
 
 export class ObjectWriter {
   readonly #settings: ClusterSettings;
@@ -51,6 +59,30 @@ export class ObjectWriter {
   /** @returns the object as the server has it, with what it added */
   create(object: KubernetesObject): Promise<KubernetesObject> {
     return this.#ask('POST', collectionOf(object), object);
+  }
+
+  /** Those of the kind, and of the namespace where it has one. @param like any of them, by whose kind they are found */
+  async list(like: KubernetesObject): Promise<readonly KubernetesObject[]> {
+    const { items } = await this.#ask('GET', collectionOf(like));
+    return items as readonly KubernetesObject[]; // Of any list.
+  }
+
+  /** @returns the object as it is now */
+  read(object: KubernetesObject): Promise<KubernetesObject> {
+    return this.#ask('GET', pathOf(object));
+  }
+
+  /** @returns a token of a ServiceAccount, which holds for an hour */
+  async createToken(account: KubernetesObject): Promise<string> {
+    const { name, namespace } = account.metadata;
+    const request = {
+      kind: 'TokenRequest',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+      spec: {},
+    };
+    const { status } = await this.#ask('POST', `${pathOf(account)}/token`, request);
+    return (status as { readonly token: string }).token; // Of any TokenRequest that is granted.
   }
 
   /** The group and version that the server serves first of those of a group, as in `apps/v1`. */
@@ -85,12 +117,13 @@ export class ObjectWriter {
   }
 
   async #ask(method: string, path: string, body?: KubernetesObject): Promise<KubernetesObject> {
-    const answer = await this.#send(method, path, body === undefined ? undefined : JSON.stringify(body));
+    const answer = await this.send(method, path, body === undefined ? undefined : JSON.stringify(body));
     if (answer.status >= 300) throw new ApiRefusal(method, path, answer);
     return JSON.parse(answer.text) as KubernetesObject; // What an API server answers to these.
   }
 
-  async #send(method: string, path: string, body: string | undefined): Promise<Answer> {
+  /** Any request, with any answer. */
+  async send(method: string, path: string, body: string | undefined): Promise<ApiAnswer> {
     const { headers, tls } = await authenticate(this.#settings);
     const { server } = this.#settings;
     const send = server.protocol === 'https:' ? httpsRequest : httpRequest;
@@ -113,8 +146,8 @@ export class ObjectWriter {
 }
 
 function collectionOf({ kind, apiVersion = 'v1', metadata }: KubernetesObject): string {
-  const { plural, group, namespaced } = findByKind(kind);
-  const base = group === '' ? `/api/${apiVersion}` : `/apis/${apiVersion}`;
+  const { plural, namespaced } = REAL_KINDS.find((each) => each.kind === kind) ?? findByKind(kind);
+  const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   return namespaced ? `${base}/namespaces/${metadata.namespace}/${plural}` : `${base}/${plural}`;
 }
 

@@ -7,6 +7,7 @@ import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts'
 import { type Access, type AccessRule, kubeDnsRules } from '../api-server/access.ts';
 import { catalog } from '../api-server/catalog.ts';
 import type { KubernetesObject } from '../api-server/object-store.ts';
+import { userOf } from '../api-server/rbac.ts';
 import { afterFile } from '../support/after-file.ts';
 import { bundleDouble, DoubleProcess, writeKubeconfig } from '../support/double-process.ts';
 import {
@@ -16,23 +17,30 @@ import {
   type Port,
   serviceObject,
 } from './kubernetes-objects.ts';
-import { ApiRefusal, ObjectWriter } from './object-writer.ts';
+import { type ApiAnswer, ApiRefusal, ObjectWriter } from './object-writer.ts';
+import { poolDefinition } from './scalable-objects.ts';
+import { userObjects, writeKubeconfigLike } from './user-objects.ts';
 
 /** Undefined if it is not set, or empty. */
 export const REAL_KUBECONFIG = process.env['PORTOLAN_TEST_KUBECONFIG'] || undefined;
 
 const NOT_FOUND = 404;
+/** Until a custom resource that was defined is served. */
+const DEADLINE_MILLISECONDS = 30_000;
+const PAUSE_MILLISECONDS = 50;
 
 /** Who does everything, as the suite itself and a Portolan that was given its own role. */
-const FULL_RULES: readonly AccessRule[] = catalog.map(({ group, plural }) => ({
+const FULL_RULES: readonly AccessRule[] = catalog.map(({ group, plural, hasScale }) => ({
   groups: [group],
-  resources: [plural],
+  resources: [plural, `${plural}/status`, ...(hasScale === true ? [`${plural}/scale`] : [])],
   verbs: ['list', 'watch', 'get', 'create', 'update', 'delete'],
 }));
-const ACCESS: Access = {
+const ACCESS: Required<Access> = {
   tokens: { 'own-role': 'portolan', 'old-role': 'kube-dns' },
   rules: { portolan: FULL_RULES, 'kube-dns': kubeDnsRules },
 };
+
+const POOL_GROUP = 'portolan-test.example.com';
 
 export class TestCluster {
   /** For `--kubecfg-file`. */
@@ -47,6 +55,8 @@ export class TestCluster {
   /** In the order of their making. */
   #made: KubernetesObject[] = [];
   #namespaces = 0;
+  #definedPools: Promise<unknown> | undefined;
+  #access = ACCESS;
 
   private constructor(
     kubeconfig: string,
@@ -72,7 +82,8 @@ export class TestCluster {
 
   /** For `beforeAll`. */
   static async startDouble(...flags: readonly string[]): Promise<TestCluster> {
-    const double = await DoubleProcess.start(await bundleDouble(), '--tls', ...flags);
+    const pools = ['--serve', `${POOL_GROUP}/v1/pools`];
+    const double = await DoubleProcess.start(await bundleDouble(), '--tls', ...pools, ...flags);
     afterFile(() => double.end());
     await double.allow(ACCESS);
     const kubeconfigFor = async (token: string) =>
@@ -140,23 +151,90 @@ export class TestCluster {
     if (this.double === undefined) await this.#writer.setStatus(made, status);
   }
 
+  /** The group of the custom resource Pool. In a real cluster another one in each run, which the first call defines. */
+  async definePools(): Promise<string> {
+    if (this.double !== undefined) return POOL_GROUP;
+    const group = `p${process.pid}.${POOL_GROUP}`;
+    this.#definedPools ??= this.add(poolDefinition(group));
+    await this.#definedPools;
+    return group;
+  }
+
+  /** A user with these rights and no others. @returns the path of its kubeconfig */
+  async addUser(namespace: string, name: string, rules: readonly AccessRule[]): Promise<string> {
+    const folder = await makeTemporaryFolder(afterFile);
+    if (this.double === undefined) {
+      const [account, ...others] = userObjects(namespace, name, rules);
+      for (const object of [account, ...others]) await this.add(object);
+      return await writeKubeconfigLike(folder, this.kubeconfig, await this.#writer.createToken(account));
+    }
+    const user = userOf({ namespace, name });
+    const { tokens, rules: known } = this.#access;
+    this.#access = { tokens: { ...tokens, [user]: user }, rules: { ...known, [user]: rules } };
+    await this.double.allow(this.#access);
+    return await writeKubeconfig(folder, this.double.url, { token: user });
+  }
+
+  /** @returns the object as it is now; undefined if there is none */
+  async read(object: KubernetesObject): Promise<KubernetesObject | undefined> {
+    try {
+      return await this.#writer.read(object);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  list(like: KubernetesObject): Promise<readonly KubernetesObject[]> {
+    return this.#writer.list(like);
+  }
+
+  change(
+    object: KubernetesObject,
+    edit: (current: KubernetesObject) => KubernetesObject,
+  ): Promise<KubernetesObject> {
+    return this.#writer.change(object, edit);
+  }
+
+  /** Asks the API server anything. */
+  send(method: string, path: string, body: string | undefined): Promise<ApiAnswer> {
+    return this.#writer.send(method, path, body);
+  }
+
+  async setStatus(object: KubernetesObject, status: unknown): Promise<void> {
+    await this.#writer.setStatus(object, status);
+  }
+
   async add(object: KubernetesObject): Promise<KubernetesObject> {
     const made = await this.#writer.create(object);
     this.#made.push(object);
     return made;
   }
 
+  /** As `add`, for a kind that was only just defined: the server may not serve it yet. */
+  async addOnceServed(object: KubernetesObject): Promise<KubernetesObject> {
+    const end = performance.now() + DEADLINE_MILLISECONDS;
+    for (;;) {
+      try {
+        return await this.add(object);
+      } catch (error) {
+        if (!(error instanceof ApiRefusal) || performance.now() > end) throw error;
+        await new Promise((wake) => setTimeout(wake, PAUSE_MILLISECONDS));
+      }
+    }
+  }
+
   /** Deletes a service with its endpoints, or only the service. */
   async removeService(namespace: string, name: string): Promise<void> {
-    await this.#remove(serviceObject(namespace, name, {}));
-    for (const object of this.#endpointObjects(namespace, name, [], [])) await this.#remove(object);
+    await this.remove(serviceObject(namespace, name, {}));
+    for (const object of this.#endpointObjects(namespace, name, [], [])) await this.remove(object);
   }
 
   /** Deletes a namespace and what was made in it. */
   async removeNamespace(name: string): Promise<void> {
     const inside = this.#made.filter(({ metadata }) => metadata.namespace === name);
-    for (const object of inside) await this.#remove(object);
-    await this.#remove(namespaceObject(name));
+    for (const object of inside) await this.remove(object);
+    await this.remove(namespaceObject(name));
   }
 
   #endpointObjects(...of: Parameters<typeof endpointObjects>): readonly KubernetesObject[] {
@@ -166,7 +244,7 @@ export class TestCluster {
   }
 
   /** Other hands may have removed it: in a real cluster, endpoints go with their service. */
-  async #remove(object: KubernetesObject): Promise<void> {
+  async remove(object: KubernetesObject): Promise<void> {
     const { kind, metadata } = object;
     this.#made = this.#made.filter(
       (made) =>
@@ -177,15 +255,19 @@ export class TestCluster {
     try {
       await this.#writer.delete(object);
     } catch (error) {
-      if (!(error instanceof ApiRefusal && error.status === NOT_FOUND)) throw error;
+      if (!isNotFound(error)) throw error;
     }
   }
 
   async #clear(): Promise<void> {
-    for (const { kind, metadata } of this.#made.filter((made) => made.kind === 'Namespace').toReversed()) {
-      await this.#remove({ kind, metadata });
-    }
+    const clusterWide = this.#made.filter(({ metadata }) => metadata.namespace === undefined);
+    // With a namespace all goes that is in it.
+    for (const object of clusterWide.toReversed()) await this.remove(object);
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof ApiRefusal && error.status === NOT_FOUND;
 }
 
 function specOf(object: KubernetesObject): Readonly<Record<string, unknown>> {
