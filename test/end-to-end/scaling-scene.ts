@@ -88,6 +88,17 @@ export class ScalingScene {
     await this.cluster.remove(this.#configMap({}));
   }
 
+  /** The instance that has the Lease; empty for none. */
+  async leaseHolder(): Promise<unknown> {
+    const metadata = { name: CONFIG_MAP, namespace: this.namespace };
+    const lease = await this.cluster.read({
+      kind: 'Lease',
+      apiVersion: 'coordination.k8s.io/v1',
+      metadata,
+    });
+    return (lease?.['spec'] as { readonly holderIdentity?: string } | undefined)?.holderIdentity;
+  }
+
   /** @param expected as `events` has them */
   async expectEvents(expected: readonly string[]): Promise<void> {
     await vi.waitFor(async () => expect(await this.events()).toEqual(expected), POLLING);
