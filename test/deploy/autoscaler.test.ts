@@ -3,6 +3,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { wordsAsCalled } from '../../src/cli/called-as.ts';
@@ -17,6 +18,7 @@ import { ADDON_ACCOUNT, ADDON_COMMAND, ADDON_RULES } from '../autoscaler/addon.t
 import { nodes, scalable } from '../autoscaler/world.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 import { type DeploymentManifest, IMAGE, parseManifests } from './manifests.ts';
+import { type Kustomization, patchDeployment, replaceFields } from './patches.ts';
 
 const texts = readKustomization('deploy/autoscaler').map(({ text }) => text);
 const deployment = texts
@@ -27,10 +29,13 @@ const USER = userOf(ADDON_ACCOUNT);
 
 afterEach(endAllPrograms);
 
-async function startDouble(rules: ReturnType<typeof readRules>): Promise<ApiServerDouble> {
+async function startDouble(
+  rules: ReturnType<typeof readRules>,
+  target = 'kube-dns',
+): Promise<ApiServerDouble> {
   return await ApiServerDouble.start({
     access: { tokens: { secret: USER }, rules: { [USER]: rules } },
-    objects: [...nodes(17), scalable('kube-dns', 1)],
+    objects: [...nodes(17), scalable(target, 1)],
     // Credentials are sent over TLS only.
     tls: 'server',
   });
@@ -51,8 +56,8 @@ async function runAs(double: ApiServerDouble, words: readonly string[]) {
   return runPortolan([...words, `--kubecfg-file=${path}`, '--healthz-port=0']);
 }
 
-const replicas = (double: ApiServerDouble): number | undefined => {
-  const stored = double.store.get('deployments', 'kube-system/kube-dns');
+const replicas = (double: ApiServerDouble, target = 'kube-dns'): number | undefined => {
+  const stored = double.store.get('deployments', `kube-system/${target}`);
   return stored && replicasOf(stored.object);
 };
 
@@ -102,7 +107,33 @@ describe('portolan manifests --layout=autoscaler', () => {
   });
 });
 
+/** What kustomize makes of a layout with the component that lets it scale itself, each object as a text. */
+function buildScaled(layout: 'portolan' | 'coredns'): readonly string[] {
+  const folder = 'deploy/components/autoscale';
+  // A file of our own.
+  const component = parse(readFileSync(`${folder}/kustomization.yaml`, 'utf8')) as Kustomization;
+  const role = readFileSync(`${folder}/role.yaml`, 'utf8');
+  const objects = [...readKustomization(`deploy/${layout}`).map(({ text }) => text), role]
+    .flatMap(parseManifests)
+    .map((object) =>
+      object.kind === 'Deployment' ? patchDeployment(object as DeploymentManifest, component) : object,
+    );
+  return replaceFields(objects, component).map((object) => stringify(object));
+}
+
 describe('deploy/components/autoscale', () => {
+  it.each(['portolan', 'coredns'] as const)('has %s scale its own Deployment, and no other', (layout) => {
+    const built = buildScaled(layout);
+    const name = layout === 'portolan' ? 'kube-dns' : layout;
+    const [scaled] = built.flatMap(parseManifests).filter(({ kind }) => kind === 'Deployment');
+    expect(scaled?.metadata.name).toBe(name);
+    const [server] = (scaled as DeploymentManifest).spec.template.spec.containers;
+    expect(server?.args.at(-1)).toBe(`--autoscale=deployment/${name}`);
+    const rules = readRules(built, { namespace: 'kube-system', name });
+    expect(rules.find(({ resources }) => resources.includes('deployments/scale'))?.names).toEqual([name]);
+    expect(rules.find(({ resources }) => resources.includes('leases'))).toBeDefined();
+  });
+
   it('gives the rights that are used by a server that scales itself, and no others', async () => {
     const server = { namespace: 'kube-system', name: 'kube-dns' };
     const own = readRules([readFileSync('deploy/components/autoscale/role.yaml', 'utf8')], server);
@@ -136,7 +167,8 @@ describe('deploy/components/autoscale', () => {
 
 describe('coredns --autoscale', () => {
   it('scales, and has its metrics among those of the Corefile', async () => {
-    const double = await startDouble([{ groups: ['*'], resources: ['*'], verbs: ['*'] }]);
+    const rules = readRules(buildScaled('coredns'), { namespace: 'kube-system', name: 'coredns' });
+    const double = await startDouble(rules, 'coredns');
     const folder = await makeTemporaryFolder();
     const kubeconfig = await folder.write('kubeconfig', kubeconfigOf(double));
     const [dns, metrics] = [await findFreePort(), await findFreePort()];
@@ -144,10 +176,10 @@ describe('coredns --autoscale', () => {
       'Corefile',
       `.:${dns} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}\n whoami\n}\n`,
     );
-    const program = runPortolan(['coredns', '-conf', corefile, '-autoscale', 'deployment/kube-dns'], {
+    const program = runPortolan(['coredns', '-conf', corefile, '--autoscale=deployment/coredns'], {
       environment: { KUBECONFIG: kubeconfig },
     });
-    await expect.poll(() => replicas(double), { timeout: 30_000 }).toBe(2);
+    await expect.poll(() => replicas(double, 'coredns'), { timeout: 30_000 }).toBe(2);
     const read = async () => await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
     await expect.poll(read, { timeout: 30_000 }).toContain('portolan_autoscaler_wanted_replicas 2\n');
     expect(await read()).toContain('coredns_build_info{');
@@ -155,6 +187,7 @@ describe('coredns --autoscale', () => {
     expect(await program.exit).toEqual({ code: 0, signal: null });
     const lease = double.store.get('leases', 'kube-system/kube-dns-autoscaler');
     expect(lease?.object['spec']).toMatchObject({ holderIdentity: '' });
+    expect(double.requests.filter(({ status }) => status === 403)).toEqual([]);
     await double.stop();
   });
 });
