@@ -31,6 +31,7 @@ afterEach(async () => {
 interface Choice {
   readonly port?: number;
   readonly waitForPort?: boolean;
+  readonly sharesPort?: boolean;
   readonly address?: string | undefined;
 }
 
@@ -125,6 +126,27 @@ describe('a port that another has', () => {
     clock.advance(1_000);
     await vi.waitFor(() => expect(server.port).toBe(port));
     expect(await get(server, '/word')).toEqual([200, 'grüße\n']);
+  });
+});
+
+describe('a port that two share in a takeover', () => {
+  const shared = { waitForPort: true, sharesPort: true } as const;
+
+  it.each(['127.0.0.1', undefined])('is answered by one of them all the time (%s)', async (address) => {
+    const first = await start({ ...shared, address });
+    const second = await start({ ...shared, address, port: first.port ?? 0 });
+    expect(second.port).toBe(first.port);
+    await first.stop();
+    expect(await get(second, '/word')).toEqual([200, 'grüße\n']);
+  });
+
+  it('is waited for where the other one does not share it', async () => {
+    const { port, free } = await occupy();
+    const server = await start({ ...shared, port });
+    expect(server.port).toBeUndefined();
+    await free();
+    clock.advance(1_000);
+    await vi.waitFor(() => expect(server.port).toBe(port));
   });
 });
 

@@ -10,6 +10,7 @@ import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
 import { type DropCounts, HttpConnections } from './http-connections.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
 import { SharedReplies } from './http-shared-replies.ts';
+import { openSharedPort } from './shared-port.ts';
 
 export interface HttpServerOptions {
   /** Undefined: all addresses, of both families where there are two. */
@@ -18,6 +19,8 @@ export interface HttpServerOptions {
   readonly port: number;
   /** Keep trying while another process listens on the port, instead of failing. */
   readonly waitForPort: boolean;
+  /** Share the port with a process that shares it too, before and after this one. Default: no. */
+  readonly sharesPort?: boolean;
   /** The flag that sets the port, for error messages: `--healthz-port`. */
   readonly flag: string;
   /** As Go's servers do: every method is taken for GET, and other paths get Go's 404. Default: no. */
@@ -127,10 +130,11 @@ export class HttpServer {
   }
 
   #listen(): Promise<void> {
-    const { address, port } = this.#options;
+    const { address, port, sharesPort = false } = this.#options;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
-      const place = address === undefined ? { port } : { port, host: address };
+      const own = address === undefined ? { port } : { port, host: address };
+      const place = (sharesPort && openSharedPort(address, port)) || own;
       this.#server.listen({ ...place, backlog: BACKLOG }, () => {
         this.#server.off('error', reject);
         // For instance too many open files: the next request may succeed.

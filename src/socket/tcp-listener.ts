@@ -12,7 +12,9 @@ import {
 } from './descriptor.ts';
 import { libc } from './libc.ts';
 import {
+  IPPROTO_IPV6,
   IPPROTO_TCP,
+  IPV6_V6ONLY,
   SO_REUSEADDR,
   SO_REUSEPORT,
   SO_SNDBUF,
@@ -45,10 +47,12 @@ export function probeTcpPort(endpoint: SocketAddress): void {
 /**
  * Opens a listener whose port others of ours share, for `net.Server.listen({ fd })`, which then owns the descriptor.
  *
+ * @param families whether an IPv6 address takes connections over IPv4 too, which `::` can
  * @throws PortInUseError if the port's holder does not share it; SocketError
  */
-export function openTcpListener(endpoint: SocketAddress): BoundSocket {
+export function openTcpListener(endpoint: SocketAddress, families: 'own' | 'both' = 'own'): BoundSocket {
   const fd = openTcpDescriptor(endpoint);
+  if (families === 'both') setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
   setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   setOption(fd, SOL_SOCKET, SO_SNDBUF, SEND_BUFFER_OCTETS);
   const bound = bindDescriptor(fd, endpoint, 'tcp', 'shared');

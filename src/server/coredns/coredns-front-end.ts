@@ -59,7 +59,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#plan = compileCorefile(reading.blocks, options);
     const trouble = () => this.#describeTrouble();
     this.#endpoints = new Endpoints({
-      waitForPort: takeover,
+      takeover,
       ...{ metricsText, notReady, trouble, clock, log },
     });
   }

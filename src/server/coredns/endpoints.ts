@@ -11,8 +11,8 @@ import { HttpServer, HttpServerError } from '../../observe/http-server.ts';
 import { profileRoutes } from '../../observe/profiles/profile-routes.ts';
 
 export interface EndpointsDependencies {
-  /** Wait for ports that another process serves, instead of failing. */
-  readonly waitForPort: boolean;
+  /** Share ports with another process, or wait for those that it does not share, instead of failing. */
+  readonly takeover: boolean;
   /** All metrics, in the text format of Prometheus. */
   readonly metricsText: () => Promise<string>;
   /** What keeps a changed Corefile from being followed, for those who ask for readiness; empty: nothing. */
@@ -98,11 +98,12 @@ export class Endpoints {
   }
 
   async #open(address: string, kinds: Endpoint['kinds'], plans: readonly EndpointPlan[]): Promise<void> {
-    const { waitForPort, clock, log } = this.#dependencies;
+    const { takeover, clock, log } = this.#dependencies;
     const routes = new Map<string, HttpRoute>();
     const { host, port } = splitHostPort(address);
     const takesTime = kinds.has('profile');
-    const options = { address: host, port, waitForPort, flag: address, answersAsGo: true, takesTime };
+    const sharing = { waitForPort: takeover, sharesPort: takeover };
+    const options = { address: host, port, ...sharing, flag: address, answersAsGo: true, takesTime };
     const server = new HttpServer(options, routes, clock, log);
     const endpoint: Endpoint = { server, routes, kinds };
     this.#route(endpoint, kinds, plans);
