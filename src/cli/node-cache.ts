@@ -11,7 +11,6 @@ import type { NodeCachePlan } from '../config/node-cache/node-cache-plan.ts';
 import { describeProblem } from '../config/values/problem.ts';
 import { METRICS_TEXT } from '../observe/health.ts';
 import { HttpServer, HttpServerError } from '../observe/http-server.ts';
-import { isServedAt } from '../roles/node-network/local-probe.ts';
 import type { NodeNetwork } from '../roles/node-network/node-network.ts';
 import { createNodeNetwork } from '../roles/node-network/set-up-network.ts';
 import { SetupErrorCounts } from '../roles/node-network/setup-error-metrics.ts';
@@ -19,6 +18,7 @@ import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { RenderedCorefile } from '../server/node-cache/rendered-corefile.ts';
 import type { Server } from '../server/server.ts';
 import { corednsBanner, listPlugins, type ServingSteps, serveCorefile } from './coredns.ts';
+import { onStopSignal } from './signals.ts';
 
 /** @param words what stands behind the command @returns the exit code */
 export async function runNodeCache(words: readonly string[]): Promise<number> {
@@ -46,6 +46,10 @@ export async function runNodeCache(words: readonly string[]): Promise<number> {
 }
 
 async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
+  let isToStop = false;
+  onStopSignal(() => {
+    isToStop = true;
+  });
   const errors = new SetupErrorCounts();
   let writeMetrics = () => errors.render();
   let server: Server | undefined;
@@ -64,10 +68,11 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     clock: systemClock,
     log,
   });
-  const http = await openMetrics(plan.metricsAddress, () => writeMetrics(), log);
+  const http = await openMetrics(plan, () => writeMetrics(), log);
   try {
     await corefile.start();
     await network.prepare();
+    if (isToStop) return 0;
     const { corefile: conf, port, pidFile, isQuiet, compat, metricsCompat } = plan;
     const run = { conf, port: String(port), pidFile, isQuiet, compat, metricsCompat };
     const command = { kind: 'run', ...run, autoscaler: undefined } as const;
@@ -79,7 +84,8 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     };
     return await serveCorefile(command, stepsOf(plan, network, onServing));
   } finally {
-    if (!plan.skipsTeardown && !plan.takeover) await network.stop(false);
+    // Where it did not start, perhaps since another process has the port.
+    await (plan.skipsTeardown ? network.leave() : network.stopUnlessServed());
     await corefile.stop();
     await http?.stop();
   }
@@ -90,24 +96,18 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
  * may serve the same addresses: what it needs stays.
  */
 function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: ServingSteps['serving']): ServingSteps {
-  const [address = ''] = plan.localAddresses;
+  const { skipsTeardown, takeover } = plan;
   return {
     adapt: adaptBlocks,
-    takeover: plan.takeover,
+    takeover,
     serving,
-    stopping: async () => {
-      if (plan.skipsTeardown || plan.takeover) return;
-      await network.stop(false);
-    },
-    stopped: async () => {
-      if (plan.skipsTeardown) await network.stop(true);
-      else if (plan.takeover) await network.stop(await isServedAt(address, plan.port, systemClock));
-    },
+    stopping: () => (skipsTeardown || takeover ? network.hold() : network.stop()),
+    stopped: () => (skipsTeardown ? network.leave() : network.stopUnlessServed()),
   };
 }
 
 async function openMetrics(
-  place: string,
+  { metricsAddress: place, takeover }: NodeCachePlan,
   writeMetrics: () => Promise<string>,
   log: Log,
 ): Promise<HttpServer | undefined> {
@@ -118,6 +118,7 @@ async function openMetrics(
     address: address === '' ? undefined : address,
     port: Number(port),
     waitForPort: true,
+    sharesPort: takeover,
     flag: '-metrics-listen-address',
   };
   const server = new HttpServer(options, new Map([['/metrics', metrics]]), systemClock, log);

@@ -2,6 +2,7 @@
  * A node for `portolan node-cache`: a network namespace of the test's own, in which the program and other programs run.
  */
 import { execFile, spawn, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { describeWhere, describeWithTool, hasTool } from '../support/tools.ts';
@@ -16,6 +17,18 @@ export const mayMakeNodes =
 export function describeOnNode(name: string, define: () => void): void {
   if (TOOLS.every((tool) => hasTool(tool))) describeWhere(mayMakeNodes, 'unshare -rn', name, define);
   else describeWithTool(TOOLS, name, define);
+}
+
+function isWatcher(process: string, network: string): boolean {
+  try {
+    return (
+      readlinkSync(`/proc/${process}/ns/net`) === network &&
+      readFileSync(`/proc/${process}/cmdline`, 'utf8').includes('is_served')
+    );
+  } catch {
+    // It has ended.
+    return false;
+  }
 }
 
 export class Node {
@@ -64,11 +77,28 @@ export class Node {
     return lines;
   }
 
+  /** Adds rules of iptables, as `iptables` says them. */
+  async addRules(rules: readonly string[]): Promise<void> {
+    for (const table of ['raw', 'filter']) {
+      const lines = rules.flatMap((rule) =>
+        rule.startsWith(`${table}: `) ? rule.slice(table.length + 2) : [],
+      );
+      const input = `*${table}\n${lines.join('\n')}\nCOMMIT`;
+      await this.run('sh', '-c', 'echo "$0" | iptables-restore --noflush', input);
+    }
+  }
+
   /** The names of our tables in nftables. */
   async nftables(): Promise<readonly string[]> {
     return [...(await this.run('nft', 'list', 'tables')).matchAll(/portolan_node_cache_\w+/g)].map(
       ([name]) => name,
     );
+  }
+
+  /** How many shells watch over rules here. */
+  countWatchers(): number {
+    const here = readlinkSync(`/proc/${this.#holder}/ns/net`);
+    return readdirSync('/proc').filter((process) => /^\d+$/.test(process) && isWatcher(process, here)).length;
   }
 
   end(): void {

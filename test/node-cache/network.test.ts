@@ -1,21 +1,13 @@
 /**
  * What `portolan node-cache` does to the network of a node, in a namespace that stands for the node.
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { describeOnNode } from './namespace.ts';
+import { recordedRules } from './recorded-rules.ts';
 import { until, useScene } from './scene.ts';
 
 const scene = useScene();
-
-/** The rules that node-cache sets for these addresses, as recorded. */
-function recordedRules(title: string): readonly string[] {
-  const text = readFileSync(join(import.meta.dirname, 'recordings/rules.txt'), 'utf8');
-  const [, section = ''] = text.split(`\n${title}\n`);
-  const lines = section.split('\nafter SIGTERM')[0]?.split('\n') ?? [];
-  return lines.flatMap((line) => /^ip6?tables (.*)$/.exec(line)?.[1] ?? []);
-}
 
 describeOnNode("the rules of a node's cache", () => {
   it.each([
@@ -124,48 +116,3 @@ describeOnNode('a change of the ConfigMap', () => {
     expect(running.ended).toBeUndefined();
   });
 });
-
-describeOnNode('an upgrade with -takeover', () => {
-  it('loses no query, and there are rules and addresses all the time', async () => {
-    const flags = ['--rules=nft', '-takeover'];
-    const before = scene().run('169.254.20.10', flags);
-    await until('the table', async () => (await scene().node.nftables()).length === 1);
-    const load = scene().node.run(
-      process.execPath,
-      '-e',
-      LOAD,
-      '169.254.20.10',
-      '36053',
-      join(scene().folder.path, 'end'),
-    );
-    const next = scene().run('169.254.20.10', flags);
-    await until('both tables', async () => (await scene().node.nftables()).length === 2);
-    before.signal('SIGTERM');
-    expect(await before.exit).toEqual({ code: 0, signal: null });
-    expect(await scene().node.nftables()).toHaveLength(1);
-    expect(await scene().node.run('ip', '-o', 'addr', 'show')).toContain('169.254.20.10');
-    await scene().folder.write('end', '');
-    expect(await load).toMatch(/^0 of \d{2,} lost$/);
-    expect(next.ended).toBeUndefined();
-  });
-});
-
-/** Sends a query each 4 ms, from new ports, until a file is there; counts those without an answer. */
-const LOAD = `
-const [address, port, end] = process.argv.slice(1);
-const { createSocket } = require('node:dgram');
-const { existsSync } = require('node:fs');
-let sent = 0, answered = 0;
-const send = () => {
-  if (existsSync(end))
-    return setTimeout(() => process.stdout.write(sent - answered + ' of ' + sent + ' lost'), 2000);
-  sent += 1;
-  const socket = createSocket('udp4');
-  const timeout = setTimeout(() => socket.close(), 2000);
-  socket.on('error', () => {});
-  socket.on('message', () => { answered += 1; clearTimeout(timeout); socket.close(); });
-  socket.send(Buffer.from('000101000001000000000000016100000100' + '01', 'hex'), Number(port), address);
-  setTimeout(send, 4);
-};
-send();
-`;

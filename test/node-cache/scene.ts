@@ -9,7 +9,8 @@ import { mayMakeNodes, Node } from './namespace.ts';
 
 export const LINK_LOCAL = '169.254.20.10';
 export const SERVICE = '10.96.0.10';
-const TEMPLATE = '.:36053 {\n    bind __PILLAR__LOCAL__DNS__\n    whoami\n}\n';
+/** What is served unless a test writes another one. */
+export const TEMPLATE = '.:36053 {\n    bind __PILLAR__LOCAL__DNS__\n    whoami\n}\n';
 
 export class Scene {
   readonly node: Node;
@@ -20,16 +21,21 @@ export class Scene {
     this.folder = folder;
   }
 
-  run(addresses: string, flags: readonly string[], options: RunOptions = {}): Program {
+  /** @param options with a command that runs the program within the node, as `through` of a program */
+  readonly run = (
+    addresses: string,
+    flags: readonly string[],
+    { inside = [], ...options }: RunOptions & { readonly inside?: readonly string[] } = {},
+  ): Program => {
     const fixed = ['-localip', addresses, '-dns.port', '36053', '-health-port', '36080'];
     const at = (name: string) => join(this.folder.path, name);
     const files = ['-conf', at('Corefile'), '-basecorefile', at('Corefile.base')];
     const metrics = ['-metrics-listen-address', '127.0.0.1:36353'];
     return runPortolan(['node-cache', ...fixed, ...files, ...metrics, ...flags], {
       ...options,
-      through: this.node.through,
+      through: [...this.node.through, ...inside],
     });
-  }
+  };
 
   /** What comes of a query: `answered` by whoami, `answered by the cluster`, `refused`, or `silence`. */
   ask(address: string, through: readonly string[] = []): Promise<string> {

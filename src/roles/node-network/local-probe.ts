@@ -34,14 +34,18 @@ function probe(address: string, port: number, clock: Clock): Promise<Outcome> {
   return new Promise((resolve) => {
     const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
     const id = randomId();
+    let isDone = false;
     const end = (outcome: Outcome) => {
+      if (isDone) return;
+      isDone = true;
       timer.cancel();
       socket.removeAllListeners();
       socket.on('error', () => {});
       socket.close();
       resolve(outcome);
     };
-    const timer = clock.after(TIMEOUT, () => end('silent'));
+    // When this thread was busy, the answer is perhaps there, and is read before that.
+    const timer = clock.after(TIMEOUT, () => void setImmediate(() => end('silent')));
     socket.on('message', (reply) => {
       if (reply.length >= HEADER_OCTETS && reply.readUInt16BE(0) === id) end('answered');
     });

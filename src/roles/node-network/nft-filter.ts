@@ -9,6 +9,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import type { PacketRule } from './packet-rules.ts';
+import { RulesWatcher } from './rules-watcher.ts';
 import { ProgramError } from './run-program.ts';
 
 /** Milliseconds until `nft` must have carried out a command. */
@@ -29,10 +30,16 @@ export class NftFilter implements PacketFilter {
   /** Of this process alone: during an upgrade two of them have their tables. */
   readonly #table = `${TABLE_PREFIX}${randomBytes(4).toString('hex')}`;
   #owner: ChildProcessWithoutNullStreams | undefined;
+  /** Where the server hangs, the table would stand on. */
+  #watcher: RulesWatcher | undefined;
 
   constructor(rules: readonly PacketRule[], clock: Clock) {
     this.#rules = rules;
     this.#clock = clock;
+  }
+
+  get isSet(): boolean {
+    return this.#owner !== undefined;
   }
 
   async set(): Promise<boolean> {
@@ -46,12 +53,14 @@ export class NftFilter implements PacketFilter {
       await this.remove();
       throw error;
     }
+    this.#watch(owner);
     return true;
   }
 
   async remove(): Promise<void> {
     const owner = this.#owner;
     this.#owner = undefined;
+    this.#watcher?.stop();
     if (owner === undefined || owner.exitCode !== null || owner.signalCode !== null) return;
     await new Promise<void>((resolve) => {
       owner.once('exit', () => resolve());
@@ -62,7 +71,20 @@ export class NftFilter implements PacketFilter {
 
   /** The table is of this process alone: another one has its own. */
   leave(): void {
+    this.#watcher?.stop();
     this.#owner?.kill('SIGKILL');
+  }
+
+  #watch(owner: ChildProcessWithoutNullStreams): void {
+    const watcher = new RulesWatcher({
+      removal: [`kill -KILL ${owner.pid}`],
+      endpoint: undefined,
+      onRemoved: () => {},
+      clock: this.#clock,
+    });
+    this.#watcher = watcher;
+    watcher.start();
+    owner.once('exit', () => watcher.stop());
   }
 
   #makeTable(owner: ChildProcessWithoutNullStreams): Promise<void> {

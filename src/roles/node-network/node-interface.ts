@@ -7,6 +7,8 @@ import type { Log } from '../../base/log.ts';
 import { ProgramError, type RunProgram } from './run-program.ts';
 
 const LOOPBACK = 'lo';
+/** Characters that the kernel keeps of a label. */
+const MAX_LABEL = 15;
 
 export class NodeInterface {
   readonly #name: string;
@@ -36,9 +38,11 @@ export class NodeInterface {
     const present = await this.#addressesOf(place);
     const missing = this.#addresses.filter((address) => !present.has(normalOf(address)));
     for (const address of missing) {
-      await this.#ip('addr', 'add', `${address}${address.includes(':') ? '/128' : '/32'}`, 'dev', place);
+      await this.#ip('addr', 'add', prefixOf(address), 'dev', place, ...this.#labelOf(address));
       this.#added.add(address);
     }
+    // Those of the process before, which left them to us.
+    for (const [address, label] of present) if (label === this.#label) this.#added.add(address);
     return missing.length > 0;
   }
 
@@ -48,16 +52,17 @@ export class NodeInterface {
     this.#place = undefined;
     if (place === undefined) return;
     if (place === this.#name) await this.#ip('link', 'del', place);
-    else
-      for (const address of this.#added)
-        await this.#ip('addr', 'del', `${address}${address.includes(':') ? '/128' : '/32'}`, 'dev', place);
+    else for (const address of this.#added) await this.#ip('addr', 'del', prefixOf(address), 'dev', place);
     this.#added.clear();
   }
 
   async #makeInterface(): Promise<string> {
     if (this.#place === LOOPBACK) return LOOPBACK;
-    if (await this.#exists()) {
+    const flags = await this.#flags();
+    if (flags !== undefined) {
       this.#place = this.#name;
+      // The original never does that; IPv6 addresses are not valid before.
+      if (!flags.includes('UP')) await this.#ip('link', 'set', this.#name, 'up');
       return this.#name;
     }
     try {
@@ -74,20 +79,38 @@ export class NodeInterface {
     return this.#place;
   }
 
-  async #exists(): Promise<boolean> {
-    const links = await this.#ip('-o', 'link', 'show');
-    return links.split('\n').some((line) => line.split(': ')[1]?.split('@')[0] === this.#name);
+  /** Of the interface of our name, if there is one. */
+  async #flags(): Promise<readonly string[] | undefined> {
+    const links = (await this.#ip('-o', 'link', 'show')).split('\n').map((line) => line.split(': '));
+    const link = links.find(([, name = '']) => name.split('@')[0] === this.#name);
+    return link && (/<(.*?)>/.exec(link[2] ?? '')?.[1]?.split(',') ?? []);
   }
 
-  async #addressesOf(place: string): Promise<ReadonlySet<string>> {
-    const text = await this.#ip('-o', 'addr', 'show', 'dev', place);
-    return new Set([...text.matchAll(/ inet6? ([0-9a-f.:]+)/g)].map(([, address = '']) => address));
+  /** With their labels, which only addresses of IPv4 have. */
+  async #addressesOf(place: string): Promise<ReadonlyMap<string, string | undefined>> {
+    const lines = (await this.#ip('-o', 'addr', 'show', 'dev', place)).split('\n');
+    const matches = lines.flatMap((line) => {
+      const [, address] = / inet6? ([0-9a-f.:]+)/.exec(line) ?? [];
+      return address === undefined ? [] : [[address, / (\S+)\\/.exec(line)?.[1]] as const];
+    });
+    return new Map(matches);
+  }
+
+  /** On the loopback interface, which has addresses of others too, it tells that an address is ours. */
+  get #label(): string {
+    return `${LOOPBACK}:${this.#name}`.slice(0, MAX_LABEL);
+  }
+
+  #labelOf(address: string): readonly string[] {
+    return this.#place === LOOPBACK && !address.includes(':') ? ['label', this.#label] : [];
   }
 
   #ip(...words: readonly string[]): Promise<string> {
     return this.#run({ program: 'ip', words });
   }
 }
+
+const prefixOf = (address: string): string => `${address}${address.includes(':') ? '/128' : '/32'}`;
 
 /** As the kernel prints it. */
 function normalOf(address: string): string {

@@ -4,21 +4,53 @@ import { RecordingLog } from '../../base/testing/recording-log.ts';
 import { NodeNetwork, type SetupError } from './node-network.ts';
 import { ProgramError } from './run-program.ts';
 
-function start(answers: (hasRules: boolean) => boolean, failure?: string) {
+/** A node whose filter and interface note what they are told. */
+function start(
+  answers: (hasRules: boolean) => boolean,
+  { failure, leftovers = 0, isServed = false }: Setting = {},
+) {
   const clock = new ManualClock();
   const calls: string[] = [];
   const errors: SetupError[] = [];
-  const call = (name: string) => async () => {
+  const call = async (name: string) => {
     if (failure !== undefined) throw new ProgramError(failure);
     calls.push(name);
-    return true;
   };
-  const remove = (name: string) => async () => {
-    await call(name)();
+  const filter = {
+    name: 'test',
+    isSet: false,
+    set: async () => {
+      await call('rules');
+      filter.isSet = true;
+      return true;
+    },
+    remove: async () => {
+      await call('no rules');
+      filter.isSet = false;
+    },
+    leave: () => void calls.push('rules left'),
   };
+  let left = leftovers;
   const network = new NodeNetwork({
-    networkInterface: { set: call('interface'), remove: remove('no interface') },
-    filter: { name: 'test', set: call('rules'), remove: remove('no rules'), leave: () => {} },
+    networkInterface: {
+      set: async () => {
+        await call('interface');
+        return true;
+      },
+      remove: () => call('no interface'),
+    },
+    filter,
+    leftovers: {
+      areThere: async () => left > 0,
+      remove: async () => {
+        const removed = left;
+        left = 0;
+        if (removed > 0) await call('no leftovers');
+        return removed;
+      },
+    },
+    clearsLeftovers: true,
+    isServed: async () => isServed,
     isAnswered: async (hasRules) => answers(hasRules),
     syncInterval: 60_000,
     onError: (error) => errors.push(error),
@@ -31,7 +63,19 @@ function start(answers: (hasRules: boolean) => boolean, failure?: string) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  return { network, calls, errors, pass };
+  const leave = (count: number) => {
+    left = count;
+  };
+  return { network, filter, calls, errors, pass, leave };
+}
+
+interface Setting {
+  /** What every program says. */
+  readonly failure?: string;
+  /** Rules of others in iptables. */
+  readonly leftovers?: number;
+  /** Whether another process serves. */
+  readonly isServed?: boolean;
 }
 
 describe('the rules of a node', () => {
@@ -80,25 +124,82 @@ describe('the rules of a node', () => {
     expect(calls.filter((call) => call === 'interface')).toHaveLength(3);
   });
 
-  it('go before the interface, and stay for a process that has taken over', async () => {
-    const alone = start(() => true);
-    alone.network.start();
-    await alone.pass(1_000);
-    await alone.network.stop(false);
-    expect(alone.calls.slice(-2)).toEqual(['no rules', 'no interface']);
-    const followed = start(() => true);
-    followed.network.start();
-    await followed.pass(1_000);
-    await followed.network.stop(true);
-    expect(followed.calls).not.toContain('no rules');
+  it('are set again at once when they ended without us', async () => {
+    const { network, filter, calls, pass } = start(() => true);
+    network.start();
+    await pass(2_000);
+    filter.isSet = false;
+    await pass(2_000);
+    expect(calls.filter((call) => call === 'rules')).toHaveLength(2);
+  });
+
+  it('go before the interface', async () => {
+    const { network, calls, pass } = start(() => true);
+    network.start();
+    await pass(1_000);
+    await network.stop();
+    expect(calls.slice(-2)).toEqual(['no rules', 'no interface']);
+    await network.leave();
+    expect(calls).not.toContain('rules left');
+  });
+
+  it('stay while sockets are closed, and then for a process that has taken over', async () => {
+    let isAnswered = true;
+    const { network, calls, pass } = start(() => isAnswered, { isServed: true });
+    network.start();
+    await pass(12_000);
+    await network.hold();
+    isAnswered = false;
+    await pass(10_000);
+    await network.stopUnlessServed();
+    await network.stop();
+    expect(calls).not.toContain('no rules');
+    expect(calls.at(-1)).toBe('rules left');
+  });
+
+  it('go in the end where no process has taken over', async () => {
+    const { network, calls, pass } = start(() => true);
+    network.start();
+    await pass(1_000);
+    await network.hold();
+    await network.stopUnlessServed();
+    expect(calls.slice(-2)).toEqual(['no rules', 'no interface']);
   });
 
   it('that cannot be set are counted and tried again', async () => {
     const lock = 'iptables-restore: Another app is currently holding the xtables lock';
-    const { network, errors, pass } = start(() => true, lock);
+    const { network, errors, pass } = start(() => true, { failure: lock });
     network.start();
     await pass(3_000);
     expect(errors.filter((error) => error === 'iptables_lock').length).toBeGreaterThan(1);
-    await network.stop(false);
+    await network.stop();
+  });
+});
+
+describe('rules that an earlier process left', () => {
+  it('go before we serve, unless another one does', async () => {
+    const alone = start(() => false, { leftovers: 12 });
+    await alone.network.prepare();
+    expect(alone.calls).toEqual(['interface', 'no leftovers']);
+    const second = start(() => false, { leftovers: 12, isServed: true });
+    await second.network.prepare();
+    expect(second.calls).toEqual(['interface']);
+  });
+
+  it('go once ours stand, and whenever there are some again', async () => {
+    const { network, calls, pass, leave } = start(() => true, { leftovers: 12, isServed: true });
+    network.start();
+    await pass(1_000);
+    expect(calls.slice(-2)).toEqual(['rules', 'no leftovers']);
+    leave(12);
+    await pass(62_000);
+    expect(calls.filter((call) => call === 'no leftovers')).toHaveLength(2);
+  });
+
+  it('that cannot be removed keep nobody from serving, and are counted', async () => {
+    const failure = 'iptables-restore: Another app is currently holding the xtables lock';
+    const { network, errors } = start(() => false, { failure, leftovers: 12 });
+    await network.prepare();
+    expect(errors).toEqual(['interface_add', 'iptables_lock']);
   });
 });

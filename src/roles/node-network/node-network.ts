@@ -7,6 +7,7 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { IptablesLeftovers } from './iptables-leftovers.ts';
 import type { NodeInterface } from './node-interface.ts';
 import type { PacketFilter } from './packet-filter.ts';
 import { ProgramError } from './run-program.ts';
@@ -19,6 +20,12 @@ export interface NodeNetworkDependencies {
   readonly networkInterface: Pick<NodeInterface, 'set' | 'remove'> | undefined;
   /** Undefined: no rules are set. */
   readonly filter: PacketFilter | undefined;
+  /** Rules of others that would stand when ours are gone; undefined: no rules are removed. */
+  readonly leftovers: Pick<IptablesLeftovers, 'areThere' | 'remove'> | undefined;
+  /** Whether they are removed while our rules stand: they are none of ours. */
+  readonly clearsLeftovers: boolean;
+  /** Whether a server has the port at the addresses, though it may be busy. Never rejects. */
+  readonly isServed: () => Promise<boolean>;
   /**
    * Whether DNS is answered here. Never rejects.
    *
@@ -43,11 +50,12 @@ export class NodeNetwork {
   readonly #dependencies: NodeNetworkDependencies;
   #timer: Timer | undefined;
   #misses = 0;
-  #hasRules = false;
   #rulesSetAt = 0;
   /** Rules are not set before. */
   #heldUntil = Number.NEGATIVE_INFINITY;
   #syncedAt = Number.NEGATIVE_INFINITY;
+  /** No more checks. */
+  #isHeld = false;
   #isStopped = false;
   /** The step that is under way: another one waits for its end. */
   #step: Promise<void> = Promise.resolve();
@@ -58,12 +66,21 @@ export class NodeNetwork {
 
   /** Whether packets for the addresses bypass connection tracking now. */
   get hasRules(): boolean {
-    return this.#hasRules;
+    return this.#dependencies.filter?.isSet ?? false;
   }
 
-  /** To be called before sockets are opened: they need the addresses. */
+  /**
+   * To be called before sockets are opened: they need the addresses. Rules that a process left go, unless another one answers there: as
+   * long as we do not, they would keep packets from the Service.
+   */
   async prepare(): Promise<void> {
+    const { leftovers, isServed, log } = this.#dependencies;
     await this.#setInterface('interface_add');
+    if (leftovers === undefined || !(await leftovers.areThere()) || (await isServed())) return;
+    await this.#attempt('iptables', 'rules of an earlier process not removed', async () => {
+      const rules = await leftovers.remove();
+      log.warn('rules of an earlier process removed: nothing is served at the local addresses', { rules });
+    });
   }
 
   /** To be called once queries are answered. */
@@ -71,32 +88,45 @@ export class NodeNetwork {
     this.#next(0);
   }
 
-  /**
-   * Removes the rules, and the interface unless something else answers at the addresses. A second call does nothing.
-   *
-   * @param isTakenOver whether interface and shared rules stay: for another process that answers there, or by choice
-   */
-  async stop(isTakenOver: boolean): Promise<void> {
-    if (this.#isStopped) return;
-    this.#isStopped = true;
+  /** Leaves everything as it is from now on: for the time in which sockets are closed, and probes not answered. */
+  async hold(): Promise<void> {
+    this.#isHeld = true;
     this.#timer?.cancel();
     await this.#step;
-    const { filter, networkInterface, log } = this.#dependencies;
-    if (isTakenOver) {
-      filter?.leave();
-      log.info('interface and rules left as they are');
-      return;
-    }
-    if (filter !== undefined)
-      await this.#attempt('iptables', 'rules not removed', () => this.#removeRules(filter));
+  }
+
+  /** Removes rules and interface. A second call, also of `leave`, does nothing. */
+  async stop(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    await this.hold();
+    const { filter, networkInterface } = this.#dependencies;
+    if (filter !== undefined) await this.#attempt('iptables', 'rules not removed', () => filter.remove());
     if (networkInterface !== undefined)
       await this.#attempt('interface_check', 'interface not removed', () => networkInterface.remove());
+  }
+
+  /** Leaves the interface, and rules that others need too, for good. A second call, also of `stop`, does nothing. */
+  async leave(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    await this.hold();
+    this.#dependencies.filter?.leave();
+    this.#dependencies.log.info('interface and rules left as they are');
+  }
+
+  /** To be called once our sockets are closed: leaves for another process what it needs, or stops. */
+  async stopUnlessServed(): Promise<void> {
+    if (this.#isStopped) return;
+    await this.hold();
+    if (await this.#dependencies.isServed()) await this.leave();
+    else await this.stop();
   }
 
   #next(pause: number): void {
     this.#timer = this.#dependencies.clock.after(pause, () => {
       this.#step = this.#check().then(() => {
-        if (!this.#isStopped) this.#next(PROBE_INTERVAL);
+        if (!this.#isHeld) this.#next(PROBE_INTERVAL);
       });
     });
   }
@@ -105,37 +135,37 @@ export class NodeNetwork {
     const { isAnswered, filter, clock, syncInterval } = this.#dependencies;
     const isDue = clock.monotonic() - this.#syncedAt >= syncInterval;
     if (isDue) await this.#setInterface('interface_check');
-    this.#misses = (await isAnswered(this.#hasRules)) ? 0 : this.#misses + 1;
-    if (filter === undefined) {
-      if (isDue) this.#syncedAt = clock.monotonic();
-      return;
-    }
-    if (this.#misses >= MAX_MISSES && this.#hasRules)
-      await this.#attempt('iptables', 'rules not removed', () => this.#takeRulesAway(filter));
-    else if (this.#misses === 0 && (isDue || !this.#hasRules) && clock.monotonic() >= this.#heldUntil)
-      await this.#attempt('iptables', 'rules not set', () => this.#setRules(filter));
+    this.#misses = (await isAnswered(this.hasRules)) ? 0 : this.#misses + 1;
+    if (filter !== undefined) await this.#checkRules(filter, isDue);
     if (isDue) this.#syncedAt = clock.monotonic();
   }
 
+  async #checkRules(filter: PacketFilter, isDue: boolean): Promise<void> {
+    const { clock } = this.#dependencies;
+    if (this.#misses >= MAX_MISSES && filter.isSet)
+      await this.#attempt('iptables', 'rules not removed', () => this.#takeRulesAway(filter));
+    else if (this.#misses === 0 && (isDue || !filter.isSet) && clock.monotonic() >= this.#heldUntil)
+      await this.#attempt('iptables', 'rules not set', () => this.#setRules(filter));
+  }
+
   async #setRules(filter: PacketFilter): Promise<void> {
+    const { clock, log, leftovers, clearsLeftovers } = this.#dependencies;
+    const hadRules = filter.isSet;
     const wasIncomplete = await filter.set();
-    if (!this.#hasRules) this.#rulesSetAt = this.#dependencies.clock.monotonic();
-    this.#hasRules = true;
-    if (wasIncomplete) this.#dependencies.log.info('packet filter rules set', { filter: filter.name });
+    if (!hadRules) this.#rulesSetAt = clock.monotonic();
+    if (wasIncomplete) log.info('packet filter rules set', { filter: filter.name });
+    if (!clearsLeftovers || leftovers === undefined) return;
+    const rules = await leftovers.remove();
+    if (rules > 0) log.info('rules of another process removed from iptables', { rules });
   }
 
   async #takeRulesAway(filter: PacketFilter): Promise<void> {
-    const { clock, syncInterval } = this.#dependencies;
-    await this.#removeRules(filter);
+    const { clock, syncInterval, log } = this.#dependencies;
+    await filter.remove();
     const now = clock.monotonic();
     if (now - this.#rulesSetAt < MIN_STANDING) this.#heldUntil = now + syncInterval;
     const remedy = 'queries go to the Service until DNS is answered here again';
-    this.#dependencies.log.warn('no answer at the local addresses: rules removed', { remedy });
-  }
-
-  async #removeRules(filter: PacketFilter): Promise<void> {
-    await filter.remove();
-    this.#hasRules = false;
+    log.warn('no answer at the local addresses: rules removed', { remedy });
   }
 
   async #setInterface(error: SetupError): Promise<void> {

@@ -4,6 +4,8 @@
 export interface PacketFilter {
   /** For logs: `nftables`, `iptables`. */
   readonly name: string;
+  /** Whether the rules stand, as far as is known: set, and neither removed nor ended since. */
+  readonly isSet: boolean;
   /**
    * Sets what is missing of the rules, as a whole. Rules of others are not touched.
    *

@@ -4,13 +4,15 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { NodeCachePlan, RulesChoice } from '../../config/node-cache/node-cache-plan.ts';
-import { chooseIptables, IptablesFilter } from './iptables-filter.ts';
-import { isAnsweredAt } from './local-probe.ts';
+import { IptablesFilter } from './iptables-filter.ts';
+import { IptablesLeftovers } from './iptables-leftovers.ts';
+import { chooseIptables } from './iptables-programs.ts';
+import { isAnsweredAt, isServedAt } from './local-probe.ts';
 import { NftFilter } from './nft-filter.ts';
 import { NodeInterface } from './node-interface.ts';
 import { NodeNetwork, type SetupError } from './node-network.ts';
 import type { PacketFilter } from './packet-filter.ts';
-import { type PacketRule, packetRulesOf } from './packet-rules.ts';
+import { type LocalEndpoints, packetRulesOf } from './packet-rules.ts';
 import { createRunProgram, ProgramError, type RunProgram } from './run-program.ts';
 
 export interface NetworkOptions {
@@ -23,11 +25,16 @@ export interface NetworkOptions {
 export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOptions): Promise<NodeNetwork> {
   const { localAddresses: addresses, port: dnsPort, healthPort, interfaceName, syncInterval } = plan;
   const run = createRunProgram(clock);
-  const rules = packetRulesOf({ addresses, dnsPort, healthPort });
+  const endpoints = { addresses, dnsPort, healthPort };
+  const [address = ''] = addressesOfOurs(addresses);
+  const filter = await chooseFilter(plan.rules, endpoints, { run, onError, clock, log });
   return new NodeNetwork({
     networkInterface:
       interfaceName === undefined ? undefined : new NodeInterface(interfaceName, addresses, run, log),
-    filter: await chooseFilter(plan.rules, rules, { run, onError, clock, log }),
+    filter,
+    leftovers: filter && new IptablesLeftovers(packetRulesOf(endpoints), run),
+    clearsLeftovers: filter instanceof NftFilter,
+    isServed: () => isServedAt(address, dnsPort, clock),
     isAnswered: async (hasRules) => {
       const probed = hasRules ? addresses : addressesOfOurs(addresses);
       const answers = await Promise.all(probed.map((address) => isAnsweredAt(address, dnsPort, clock)));
@@ -54,15 +61,15 @@ type FilterDependencies = Pick<NetworkOptions, 'onError' | 'clock' | 'log'> & { 
 /** `auto` takes nftables where the kernel and the program have it, since its rules end with us in every case. */
 async function chooseFilter(
   choice: RulesChoice,
-  rules: readonly PacketRule[],
+  endpoints: LocalEndpoints,
   { run, onError, clock, log }: FilterDependencies,
 ): Promise<PacketFilter | undefined> {
   if (choice === 'none') return undefined;
-  if (choice === 'nft') return new NftFilter(rules, clock);
+  if (choice === 'nft') return new NftFilter(packetRulesOf(endpoints), clock);
   try {
-    if (choice === 'auto' && (await hasNftables(run))) return new NftFilter(rules, clock);
-    const family = rules[0]?.address.includes(':') ? 6 : 4;
-    return new IptablesFilter(await chooseIptables(family, run), rules, run);
+    if (choice === 'auto' && (await hasNftables(run))) return new NftFilter(packetRulesOf(endpoints), clock);
+    const family = endpoints.addresses[0]?.includes(':') ? 6 : 4;
+    return new IptablesFilter(await chooseIptables(family, run), endpoints, run, clock);
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;
     onError('iptables');

@@ -1,0 +1,136 @@
+/**
+ * The rules of a node's cache in iptables, as node-cache sets them: with comments, at the front of the chains.
+ */
+import type { IptablesPrograms } from './iptables-programs.ts';
+import type { PacketRule } from './packet-rules.ts';
+import type { RunProgram } from './run-program.ts';
+
+const COMMENTS = {
+  notrack: 'NodeLocal DNS Cache: skip conntrack',
+  accept: 'NodeLocal DNS Cache: allow DNS traffic',
+} as const;
+const TARGETS = { notrack: 'NOTRACK', accept: 'ACCEPT' } as const;
+const TABLES = ['raw', 'filter'] as const satisfies readonly PacketRule['table'][];
+/** Seconds that a call waits for the lock of xtables. */
+const LOCK_WAIT = '5';
+
+export class IptablesRules {
+  readonly #programs: IptablesPrograms;
+  readonly #rules: readonly PacketRule[];
+  readonly #run: RunProgram;
+
+  constructor(programs: IptablesPrograms, rules: readonly PacketRule[], run: RunProgram) {
+    this.#programs = programs;
+    this.#rules = rules;
+    this.#run = run;
+  }
+
+  /** The rules that are not there. @throws ProgramError */
+  async findMissing(): Promise<readonly PacketRule[]> {
+    const present = await this.#readPresent(TABLES);
+    return this.#rules.filter((rule) => !present.some((line) => isSameRule(line, rule)));
+  }
+
+  /** Adds them by one call. @throws ProgramError */
+  async add(rules: readonly PacketRule[]): Promise<void> {
+    await this.#restore(rules.map((rule) => [rule.table, `-I ${textOf(rule)}`]));
+  }
+
+  /**
+   * Removes all that are there by one call, copies too: earlier versions, and versions killed in between, may have left some.
+   *
+   * @returns how many there were
+   * @throws ProgramError
+   */
+  async remove(): Promise<number> {
+    const ours = await this.#readOurs();
+    await this.#restore(ours.map((rule) => [rule.table, `-D ${textOf(rule)}`]));
+    return ours.length;
+  }
+
+  /** Whether there are any in the table that all kinds of packets pass first. @throws ProgramError */
+  async areInRaw(): Promise<boolean> {
+    return (await this.#readOurs(['raw'])).length > 0;
+  }
+
+  /** Commands of a `RulesWatcher` that remove them, with copies. */
+  get removal(): readonly string[] {
+    const { program } = this.#programs;
+    return this.#rules.map(
+      (rule) => `repeat ${program} -w ${LOCK_WAIT} -t ${rule.table} -D ${textOf(rule, "'")}`,
+    );
+  }
+
+  /** Those that are there, once for each copy. */
+  async #readOurs(tables: readonly PacketRule['table'][] = TABLES): Promise<readonly PacketRule[]> {
+    const present = await this.#readPresent(tables);
+    return this.#rules.flatMap((rule) => present.filter((line) => isSameRule(line, rule)).map(() => rule));
+  }
+
+  /** Not those of table `nat`, which may be tens of thousands. */
+  async #readPresent(tables: readonly PacketRule['table'][]): Promise<readonly SavedRule[]> {
+    const { save } = this.#programs;
+    const texts = await Promise.all(
+      tables.map((table) => this.#run({ program: save, words: ['-t', table] })),
+    );
+    return texts.flatMap(parseSaved);
+  }
+
+  async #restore(commands: readonly (readonly [PacketRule['table'], string])[]): Promise<void> {
+    if (commands.length === 0) return;
+    const words = ['--noflush', '-w', LOCK_WAIT];
+    await this.#run({ program: this.#programs.restore, words, input: restoreInput(commands) });
+  }
+}
+
+/** `PREROUTING -d 169.254.20.10/32 -p udp ...`: behind `-I` and `-D`. */
+function textOf(rule: PacketRule, quote = '"'): string {
+  const { chain, protocol, direction, address, port, verdict } = rule;
+  const [side, end] = direction === 'to' ? ['-d', '--dport'] : ['-s', '--sport'];
+  const comment = `${quote}${COMMENTS[verdict]}${quote}`;
+  const match = `-p ${protocol} -m ${protocol} ${end} ${port} -m comment --comment ${comment}`;
+  return `${chain} ${side} ${address}${hostLength(address)} ${match} -j ${TARGETS[verdict]}`;
+}
+
+const hostLength = (address: string): string => (address.includes(':') ? '/128' : '/32');
+
+function restoreInput(commands: readonly (readonly [PacketRule['table'], string])[]): string {
+  const tables = [...new Set(commands.map(([table]) => table))];
+  const parts = tables.map((table) => {
+    const lines = commands.filter(([of]) => of === table).map(([, command]) => command);
+    return `*${table}\n${lines.join('\n')}\nCOMMIT\n`;
+  });
+  return parts.join('');
+}
+
+/** A line of `iptables-save`: its table, and its words in any order. */
+interface SavedRule {
+  readonly table: string;
+  readonly words: ReadonlySet<string>;
+}
+
+function parseSaved(text: string): readonly SavedRule[] {
+  const rules: SavedRule[] = [];
+  let table = '';
+  for (const line of text.split('\n')) {
+    if (line.startsWith('*')) table = line.slice(1);
+    else if (line.startsWith('-A ')) rules.push({ table, words: new Set(pairsOf(line.slice(3))) });
+  }
+  return rules;
+}
+
+/** Options with their values, the order of which versions of iptables print differently. */
+function pairsOf(text: string): readonly string[] {
+  const normal = text.replace('-j CT --notrack', '-j NOTRACK');
+  const words = normal.match(/"[^"]*"|\S+/g) ?? [];
+  const [chain = '', ...rest] = words;
+  const pairs = rest.join(' ').split(/ (?=-)/);
+  // Implied by `-p`, and not printed by every version.
+  return [chain, ...pairs.filter((pair) => !/^-m (?:tcp|udp|comment)$/.test(pair))];
+}
+
+function isSameRule({ table, words }: SavedRule, rule: PacketRule): boolean {
+  if (table !== rule.table) return false;
+  const own = pairsOf(textOf(rule));
+  return words.size === own.length && own.every((pair) => words.has(pair));
+}

@@ -1,0 +1,148 @@
+/**
+ * A shell beside the server that removes packet filter rules which the server can no longer remove itself.
+ *
+ * It reads from a pipe. When the pipe is closed the server has ended, and when nothing was written for a while the server hangs: then
+ * no packets may be sent to its port. Where another process answers there, as during an upgrade, the rules stay for that one.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { endianness } from 'node:os';
+import type { Clock, Timer } from '../../base/clock.ts';
+import { encodeSocketAddress, type SocketAddress } from '../../socket/addresses.ts';
+
+export interface RulesWatcherOptions {
+  /**
+   * Commands of a shell that remove the rules. Behind the word `repeat` a command is run until it fails; one that ends with exit
+   * status 4, as iptables does where another program holds its lock, is run again.
+   */
+  readonly removal: readonly string[];
+  /** Where DNS is answered; undefined: rules end with the server by themselves, and only one that hangs is looked for. */
+  readonly endpoint: SocketAddress | undefined;
+  /** Called when rules were removed since the server did not write, which it does again now. */
+  readonly onRemoved: () => void;
+  readonly clock: Clock;
+  /** The process that is watched. Default: this one. */
+  readonly server?: number;
+  /** Seconds without a sign of life until the rules are removed. Default: 5. */
+  readonly maxSilence?: number;
+  /** Seconds in which a process that has closed its pipe ends, and between two calls for a lock. Default: 1. */
+  readonly pause?: number;
+}
+
+/** Milliseconds between two signs of life. */
+const PERIOD = 1_000;
+/** Longer than a busy machine keeps a process from running. */
+const MAX_SILENCE = 5;
+/** Times that a lock is waited for, each up to six seconds. */
+const MAX_WAITS = 60;
+
+export class RulesWatcher {
+  readonly #options: RulesWatcherOptions;
+  #shell: ChildProcess | undefined;
+  #timer: Timer | undefined;
+
+  constructor(options: RulesWatcherOptions) {
+    this.#options = options;
+  }
+
+  /** Watches from now on. Does nothing if it does already. */
+  start(): void {
+    if (this.#shell !== undefined) return;
+    // In a group of its own: a signal to ours must not end it.
+    const shell = spawn('/bin/sh', ['-c', CHOOSE_SHELL, scriptOf(this.#options)], {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    this.#shell = shell;
+    shell.once('exit', () => this.#forget(shell));
+    shell.on('error', () => this.#forget(shell));
+    shell.stdin.on('error', () => {});
+    shell.stdout.on('data', () => {
+      if (this.#shell === shell) this.#options.onRemoved();
+    });
+    shell.unref();
+    for (const stream of [shell.stdin, shell.stdout]) (stream as Socket).unref(); // What pipes of Node.js are.
+    this.#writeLater(shell);
+  }
+
+  /** Ends the shell, which leaves the rules as they are. */
+  stop(): void {
+    const shell = this.#shell;
+    if (shell === undefined) return;
+    shell.stdin?.end('done\n');
+    this.#forget(shell);
+  }
+
+  #writeLater(shell: ChildProcess): void {
+    this.#timer = this.#options.clock.after(PERIOD, () => {
+      shell.stdin?.write('\n');
+      this.#writeLater(shell);
+    });
+  }
+
+  #forget(shell: ChildProcess): void {
+    if (this.#shell !== shell) return;
+    this.#shell = undefined;
+    this.#timer?.cancel();
+  }
+}
+
+/** The standard shell of Debian reads without a limit of time, and does not see that the server hangs. */
+const CHOOSE_SHELL = `for shell in 'busybox sh' bash; do
+  command -v \${shell%% *} > /dev/null && exec $shell -c "timed=yes
+$0"
+done
+exec /bin/sh -c "$0"`;
+
+function scriptOf(options: RulesWatcherOptions): string {
+  const { removal, endpoint, server = process.pid, maxSilence = MAX_SILENCE, pause = 1 } = options;
+  const [sockets, place] = endpoint === undefined ? ['/dev/null', ''] : socketsAt(endpoint);
+  return `trap '' INT TERM HUP
+limit=\${timed:+-t ${maxSilence}}
+is_alive() {
+  while read -r key state _; do
+    [ "$key" = State: ] && case $state in Z|X) return 1 ;; *) return 0 ;; esac
+  done 2> /dev/null < /proc/${server}/status
+  return 1
+}
+is_served() {
+  while read -r _ place _; do [ "$place" = ${place || '-'} ] && return 0; done < ${sockets}
+  return 1
+}
+waits=${MAX_WAITS}
+repeat() {
+  while [ $waits -gt 0 ]; do
+    [ -z "$hangs" ] && is_served && exit
+    "$@" > /dev/null
+    case $? in 0) ;; 4) waits=$((waits - 1)); sleep ${pause} ;; *) return ;; esac
+  done
+}
+remove_all() {
+  :
+${removal.map((command) => `  ${command}`).join('\n')}
+}
+while :; do
+  if read -r $limit word; then
+    [ "$word" = done ] && exit
+    hangs=
+    continue
+  fi
+  is_alive && [ -n "$limit" ] && sleep ${pause} && is_alive || break
+  [ -n "$hangs" ] && continue
+  hangs=yes
+  remove_all
+  echo removed
+done
+hangs=
+${endpoint === undefined ? 'exit' : `is_served && sleep ${pause}`}
+remove_all`;
+}
+
+/** The table of UDP sockets, and how an address is written in it: words of 32 bits in the order of the machine, then the port. */
+function socketsAt(endpoint: SocketAddress): readonly [file: string, place: string] {
+  const isIpv6 = endpoint.address.includes(':');
+  const octets = Buffer.from(encodeSocketAddress(endpoint)).subarray(isIpv6 ? 8 : 4, isIpv6 ? 24 : 8);
+  if (endianness() === 'LE') octets.swap32();
+  const port = endpoint.port.toString(16).padStart(4, '0');
+  return [isIpv6 ? '/proc/net/udp6' : '/proc/net/udp', `${octets.toString('hex')}:${port}`.toUpperCase()];
+}

@@ -1,0 +1,124 @@
+/**
+ * What processes leave on a node that end in another way than they should, and what becomes of it.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { describeOnNode } from './namespace.ts';
+import { recordedRules } from './recorded-rules.ts';
+import { LINK_LOCAL, SERVICE, until, useScene } from './scene.ts';
+
+const scene = useScene();
+
+const rulesNow = async () => (await scene().node.iptables()).length;
+const addresses = () => scene().node.run('ip', '-o', 'addr', 'show');
+const BROKEN = '.:36053 {\n    nonsense\n}\n';
+/** Process 1 of processes of its own, all of which end with it, as in a container. */
+const AS_CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+
+describeOnNode('rules and interface that the original left', () => {
+  it.each(['iptables', 'nft'])('are taken over, and removed in the end (%s)', async (rules) => {
+    const { node, run } = scene();
+    await node.addRules(recordedRules('-skipteardown: left behind'));
+    // The original never sets its interface up.
+    await node.run('ip', 'link', 'add', 'nodelocaldns', 'type', 'bridge');
+    await node.run('ip', 'addr', 'add', `${LINK_LOCAL}/32`, 'dev', 'nodelocaldns');
+    const running = run(LINK_LOCAL, [`--rules=${rules}`]);
+    await until('rules', async () => node.countWatchers() === 1);
+    await until('those of one kind', async () => (await rulesNow()) === (rules === 'nft' ? 0 : 12));
+    expect(await node.nftables()).toHaveLength(rules === 'nft' ? 1 : 0);
+    expect(await scene().ask(LINK_LOCAL)).toBe('answered');
+    running.signal('SIGTERM');
+    await running.exit;
+    expect(await rulesNow()).toBe(0);
+    expect(await node.nftables()).toEqual([]);
+    expect(await node.run('ip', '-o', 'link', 'show')).not.toContain('nodelocaldns');
+  });
+});
+
+describeOnNode('a pod that is killed as a whole', () => {
+  it('leaves no table of nftables', async () => {
+    const { node, run } = scene();
+    const running = run(LINK_LOCAL, ['--rules=nft'], { inside: AS_CONTAINER });
+    await until('the table', async () => (await node.nftables()).length === 1);
+    running.signal('SIGKILL');
+    await until('no table', async () => (await node.nftables()).length === 0);
+  });
+
+  it('leaves rules of iptables until the next start, whether that one serves or not', async () => {
+    const { node, run, folder } = scene();
+    const running = run(LINK_LOCAL, ['--rules=iptables'], { inside: AS_CONTAINER });
+    await until('all rules', async () => (await rulesNow()) === 12);
+    running.signal('SIGKILL');
+    await until('its end', async () => node.countWatchers() === 0);
+    expect(await rulesNow()).toBe(12);
+    await folder.write('Corefile.base', BROKEN);
+    expect((await run(LINK_LOCAL, ['--rules=iptables'], { inside: AS_CONTAINER }).exit).code).toBe(1);
+    expect(await rulesNow()).toBe(0);
+    expect(await addresses()).not.toContain(LINK_LOCAL);
+  });
+});
+
+describeOnNode('a second process that was started by mistake', () => {
+  it('fails, and takes nothing from the first one', async () => {
+    const first = scene().run(`${LINK_LOCAL},${SERVICE}`, ['--rules=iptables']);
+    await until('all rules', async () => (await rulesNow()) === 24);
+    const second = scene().run(`${LINK_LOCAL},${SERVICE}`, ['--rules=iptables']);
+    expect((await second.exit).code).toBe(1);
+    expect(await rulesNow()).toBe(24);
+    for (const address of [LINK_LOCAL, SERVICE]) expect(await scene().ask(address)).toBe('answered');
+    expect(first.ended).toBeUndefined();
+  });
+});
+
+describeOnNode('a server that is stopped while it starts', () => {
+  it('leaves nothing, whenever that is', async () => {
+    const { node, run, folder } = scene();
+    const moments: readonly (() => Promise<boolean>)[] = [
+      async () => (await addresses()).includes(LINK_LOCAL),
+      async () => readFileSync(join(folder.path, 'pid'), 'utf8') !== '',
+      async () => (await node.iptables()).length > 0,
+    ];
+    for (const moment of moments) {
+      await folder.write('pid', '');
+      const running = run(LINK_LOCAL, ['--rules=iptables', '-pidfile', join(folder.path, 'pid')]);
+      await until('the moment', moment);
+      running.signal('SIGTERM');
+      expect(await running.exit).toEqual({ code: 0, signal: null });
+      expect(await rulesNow()).toBe(0);
+      expect(await addresses()).not.toContain(LINK_LOCAL);
+    }
+  });
+});
+
+describeOnNode('a server that does not answer', () => {
+  it('has no rules, however they are kept, until it answers again', async () => {
+    const { node, run, folder } = scene();
+    const other = '169.254.25.10';
+    const apart = ['-interfacename', 'other', '-metrics-listen-address', '127.0.0.1:36354'];
+    const processes = [
+      run(LINK_LOCAL, ['--rules=iptables']),
+      run(other, ['--rules=nft', ...apart, '-conf', join(folder.path, 'Other')]),
+    ];
+    const counts = async () => [await rulesNow(), (await node.nftables()).length];
+    await until('rules of both', async () => String(await counts()) === '12,1');
+    for (const each of processes) each.signal('SIGSTOP');
+    await until('no rules', async () => String(await counts()) === '0,0');
+    for (const each of processes) each.signal('SIGCONT');
+    await until('rules of both', async () => String(await counts()) === '12,1');
+  });
+
+  it('has no rules while its answers are lost, and the interface is repaired meanwhile', async () => {
+    const { node, run } = scene();
+    run(LINK_LOCAL, ['--rules=iptables', '-syncinterval', '1']);
+    await until('all rules', async () => (await rulesNow()) === 12);
+    const block =
+      'table inet block { chain out { type filter hook output priority 10; udp sport 36053 drop; }; }';
+    await node.run('nft', block);
+    await until('no rules', async () => (await rulesNow()) === 0);
+    await node.run('ip', 'addr', 'flush', 'to', `${LINK_LOCAL}/32`);
+    await until('the address', async () => (await addresses()).includes(LINK_LOCAL));
+    await node.run('nft', 'delete table inet block');
+    await until('all rules again', async () => (await rulesNow()) === 12);
+  });
+});
