@@ -1,6 +1,7 @@
 /**
  * `portolan node-cache`: NodeLocal DNSCache's program, with its command line.
  */
+import { rmSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { formatRows, rowOf } from '../config/flags/flag-text.ts';
@@ -50,6 +51,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
   onStopSignal(() => {
     isToStop = true;
   });
+  if (plan.pidFile !== undefined) rmSync(plan.pidFile, { force: true });
   const errors = new SetupErrorCounts();
   let writeMetrics = () => errors.render();
   let server: Server | undefined;
@@ -74,12 +76,14 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     await network.prepare();
     if (isToStop) return 0;
     const { corefile: conf, port, pidFile, isQuiet, compat, metricsCompat } = plan;
-    const run = { conf, port: String(port), pidFile, isQuiet, compat, metricsCompat };
+    const run = { conf, port: String(port), pidFile: undefined, isQuiet, compat, metricsCompat };
     const command = { kind: 'run', ...run, autoscaler: undefined } as const;
     const onServing: ServingSteps['serving'] = (serving, write) => {
       server = serving;
       writeMetrics = write;
       errors.countInto(serving.engine.metrics);
+      // Not before: it is what tells a pod from the one before, which answers at the same addresses.
+      if (pidFile !== undefined) writeFileSync(pidFile, `${process.pid}\n`);
       network.start();
     };
     return await serveCorefile(command, stepsOf(plan, network, onServing));

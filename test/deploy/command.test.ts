@@ -21,6 +21,8 @@ async function run(...args: readonly string[]): Promise<Ended> {
 
 const LAYOUTS = Object.keys(FOLDERS) as readonly Layout[];
 
+const DIGEST = `sha256:${'0'.repeat(64)}`;
+
 describe('portolan manifests', () => {
   it.each(LAYOUTS)('prints what the kustomize base of %s has', async (layout) => {
     const { code, output } = await run(`--layout=${layout}`);
@@ -50,6 +52,14 @@ describe('portolan manifests', () => {
     const part = 'registry.example:5000/dns/portolan-exechealthz:9.9.9';
     expect(images).toEqual([expect.stringMatching(/^quay\.io\/coreos\/etcd:/), image, image, part]);
     expect(output).not.toContain('cluster.local');
+  });
+
+  it.each([
+    ['registry.example/portolan:9.9.9', 'registry.example/portolan-node-cache:9.9.9'],
+    ['registry.example/portolan-node-cache:9.9.9', 'registry.example/portolan-node-cache:9.9.9'],
+    [`registry.example/portolan-node-cache@${DIGEST}`, `registry.example/portolan-node-cache@${DIGEST}`],
+  ])("fills in the image of a node's cache: %s", async (image, expected) => {
+    expect((await run('--layout=node-local', '--image', image)).output).toContain(`image: ${expected}\n`);
   });
 
   it('prints the same each time, with its own flags in the first line', async () => {

@@ -3,11 +3,12 @@
  * NodeLocal DNSCache (the addon of Kubernetes): ours have it too.
  */
 import { describe, expect, it } from 'vitest';
+import { wordsAsCalled } from '../../src/cli/called-as.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import type { Layout } from '../../src/config/manifests/manifests-flags.ts';
 import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags.ts';
 import { renderCorefile } from '../../src/config/node-cache/render-corefile.ts';
-import { dnsPorts, type Manifest, readLayout } from './manifests.ts';
+import { type Container, dnsPorts, IMAGE, type Manifest, readLayout } from './manifests.ts';
 
 const NODE_LOCAL = ['node-local', 'node-local-ipvs', 'node-local-cilium', 'node-local-service'] as const;
 
@@ -79,11 +80,13 @@ describe('the manifest of CoreDNS', () => {
 describe.each(NODE_LOCAL)('the manifest of a cache on every node: %s', (layout) => {
   const daemonSet = named(layout, 'DaemonSet', 'node-local-dns') as Manifest & {
     spec: {
-      template: { spec: { hostNetwork?: boolean; containers: readonly { args: readonly string[] }[] } };
+      template: { spec: { hostNetwork?: boolean; containers: readonly Pick<Container, 'args' | 'image'>[] } };
     };
   };
   const [container] = daemonSet.spec.template.spec.containers;
-  const words = container?.args ?? [];
+  const usesNode = layout === 'node-local' || layout === 'node-local-ipvs';
+  // As the entry of the image calls the program.
+  const words = usesNode ? wordsAsCalled('/node-cache', container?.args ?? []) : (container?.args ?? []);
 
   it('has the names, labels and Services that the addon of Kubernetes has', () => {
     expect(daemonSet).toMatchObject({
@@ -122,10 +125,11 @@ describe.each(NODE_LOCAL)('the manifest of a cache on every node: %s', (layout) 
   });
 
   it('has rights on the node only where it sets up its network', () => {
-    const usesNode = layout === 'node-local' || layout === 'node-local-ipvs';
     expect(daemonSet.spec.template.spec.hostNetwork ?? false).toBe(usesNode);
     expect(JSON.stringify(daemonSet).includes('NET_ADMIN')).toBe(usesNode);
     expect(words.includes('-setupinterface=false')).toBe(!usesNode);
     expect(JSON.stringify(daemonSet)).not.toContain('hostPath');
+    // The programs for that are in the image of the target node-cache alone.
+    expect(container?.image).toBe(usesNode ? IMAGE.replace(':', '-node-cache:') : IMAGE);
   });
 });

@@ -38,9 +38,8 @@ export class Scene {
   };
 
   /** What comes of a query: `answered` by whoami, `answered by the cluster`, `refused`, or `silence`. */
-  ask(address: string, through: readonly string[] = []): Promise<string> {
-    return this.node.run(...through, process.execPath, '-e', SEND_AND_RECEIVE, address, '36053');
-  }
+  readonly ask = (address: string, through: readonly string[] = []): Promise<string> =>
+    this.node.run(...through, process.execPath, '-e', SEND_AND_RECEIVE, address, '36053');
 
   readonly fetch = (url: string): Promise<string> => this.node.run(process.execPath, '-e', FETCH, url);
 

@@ -80,8 +80,10 @@ function chooseImage(shipped: string, chosen: string): string {
   const part = /^portolan(-[a-z0-9-]+)?:/.exec(shipped);
   if (part === null) return shipped;
   const [, name = ''] = part;
+  const [repository = ''] = chosen.split(/(?::[^:/]*)?(?:@|$)/);
+  if (repository.endsWith(name)) return chosen;
   // What a digest names is one image.
-  if (name !== '' && chosen.includes('@')) return shipped;
+  if (chosen.includes('@')) return shipped;
   return chosen.replace(/(:[^:/]*)?$/, (tag) => `${name}${tag}`);
 }
 

@@ -47,13 +47,14 @@ export class NftFilter implements PacketFilter {
     if (this.#owner !== undefined) return false;
     const owner = spawn('nft', ['-i'], { detached: true, stdio: 'pipe' });
     this.#owner = owner;
+    // Before there is a table that it would have to end.
+    this.#watch(owner);
     try {
       await this.#makeTable(owner);
     } catch (error) {
       await this.remove();
       throw error;
     }
-    this.#watch(owner);
     return true;
   }
 
@@ -76,6 +77,7 @@ export class NftFilter implements PacketFilter {
   }
 
   #watch(owner: ChildProcessWithoutNullStreams): void {
+    if (owner.pid === undefined) return; // It could not be started.
     const watcher = new RulesWatcher({
       removal: [`kill -KILL ${owner.pid}`],
       endpoint: undefined,

@@ -166,6 +166,21 @@ describe('the rules of a node', () => {
     expect(calls.slice(-2)).toEqual(['no rules', 'no interface']);
   });
 
+  it('return as soon as the interface is repaired that another program removed', async () => {
+    let isThere = true;
+    const { network, calls, pass } = start(() => isThere);
+    network.start();
+    await pass(12_000);
+    const before = calls.filter((call) => call === 'interface').length;
+    isThere = false;
+    await pass(3_000);
+    expect(calls.filter((call) => call === 'interface').length).toBeGreaterThan(before);
+    isThere = true;
+    await pass(2_000);
+    expect(calls.at(-1)).toBe('rules');
+    await network.stop();
+  });
+
   it('that cannot be set are counted and tried again', async () => {
     const lock = 'iptables-restore: Another app is currently holding the xtables lock';
     const { network, errors, pass } = start(() => true, { failure: lock });

@@ -134,7 +134,8 @@ export class NodeNetwork {
   async #check(): Promise<void> {
     const { isAnswered, filter, clock, syncInterval } = this.#dependencies;
     const isDue = clock.monotonic() - this.#syncedAt >= syncInterval;
-    if (isDue) await this.#setInterface('interface_check');
+    // Perhaps there is no answer since another program removed it, as the original does when it ends.
+    if (isDue || this.#misses > 0) await this.#setInterface('interface_check');
     this.#misses = (await isAnswered(this.hasRules)) ? 0 : this.#misses + 1;
     if (filter !== undefined) await this.#checkRules(filter, isDue);
     if (isDue) this.#syncedAt = clock.monotonic();
