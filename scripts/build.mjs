@@ -79,8 +79,18 @@ function bundle(entries) {
   });
 }
 
+/** @throws Error where a bundle has a character beyond ASCII: V8 may then hold all of it with two octets for each character */
+function checkCharacters() {
+  for (const file of readdirSync(fresh).filter((name) => name.endsWith('.js'))) {
+    const [found] = /[^\n]{0,40}[\u0080-\uffff]/.exec(readFileSync(`${fresh}/${file}`, 'utf8')) ?? [];
+    if (found !== undefined)
+      throw new Error(`a character in ${file} must be escaped in its source: ${found}`);
+  }
+}
+
 try {
   await Promise.all(BUNDLES.map(bundle));
+  checkCharacters();
   chmodSync(`${fresh}/portolan.js`, 0o755);
   if (isForPackage) writeFileSync(`${fresh}/THIRD-PARTY-NOTICES.txt`, thirdPartyNotices());
   rmSync('dist', { recursive: true, force: true });
