@@ -12,6 +12,7 @@ import type { NodeCachePlan } from '../config/node-cache/node-cache-plan.ts';
 import { describeProblem } from '../config/values/problem.ts';
 import { METRICS_TEXT } from '../observe/health.ts';
 import { HttpServer, HttpServerError } from '../observe/http-server.ts';
+import { openSharedPort } from '../observe/shared-port.ts';
 import type { NodeNetwork } from '../roles/node-network/node-network.ts';
 import { createNodeNetwork } from '../roles/node-network/set-up-network.ts';
 import { SetupErrorCounts } from '../roles/node-network/setup-error-metrics.ts';
@@ -122,7 +123,7 @@ async function openMetrics(
     address: address === '' ? undefined : address,
     port: Number(port),
     waitForPort: true,
-    sharesPort: takeover,
+    openPort: takeover ? openSharedPort : undefined,
     flag: '-metrics-listen-address',
   };
   const server = new HttpServer(options, new Map([['/metrics', metrics]]), systemClock, log);

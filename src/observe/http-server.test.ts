@@ -6,6 +6,7 @@ import { ManualClock } from '../base/testing/manual-clock.ts';
 import { RecordingLog } from '../base/testing/recording-log.ts';
 import { type HttpRoute, PLAIN_TEXT } from './http-route.ts';
 import { HttpServer, HttpServerError } from './http-server.ts';
+import { openSharedPort } from './shared-port.ts';
 
 const clock = new ManualClock();
 const log = new RecordingLog();
@@ -31,7 +32,7 @@ afterEach(async () => {
 interface Choice {
   readonly port?: number;
   readonly waitForPort?: boolean;
-  readonly sharesPort?: boolean;
+  readonly openPort?: typeof openSharedPort;
   readonly address?: string | undefined;
 }
 
@@ -130,7 +131,7 @@ describe('a port that another has', () => {
 });
 
 describe('a port that two share in a takeover', () => {
-  const shared = { waitForPort: true, sharesPort: true } as const;
+  const shared = { waitForPort: true, openPort: openSharedPort } as const;
 
   it.each(['127.0.0.1', undefined])('is answered by one of them all the time (%s)', async (address) => {
     const first = await start({ ...shared, address });

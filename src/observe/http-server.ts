@@ -10,7 +10,11 @@ import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
 import { type DropCounts, HttpConnections } from './http-connections.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
 import { SharedReplies } from './http-shared-replies.ts';
-import { openSharedPort } from './shared-port.ts';
+
+/** An open listener, for `net.Server.listen`, which then owns the descriptor. */
+export interface SharedPort {
+  readonly fd: number;
+}
 
 export interface HttpServerOptions {
   /** Undefined: all addresses, of both families where there are two. */
@@ -19,8 +23,8 @@ export interface HttpServerOptions {
   readonly port: number;
   /** Keep trying while another process listens on the port, instead of failing. */
   readonly waitForPort: boolean;
-  /** Share the port with a process that shares it too, before and after this one. Default: no. */
-  readonly sharesPort?: boolean;
+  /** How a port is opened that a process shares with the one before and after it, as `openSharedPort`. Default: it is not shared. */
+  readonly openPort?: ((address: string | undefined, port: number) => SharedPort | undefined) | undefined;
   /** The flag that sets the port, for error messages: `--healthz-port`. */
   readonly flag: string;
   /** As Go's servers do: every method is taken for GET, and other paths get Go's 404. Default: no. */
@@ -130,11 +134,11 @@ export class HttpServer {
   }
 
   #listen(): Promise<void> {
-    const { address, port, sharesPort = false } = this.#options;
+    const { address, port, openPort } = this.#options;
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);
       const own = address === undefined ? { port } : { port, host: address };
-      const place = (sharesPort && openSharedPort(address, port)) || own;
+      const place = openPort?.(address, port) ?? own;
       this.#server.listen({ ...place, backlog: BACKLOG }, () => {
         this.#server.off('error', reject);
         // For instance too many open files: the next request may succeed.

@@ -5,18 +5,16 @@ import { isIP } from 'node:net';
 import { batchesAvailable } from '../socket/libc.ts';
 import { PortInUseError, SocketError } from '../socket/socket-error.ts';
 import { openTcpListener } from '../socket/tcp-listener.ts';
+import type { SharedPort } from './http-server.ts';
 
 /**
- * Opens a listener on a port that others of ours may share, for `net.Server.listen`, which then owns the descriptor.
+ * Opens a listener on a port that others of ours may share.
  *
  * @param address undefined: all addresses, of both families where there are two
  * @returns undefined where ports cannot be shared: for a name in place of an address, or without the C library
  * @throws Error with a `code` as `net.Server.listen` fails with
  */
-export function openSharedPort(
-  address: string | undefined,
-  port: number,
-): { readonly fd: number } | undefined {
+export function openSharedPort(address: string | undefined, port: number): SharedPort | undefined {
   if (batchesAvailable() !== true || (address !== undefined && isIP(address) === 0)) return undefined;
   try {
     if (address !== undefined) return openTcpListener({ address, port });

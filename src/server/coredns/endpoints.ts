@@ -9,6 +9,7 @@ import { METRICS_TEXT } from '../../observe/health.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../../observe/http-route.ts';
 import { HttpServer, HttpServerError } from '../../observe/http-server.ts';
 import { profileRoutes } from '../../observe/profiles/profile-routes.ts';
+import { openSharedPort } from '../../observe/shared-port.ts';
 
 export interface EndpointsDependencies {
   /** Share ports with another process, or wait for those that it does not share, instead of failing. */
@@ -102,7 +103,7 @@ export class Endpoints {
     const routes = new Map<string, HttpRoute>();
     const { host, port } = splitHostPort(address);
     const takesTime = kinds.has('profile');
-    const sharing = { waitForPort: takeover, sharesPort: takeover };
+    const sharing = { waitForPort: takeover, openPort: takeover ? openSharedPort : undefined };
     const options = { address: host, port, ...sharing, flag: address, answersAsGo: true, takesTime };
     const server = new HttpServer(options, routes, clock, log);
     const endpoint: Endpoint = { server, routes, kinds };
