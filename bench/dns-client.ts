@@ -11,23 +11,24 @@ export type AnswerData = readonly unknown[];
 const PATIENCE_MILLISECONDS = 200;
 
 export class DnsClient {
-  readonly #port: number;
   readonly #socket: Socket = createSocket('udp4');
+  readonly #connected: Promise<void>;
   #id = 0;
-  #expected: ((packet: DecodedPacket) => void) | undefined;
+  #expected: ((packet: DecodedPacket | undefined) => void) | undefined;
 
   constructor(port: number) {
-    this.#port = port;
+    // Connected, so that a port which nobody serves yet is told at once.
+    this.#connected = new Promise((resolve) => this.#socket.connect(port, '127.0.0.1', resolve));
     this.#socket.on('message', (packet) => {
       const reply = decode(packet);
       if (reply.id === this.#id) this.#expected?.(reply);
     });
-    // A server that does not listen yet.
-    this.#socket.on('error', () => {});
+    this.#socket.on('error', () => this.#expected?.(undefined));
   }
 
-  /** @returns what was answered, or nothing if no reply came in time */
+  /** @returns what was answered, or nothing if no reply came in time, or nobody serves the port */
   async ask(name: string, type: RecordType): Promise<AnswerData | undefined> {
+    await this.#connected;
     this.#id = (this.#id + 1) & 0xffff;
     const packet = await new Promise<DecodedPacket | undefined>((resolve) => {
       const timer = setTimeout(() => resolve(undefined), PATIENCE_MILLISECONDS);
@@ -41,7 +42,7 @@ export class DnsClient {
         flags: RECURSION_DESIRED,
         questions: [{ name, type }],
       });
-      this.#socket.send(query, this.#port, '127.0.0.1');
+      this.#socket.send(query);
     });
     return packet && dataOf(packet, type);
   }

@@ -11,6 +11,7 @@ import { measureFlood } from './flood.ts';
 import { measureForward } from './forward.ts';
 import { measureHostile } from './hostile.ts';
 import { describeMachine } from './machine.ts';
+import { measureNodeCache } from './node-cache.ts';
 import { measureOccupied } from './occupied.ts';
 import { isInstalled } from './programs.ts';
 import { printReport, type Report } from './report.ts';
@@ -29,6 +30,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['slices', measureSlices],
   ['start', measureStart],
   ['memory', measureOccupied],
+  ['node-cache', measureNodeCache],
   ['forward', measureForward],
   ['cached', measureCached],
   ['flood', measureFlood],
@@ -40,26 +42,27 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
 const USAGE = `usage: npm run bench -- [MEASUREMENT...] [--rounds N] [--seconds N] [--json]
 
 measurements, all of them unless named:
-  serve    processor time per query, against the floor, Knot and dnsmasq
-  scale    time to ready, memory and cost by the size of the cluster
-  change   from a change in the API server to the new answer
-  slices   forwarded questions beside changes of a service with 10,000 endpoints
-  start    from the start of the process to its first answer, and what it then occupies, against CoreDNS
-  memory   what a node's cache occupies after a load, and each thousand endpoints, against node-cache and CoreDNS
-  forward  processor time per query that goes upstream: new, expired and mixed names, against dnsmasq and Unbound
-  cached   processor time per query for a cached name, against the same
-  flood    latency of table hits while names that do not exist are asked for
-  hostile  what clients that attack the server cost all others
-  coredns  processor time per query by six Corefiles (one also at a rate), against CoreDNS where COREDNS names its binary
-  etcd     names from an etcd: processor time per query, against CoreDNS where COREDNS names its binary, and changes
+  serve      processor time per query, against the floor, Knot and dnsmasq
+  scale      time to ready, memory and cost by the size of the cluster
+  change     from a change in the API server to the new answer
+  slices     forwarded questions beside changes of a service with 10,000 endpoints
+  start      from the start of the process to its first answer, and what it then occupies, against CoreDNS
+  memory     what a resolver occupies after a load, and each thousand endpoints
+  node-cache a node's cache: its start, and what it occupies, against NodeLocal DNSCache and CoreDNS
+  forward    processor time per query that goes upstream: new, expired and mixed names, against dnsmasq and Unbound
+  cached     processor time per query for a cached name, against the same
+  flood      latency of table hits while names that do not exist are asked for
+  hostile    what clients that attack the server cost all others
+  coredns    processor time per query by six Corefiles (one also at a rate), against CoreDNS where COREDNS names its binary
+  etcd       names from an etcd: processor time per query, against CoreDNS where COREDNS names its binary, and changes
 
   --rounds N    turns of every server (default: 5)
   --seconds N   length of a turn (default: 5)
   --json        print all stats as JSON
 
 from the environment:
-  COREDNS       the CoreDNS binary to compare with: start, change, memory
-  NODE_CACHE    NodeLocal DNSCache's binary: memory
+  COREDNS       the CoreDNS binary to compare with: start, change, node-cache
+  NODE_CACHE    NodeLocal DNSCache's binary: node-cache
   UNBOUND       the Unbound binary, where it is not the installed one: forward, cached
   KUBECONFIG    the cluster to use instead of the API server's double: start, change
 `;

@@ -1,5 +1,5 @@
 /**
- * What a server occupies: as a node's cache after a load, and for each thousand endpoints of a large cluster.
+ * What a server occupies: as a resolver after a load, and for each thousand endpoints of a large cluster.
  */
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,6 @@ import { putLoad } from './dnsperf.ts';
 import { type Memory, readMemory } from './memory.ts';
 import { listNewNames, saveLines } from './outside.ts';
 import type { Goal, Report, Table } from './report.ts';
-import { findNodeCaches, startNodeCache } from './servers/node-cache.ts';
 import { startPortolan } from './servers/portolan.ts';
 import { startPortolanResolver } from './servers/portolan-resolver.ts';
 import type { DnsServer } from './servers/server.ts';
@@ -28,44 +27,38 @@ interface Row {
 }
 
 export async function measureOccupied(workplace: Workplace): Promise<Report> {
-  const caches = await measureCaches(workplace);
+  const cache = await measureCache(workplace);
   const clusters = [await measureCluster(workplace, SMALLER), await measureCluster(workplace, LARGER)];
-  const rows = [...caches, ...clusters];
+  const rows = [cache, ...clusters];
   return {
     measurement: 'memory',
     tables: [printMemory(rows)],
-    goals: [...judgeCache(caches), ...judgeGrowth(clusters)],
+    goals: judgeGrowth(clusters),
     data: rows,
   };
 }
 
-async function measureCaches(workplace: Workplace): Promise<readonly Row[]> {
+async function measureCache(workplace: Workplace): Promise<Row> {
   const upstream = await startUpstream(workplace);
-  const starts = [
-    () => startPortolanResolver(workplace, upstream.port),
-    ...findNodeCaches().map((program) => () => startNodeCache(workplace, program, upstream.port)),
-  ];
-  const rows: Row[] = [];
   try {
-    for (const [turn, start] of starts.entries()) rows.push(await loadOnce(workplace, turn, await start()));
-    return rows;
+    return await loadOnce(workplace, await startPortolanResolver(workplace, upstream.port));
   } finally {
     await upstream.process.stop();
   }
 }
 
 /** Names that are all new, so that the cache is as full as it gets. */
-async function loadOnce(workplace: Workplace, turn: number, server: DnsServer): Promise<Row> {
+async function loadOnce(workplace: Workplace, server: DnsServer): Promise<Row> {
   const { name, process, port } = server;
   try {
-    const lines = listNewNames(turn, LOAD_SECONDS, 'there');
-    const questions = await saveLines(workplace, `memory-${turn}`, lines);
+    const lines = listNewNames(0, LOAD_SECONDS, 'there');
+    const questions = await saveLines(workplace, 'memory', lines);
     await putLoad({ port, questions, seconds: LOAD_SECONDS, outstanding: OUTSTANDING });
     await rm(questions);
     await sleep(SETTLE_MILLISECONDS);
     const memory = readMemory(process.pid);
     workplace.say(`${name}, ${LOAD_SECONDS} s of new names: ${memory.resident.toFixed(1)} MiB`);
-    return { title: `${name}, a node's cache after ${LOAD_SECONDS} s of new names`, memory };
+    return { title: `${name}, a resolver after ${LOAD_SECONDS} s of new names`, memory };
   } finally {
     await process.stop();
   }
@@ -93,16 +86,6 @@ function printMemory(rows: readonly Row[]): Table {
       ...[resident, anonymous, peak].map((mebibytes) => mebibytes.toFixed(1)),
     ]),
   };
-}
-
-function judgeCache([ours]: readonly Row[]): readonly Goal[] {
-  if (ours === undefined) return [];
-  const { resident, anonymous } = ours.memory;
-  const unit = 'MiB';
-  return [
-    { what: "resident, a node's cache after load", value: resident, limit: 60, unit },
-    { what: "anonymous, a node's cache after load", value: anonymous, limit: 22, unit },
-  ];
 }
 
 function judgeGrowth([smaller, larger]: readonly Row[]): readonly Goal[] {

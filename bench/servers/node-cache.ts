@@ -1,55 +1,78 @@
 /**
- * NodeLocal DNSCache, or CoreDNS as it is configured there: a cache before a forwarder, where the environment names the
- * binary (`NODE_CACHE`, `COREDNS`).
+ * The cache of a node: ours, and where the environment names their binaries (`NODE_CACHE`, `COREDNS`) NodeLocal DNSCache and CoreDNS
+ * with the same Corefile. Neither interface nor packet filter of this machine is touched.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServerProcess } from '../child-process.ts';
+import type { Place } from '../cores.ts';
 import { findFreePort } from '../free-port.ts';
-import { KNOWN } from '../outside.ts';
 import type { Workplace } from '../workplace.ts';
-import { type DnsServer, waitUntilAnswers } from './server.ts';
+import type { DnsServer } from './server.ts';
 
-interface Program {
+export interface NodeCache {
   readonly name: string;
-  readonly binary: string;
-  /** Beside the Corefile's. */
-  readonly flags: readonly string[];
+  /** Starts it, and does not wait for its first answer. */
+  begin(workplace: Workplace, upstreamPort: number, place?: Place): Promise<DnsServer>;
 }
 
-/** Those that the environment names. */
-export function findNodeCaches(): readonly Program[] {
+const OWN_NETWORK = ['-localip', '127.0.0.1', '-setupinterface=false', '-setupiptables=false'];
+
+/** Ours first. */
+export function findNodeCaches(): readonly NodeCache[] {
   const { NODE_CACHE, COREDNS } = process.env;
-  // Neither interface nor packet filter of this machine is touched.
-  const flags = ['-localip', '127.0.0.1', '-setupinterface=false', '-setupiptables=false'];
   return [
-    ...(NODE_CACHE ? [{ name: 'node-cache', binary: NODE_CACHE, flags }] : []),
-    ...(COREDNS ? [{ name: 'CoreDNS', binary: COREDNS, flags: [] }] : []),
+    {
+      name: 'Portolan',
+      begin: ({ root, ...workplace }, ...rest) => {
+        const program = [process.execPath, join(root, 'dist', 'portolan.js'), 'node-cache', ...OWN_NETWORK];
+        return begin('Portolan', program, { root, ...workplace }, ...rest);
+      },
+    },
+    ...(NODE_CACHE ? [peer('node-cache', [NODE_CACHE, ...OWN_NETWORK])] : []),
+    ...(COREDNS ? [peer('CoreDNS', [COREDNS])] : []),
   ];
 }
 
-export async function startNodeCache(
+function peer(name: string, program: readonly string[]): NodeCache {
+  return { name, begin: (...rest) => begin(name, program, ...rest) };
+}
+
+async function begin(
+  name: string,
+  [command = '', ...words]: readonly string[],
   { folder }: Workplace,
-  { name, binary, flags }: Program,
   upstreamPort: number,
+  place?: Place,
 ): Promise<DnsServer> {
   const port = await findFreePort();
   const own = join(folder, `node-cache-${port}`);
   await mkdir(own, { recursive: true });
   const corefile = join(own, 'Corefile');
-  await writeFile(corefile, configure(port, upstreamPort));
-  const started = await ServerProcess.start(name, binary, ['-conf', corefile, ...flags]);
-  await waitUntilAnswers(started, port, KNOWN);
+  await writeFile(corefile, configure(port, await findFreePort(), await findFreePort(), upstreamPort));
+  const started = await ServerProcess.start(name, command, [...words, '-conf', corefile], place);
   return { name, process: started, port };
 }
 
-function configure(port: number, upstreamPort: number): string {
-  return `
-.:${port} {
-    bind 127.0.0.1
+/** As the addon's template is rendered, but for the ports, and one upstream for all names. */
+function configure(port: number, metricsPort: number, healthPort: number, upstreamPort: number): string {
+  const block = (zone: string, cache: string, health = '') => `
+${zone}:${port} {
     errors
-    cache 30
+    cache ${cache}
+    reload
+    loop
+    bind 127.0.0.1
     forward . 127.0.0.1:${upstreamPort}
+    prometheus 127.0.0.1:${metricsPort}
+    ${health}
 }
 `;
+  const cluster = '{\n        success 9984 30\n        denial 9984 5\n    }';
+  return [
+    block('cluster.local', cluster, `health 127.0.0.1:${healthPort}`),
+    block('in-addr.arpa', '30'),
+    block('ip6.arpa', '30'),
+    block('.', '30'),
+  ].join('');
 }
