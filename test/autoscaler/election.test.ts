@@ -3,7 +3,7 @@
  */
 import { expect, it } from 'vitest';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { CONFIG_MAP, FLAGS, type Instance, NAMESPACE, nodes, scalable, World } from './world.ts';
+import { CONFIG_MAP, configMap, FLAGS, type Instance, NAMESPACE, nodes, scalable, World } from './world.ts';
 
 const ELECTED = [...FLAGS, '--leader-elect'];
 const FIVE = [...nodes(5), scalable('coredns', 1)];
@@ -40,6 +40,20 @@ it('lets one instance scale', async () => {
   expect([leader.metric('leader'), standby.metric('leader')]).toEqual([1, 0]);
   expect([standby.polls, standby.error]).toEqual([0, undefined]);
   expect(world.replicas()).toBe(3);
+});
+
+it('acts on the first change after the election within a second', async () => {
+  const { world, leader, standby } = await startTwo();
+  await leader.stop();
+  await passUntil(world, 'the other', () => standby.polls > 0);
+  // Its watches are under way, and what they tell first is known to the poll.
+  await passUntil(world, 'watches', () => world.double.watches.size === 2);
+  world.double.put(configMap({ linear: '{"nodesPerReplica":1}' }));
+  const end = world.clock.monotonic() + 1_000;
+  await waitUntil('an early poll', () => {
+    if (world.clock.monotonic() < end) world.clock.advance(2);
+    return world.replicas() === 5;
+  });
 });
 
 it('hands over at once when the leader stops', async () => {

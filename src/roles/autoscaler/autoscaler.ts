@@ -58,7 +58,7 @@ export class Autoscaler {
     this.#nodes = new FollowedNodes(api, plan.nodeLabels, (counts) => this.#onNews({ counts }));
     this.#configMap = new FollowedConfigMap(api, namespace, plan.configMap, (data) => this.#onNews({ data }));
     this.#schedule = new PollSchedule(plan.pollPeriod, clock);
-    const onElected = () => this.#schedule.changed();
+    const onElected = () => this.#schedule.restart();
     // A dry run has nothing that it could do twice.
     if (plan.election !== undefined && !isDryRun)
       this.#election = new LeaderElection(plan.election, {

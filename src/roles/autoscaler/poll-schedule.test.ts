@@ -47,6 +47,16 @@ test('brings a poll forward again after a period without haste', async () => {
   expect(polls).toEqual([0, 2_100, 12_100, 14_100]);
 });
 
+test('polls at once when it restarts, and brings one poll forward after that', async () => {
+  const { schedule, polls, pass } = run();
+  await pass(3_000);
+  schedule.restart();
+  await pass(3_000);
+  schedule.changed();
+  await pass(20_000);
+  expect(polls).toEqual([0, 3_000, 6_100, 16_100]);
+});
+
 test('ends when it is stopped', async () => {
   const { schedule, polls, pass, ended } = run();
   await pass(1_000);

@@ -44,6 +44,12 @@ export class PollSchedule {
     if (this.#wake !== undefined) this.#setTimer();
   }
 
+  /** Has the next poll at once, as at the start: a change soon after it brings another one forward. */
+  restart(): void {
+    this.#dueAt = this.#clock.monotonic();
+    if (this.#wake !== undefined) this.#setTimer();
+  }
+
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
