@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { describeOnNode } from './namespace.ts';
 import { recordedRules } from './recorded-rules.ts';
-import { until, useScene } from './scene.ts';
+import { LINK_LOCAL, until, useScene } from './scene.ts';
 
 const scene = useScene();
 
@@ -24,19 +24,36 @@ describeOnNode("the rules of a node's cache", () => {
     expect(await scene().node.iptables(program)).toEqual([]);
   });
 
-  it('in iptables are repaired, in front of those of others, and all copies go', async () => {
-    const foreign = ['-p', 'icmp', '-j', 'NOTRACK'];
-    await scene().node.run('iptables', '-t', 'raw', '-A', 'OUTPUT', ...foreign);
-    const running = scene().run('169.254.20.10', ['--rules=iptables', '-syncinterval', '1']);
-    await until('all rules', async () => (await scene().node.iptables()).length === 13);
-    await scene().node.run('iptables', '-t', 'raw', '-F', 'PREROUTING');
-    await until('all rules again', async () => (await scene().node.iptables()).length === 13);
-    const copy = ['-d', '169.254.20.10', '-p', 'udp', '--dport', '36053', '-j', 'NOTRACK'];
-    const comment = ['-m', 'comment', '--comment', 'NodeLocal DNS Cache: skip conntrack'];
-    await scene().node.run('iptables', '-t', 'raw', '-A', 'PREROUTING', ...copy, ...comment);
-    running.signal('SIGTERM');
-    await running.exit;
-    expect(await scene().node.iptables()).toEqual(['raw: -A OUTPUT -p icmp -j NOTRACK']);
+  it('in iptables go in front of those of others', async () => {
+    const { node, run } = scene();
+    // One of them drops all packets, also those of our probes: here it leaves them.
+    const recorded = recordedRules('Foreign rules first: ours go in front').map((rule) =>
+      rule.replace('INPUT -j DROP', 'INPUT -p icmp -j DROP'),
+    );
+    await node.addRules(recorded.filter((rule) => !rule.includes('NodeLocal')));
+    run(LINK_LOCAL, ['--rules=iptables']);
+    await until('all rules', async () => (await node.iptables()).length === 14);
+    expect(await node.iptables()).toEqual(recorded);
+  });
+
+  it('in iptables are repaired as recorded, and all copies go', async () => {
+    const { node, run } = scene();
+    const running = run(LINK_LOCAL, ['--rules=iptables', '-syncinterval', '1']);
+    const recorded = recordedRules(
+      'Repair, -syncinterval 3ns (= 3 s): raw table flushed and one INPUT rule deleted by hand',
+    );
+    await until('all rules', async () => (await node.iptables()).length === 12);
+    await node.run('iptables', '-t', 'raw', '-F');
+    await node.run('iptables', '-D', 'INPUT', '1');
+    await until('all rules again', async () => (await node.iptables()).length === 12);
+    expect(await node.iptables()).toEqual(recorded);
+    await node.run('iptables', '-A', 'INPUT', '-p', 'icmp', '-j', 'ACCEPT');
+    await node.addRules(recorded);
+    // A hint to read the Corefile again, which changes nothing here; and one to stop, of which there are three.
+    running.signal('SIGHUP');
+    running.signal('SIGINT');
+    expect(await running.exit).toEqual({ code: 0, signal: null });
+    expect(await node.iptables()).toEqual(['filter: -A INPUT -p icmp -j ACCEPT']);
   });
 
   it('in iptables are removed when the program is killed', async () => {

@@ -2,6 +2,7 @@
  * Two processes of `portolan node-cache -takeover` on a node, one after the other: what one leaves and the other one needs.
  */
 import { expect, it } from 'vitest';
+import type { Program } from '../support/portolan.ts';
 import { startFetches, startQueries, watchRules } from './load.ts';
 import { describeOnNode } from './namespace.ts';
 import { LINK_LOCAL, SERVICE, TEMPLATE, until, useScene } from './scene.ts';
@@ -24,6 +25,16 @@ const SERVING = 'CoreDNS-';
 const rulesNow = async () => (await scene().node.iptables()).length;
 const addresses = () => scene().node.run('ip', '-o', 'addr', 'show');
 
+/**
+ * No other count of rules was seen, but for a machine that is so busy that two probes in a row have no answer: then they are removed
+ * by intention, and the log says so.
+ */
+function expectAlways(count: string, seen: string, ...programs: readonly Program[]): void {
+  const isBusy = programs.some(({ output }) => output.includes('no answer at the local addresses'));
+  if (!isBusy) expect(seen).toBe(count);
+  else expect(seen.split(' ')).toContain(count);
+}
+
 describeOnNode('an upgrade with -takeover', () => {
   it('loses nothing, and all rules of iptables stand all the time', async () => {
     const local = `${LINK_LOCAL},${SERVICE}`;
@@ -40,7 +51,7 @@ describeOnNode('an upgrade with -takeover', () => {
     before.signal('SIGTERM');
     expect(await before.exit).toEqual({ code: 0, signal: null });
     for (const url of ENDPOINTS) expect(await scene().fetch(url)).not.toBe('');
-    expect(await rules.end()).toBe(String(count));
+    expectAlways(String(count), await rules.end(), before, next);
     expect(await fetches.end()).toMatch(/^0 of \d+ refused$/);
     expect(await queries.end()).toMatch(/^0 of \d{2,} lost$/);
     for (const address of local.split(',')) expect(await addresses()).toContain(address);
@@ -98,7 +109,7 @@ describeOnNode('a new version that fails', () => {
         await next.exit;
         await until('the end of its watcher', async () => scene().node.countWatchers() === 1);
       }
-      expect(await rules.end()).toBe('12');
+      expectAlways('12', await rules.end(), before, next);
       expect(await addresses()).toContain(LINK_LOCAL);
       expect(await queries.end()).toMatch(/^0 of \d{2,} lost$/);
       expect(before.ended).toBeUndefined();

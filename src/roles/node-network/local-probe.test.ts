@@ -41,14 +41,14 @@ it('asks a busy server again, but not without end', async () => {
   const served = isServedAt(ADDRESS, busy.port, clock);
   for (const queries of [1, 2]) {
     await waitUntil('a query', () => busy.queries === queries);
-    clock.advance(500);
+    clock.advance(1_000);
   }
   expect(await served).toBe(true);
   const silent = await startServer(Number.POSITIVE_INFINITY);
   const last = isServedAt(ADDRESS, silent.port, clock);
   for (let queries = 1; queries <= 10; queries++) {
     await waitUntil('a query', () => silent.queries === queries);
-    clock.advance(500);
+    clock.advance(1_000);
   }
   expect(await last).toBe(false);
 });

@@ -7,8 +7,8 @@ import { createSocket } from 'node:dgram';
 import type { Clock } from '../../base/clock.ts';
 import { randomId } from '../../forward/transport/random-ids.ts';
 
-/** Milliseconds that an answer may take. */
-const TIMEOUT = 500;
+/** Milliseconds that an answer may take: a process that starts on a busy machine has its sockets before it reads them. */
+const TIMEOUT = 1_000;
 /** So many probes without an answer say that a server is gone, though its port is open. */
 const MAX_SILENT = 10;
 const HEADER_OCTETS = 12;
