@@ -52,7 +52,11 @@ export class Cache {
     const [success, denial] = [capacityOf(options.success.capacity), capacityOf(options.denial.capacity)];
     this.#store =
       former === undefined
-        ? new CacheStore(table, { capacity: { success, denial }, keepsTtl: options.keepTtl })
+        ? new CacheStore(table, {
+            capacity: { success, denial },
+            keepsTtl: options.keepTtl,
+            since: clock.monotonic(),
+          })
         : former.#store.retain();
     this.#zones = new Set(options.zones);
     this.#uncached = {
@@ -114,7 +118,7 @@ export class Cache {
     const { serveStale } = this.#options;
     const found = this.#store.find(kind, query.questionKey);
     if (found === undefined) return undefined;
-    const left = found.item.ttl - Math.floor((this.#clock.monotonic() - found.item.storedAt) / 1000);
+    const left = found.item.ttl - Math.floor((this.#now() - found.item.storedAt) / 1000);
     const isUsable = left > 0 || (serveStale !== undefined && -left < serveStale.duration / 1000);
     return isUsable ? { ...found, kind, left } : undefined;
   }
@@ -161,7 +165,7 @@ export class Cache {
 
   /** Handlers before this one may have their answer kept for as long as readers give this one. */
   #noteKept(query: Query, before: Dependence, { item, kind }: Hit): void {
-    const until = item.storedAt + this.#readSecondsOf(item) * 1000;
+    const until = this.#store.since + item.storedAt + this.#readSecondsOf(item) * 1000;
     if (item.isShared && !this.#options.keepTtl)
       query.answeredFromCache(before, { outcome: CACHE_OUTCOMES[kind], until });
     else query.forbidStoring();
@@ -205,7 +209,7 @@ export class Cache {
       const timer = this.#clock.after(verifyTimeout, () => resolve(undefined));
       const end = (answer: Answer | undefined) => {
         timer.cancel();
-        const isKept = answer?.kind === 'message' && this.#itemOf(query)?.storedAt !== item.storedAt;
+        const isKept = answer?.kind === 'message' && this.#itemOf(query) !== item;
         resolve(isKept ? { ...answer, authoritative: true } : answer);
       };
       refreshed.then(end, () => end(undefined));
@@ -233,7 +237,7 @@ export class Cache {
   #isDue({ item, left, wasRead }: Hit): boolean {
     const { prefetch } = this.#options;
     if (prefetch === undefined) return false;
-    const now = this.#clock.monotonic();
+    const now = this.#now();
     // What readers have given was asked for lately.
     item.hits = now - item.lastHit > prefetch.duration && !wasRead ? 1 : item.hits + 1;
     item.lastHit = now;
@@ -263,14 +267,19 @@ export class Cache {
     return (find('denial') ?? find('success'))?.item;
   }
 
+  /** As times of items are. */
+  #now(): number {
+    return Math.floor(this.#clock.monotonic() - this.#store.since);
+  }
+
   #mayRefresh(item: CacheItem): boolean {
-    return !item.isRefreshing && this.#clock.monotonic() >= item.retryAt;
+    return !item.isRefreshing && this.#now() >= item.retryAt;
   }
 
   #endRefresh(item: CacheItem, isRefreshed: boolean): void {
     const recheck = this.#options.serveStale?.recheck ?? 0;
     item.isRefreshing = false;
-    item.retryAt = isRefreshed ? Number.NEGATIVE_INFINITY : this.#clock.monotonic() + recheck;
+    item.retryAt = this.#now() + (isRefreshed ? 0 : recheck);
   }
 }
 
