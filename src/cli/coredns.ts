@@ -10,7 +10,7 @@ import { type CorefileReading, readCorefile, type ServerBlock } from '../config/
 import { startLines } from '../config/corefile/start-lines.ts';
 import { DISK_FILES } from '../config/corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../config/corefile/syntax/findings.ts';
-import { type MakeServerBlocks, ServerBlocks } from '../engine/server-blocks/server-blocks.ts';
+import { serverBlocksMaker } from '../engine/server-blocks/server-blocks.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { CoreDnsMetrics } from '../server/coredns/coredns-metrics.ts';
@@ -137,7 +137,8 @@ async function runUntilStopped(
     notReady: () => server.engine.serverBlocks?.notReady ?? [],
     ...dependencies,
   });
-  const server = new Server(frontEnd, { ...dependencies, makeServerBlocks });
+  await serverBlocksMaker.load(frontEnd.plan.engine.serverBlocks);
+  const server = new Server(frontEnd, { ...dependencies, serverBlocks: serverBlocksMaker });
   const metrics = new CoreDnsMetrics(server, metricsCompat);
   showBuild(server);
   const autoscaler = autoscalerPlan && new CarriedAutoscaler(autoscalerPlan, ANY_CLUSTER, log);
@@ -162,8 +163,6 @@ async function runUntilStopped(
 
 /** The pod's own, or that of the user's kubeconfig. */
 const ANY_CLUSTER = { kubecfgFile: undefined, context: undefined, masterUrl: undefined };
-
-const makeServerBlocks: MakeServerBlocks = (plan, dependencies) => new ServerBlocks(plan, dependencies);
 
 /** @returns ends with the first signal to stop */
 function followSignals(server: Server, log: Log): Promise<void> {

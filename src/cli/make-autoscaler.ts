@@ -7,7 +7,6 @@ import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { AutoscalerSettings } from '../config/autoscaler/autoscaler-flags.ts';
 import type { AutoscalerPlan } from '../config/autoscaler/autoscaler-plan.ts';
-import { findCluster } from '../kube/api/connection/find-cluster.ts';
 import type { Connection } from '../kube/api/connection/types.ts';
 import type { Autoscaler } from '../roles/autoscaler/autoscaler.ts';
 
@@ -21,6 +20,7 @@ export async function connectToCluster(
   cluster: AutoscalerSettings['cluster'],
   log: Log,
 ): Promise<Connection> {
+  const { findCluster } = await import('../kube/api/connection/find-cluster.ts');
   const found = await findCluster({ ...cluster, environment: process.env, home: homedir() });
   if (found.kind === 'none')
     throw new Error(

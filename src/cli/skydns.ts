@@ -12,6 +12,7 @@ import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts'
 import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns/skydns-settings.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { ValueReader } from '../config/values/value-reader.ts';
+import { EtcdZones, type MakeEtcdZones } from '../engine/etcd-zones.ts';
 import { createLog, usesColours } from '../observe/log.ts';
 import { Server } from '../server/server.ts';
 import { SkyDnsFrontEnd } from '../server/skydns/skydns-front-end.ts';
@@ -68,7 +69,8 @@ async function runUntilStopped(flags: SkyDnsSettings, settings: SkyDnsSettings, 
   const dependencies = serverDependencies(log);
   const udpReaders = readersFor(countCores());
   const frontEnd = new SkyDnsFrontEnd(flags, settings, { udpReaders, ...dependencies });
-  const server = new Server(frontEnd, dependencies);
+  const makeEtcdZones: MakeEtcdZones = (...zones) => new EtcdZones(...zones);
+  const server = new Server(frontEnd, { ...dependencies, makeEtcdZones });
   const { etcd } = server.engine;
   if (etcd !== undefined) frontEnd.follow(etcd.source);
   onReloadSignal(() => void server.reload());

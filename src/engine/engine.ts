@@ -33,18 +33,19 @@ import { type CountingOptions, countAnswers, createAnswerCount } from './answer-
 import { type Block, makeClusterBlock, makeForwardingBlock } from './block.ts';
 import { ClientViews } from './client-views.ts';
 import { storeDerivedAnswers } from './derived-answers.ts';
-import { EtcdZones } from './etcd-zones.ts';
+import type { EtcdZones, MakeEtcdZones } from './etcd-zones.ts';
 import { identityOf } from './identity.ts';
 import { isSameLocal, networksOf, withKept } from './kept-settings.ts';
 import { ReaderCounts } from './server-blocks/reader-counts.ts';
-import type { MakeServerBlocks, ServerBlocks } from './server-blocks/server-blocks.ts';
+import type { ServerBlocks, ServerBlocksMaker } from './server-blocks/server-blocks.ts';
 import { describeServers } from './server-statistics.ts';
 import { namesForwardedWithin } from './stub-zones.ts';
 import { compileView } from './view.ts';
 
 export interface EngineDependencies {
-  /** Left out: plans have no server blocks. */
-  readonly makeServerBlocks?: MakeServerBlocks;
+  /** Left out: plans have no server blocks, or no zones from etcd. */
+  readonly serverBlocks?: ServerBlocksMaker;
+  readonly makeEtcdZones?: MakeEtcdZones;
   /** Reader threads. */
   readonly readers: number;
   readonly version: string;
@@ -96,8 +97,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   /** @throws RangeError for a cluster domain that leaves no room for services */
   constructor(plan: EnginePlan, dependencies: EngineDependencies) {
     const { readers } = dependencies;
-    this.#plan = plan;
-    this.#dependencies = dependencies;
+    [this.#plan, this.#dependencies] = [plan, dependencies];
     const { octets: cacheOctets, entries: cacheEntries } = plan.cache;
     const { maxTtl } = plan.resolver;
     // The last number is the main thread's.
@@ -107,7 +107,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.#sums = new CounterSums(this.table.memory, readers + 1);
     this.#local = this.#makeLocal(plan);
     this.cluster = this.#makeCluster();
-    this.etcd = plan.etcd && new EtcdZones(plan.etcd, { table: this.table, ...dependencies });
+    this.etcd = plan.etcd && dependencies.makeEtcdZones?.(plan.etcd, { table: this.table, ...dependencies });
     this.federations = plan.cluster && new Federations(plan.cluster.domain, () => this.#showView());
     this.resolver = this.#makeResolver();
     this.handleQuery = this.#makeHandleQuery();
@@ -136,6 +136,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
 
   /** Makes the blocks of another plan and starts them, beside those that answer. @throws what keeps them from starting */
   async makeServerBlocks(plan: EnginePlan): Promise<ServerBlocks> {
+    await this.#dependencies.serverBlocks?.load(plan.serverBlocks);
     const blocks = this.#buildServerBlocks(plan);
     try {
       await blocks.start();
@@ -180,7 +181,6 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   /**
    * Answers by another plan. What is new of it is built beside what answers now, and takes its place in one step. No query is
    * lost, and what is cached of domains that stay as they are is kept. Ends when the plan is followed, or another one has come.
-   *
    * Server blocks are changed by `replaceServerBlocks`. The cluster's zone, the types that are filtered and the size of the cache belong to the process: they stay as they were.
    */
   async change(plan: EnginePlan): Promise<void> {
@@ -302,11 +302,11 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   }
 
   #buildServerBlocks({ serverBlocks }: EnginePlan): ServerBlocks {
-    const { makeServerBlocks, version, clock, log } = this.#dependencies;
-    if (makeServerBlocks === undefined) throw new TypeError('server blocks without the code for them');
+    const { serverBlocks: maker, version, clock, log } = this.#dependencies;
+    if (maker === undefined) throw new TypeError('server blocks without the code for them');
     const numberOf = (server: string) => this.listenerGroupOf(server);
     const own = { table: this.table, metrics: this.metrics, counts: this.#readerCounts, numberOf };
-    return makeServerBlocks(serverBlocks, { ...own, former: this.#serverBlocks, version, clock, log });
+    return maker.make(serverBlocks, { ...own, former: this.#serverBlocks, version, clock, log });
   }
 
   #makeCluster(): Cluster | undefined {

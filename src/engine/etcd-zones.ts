@@ -18,6 +18,9 @@ export interface EtcdZonesDependencies {
   readonly log: Log;
 }
 
+/** Given to servers whose plans have such zones: their code is loaded nowhere else. */
+export type MakeEtcdZones = (plan: EtcdZonesPlan, dependencies: EtcdZonesDependencies) => EtcdZones;
+
 export interface EtcdHandlers {
   readonly stubZones: Questions;
   readonly zones: readonly Handler[];

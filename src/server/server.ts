@@ -9,7 +9,8 @@ import { networkInterfaces } from 'node:os';
 import type { Client } from '../chain/query.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { Engine } from '../engine/engine.ts';
-import type { MakeServerBlocks } from '../engine/server-blocks/server-blocks.ts';
+import type { MakeEtcdZones } from '../engine/etcd-zones.ts';
+import type { ServerBlocksMaker } from '../engine/server-blocks/server-blocks.ts';
 import { Listeners, type ListenersOptions } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
@@ -35,7 +36,9 @@ const SERVED_CHECK_INTERVAL = 1_000;
 
 export interface ServerDependencies extends Dependencies {
   /** For front ends whose plans have server blocks. */
-  readonly makeServerBlocks?: MakeServerBlocks;
+  readonly serverBlocks?: ServerBlocksMaker;
+  /** For front ends whose plans have zones from etcd. */
+  readonly makeEtcdZones?: MakeEtcdZones;
   readonly startReader: StartThread;
   /** Called once the server serves. */
   readonly afterStart?: () => void;
@@ -70,21 +73,17 @@ export class Server {
 
   /** @throws RangeError for a domain that leaves no room for services */
   constructor(frontEnd: FrontEnd, dependencies: ServerDependencies) {
-    const { clock, log, version } = dependencies;
+    const { clock, log } = dependencies;
     this.#frontEnd = frontEnd;
     const { plan } = frontEnd;
     this.#plan = plan;
     this.#lameduck = plan.lameduck;
     this.#dependencies = dependencies;
     const connect = frontEnd.watching?.connect;
-    const { makeServerBlocks } = dependencies;
     this.#engine = new Engine(plan.engine, {
+      ...dependencies,
       readers: countReaders(plan),
-      version,
       ...(connect && { connect }),
-      ...(makeServerBlocks && { makeServerBlocks }),
-      clock,
-      log,
     });
     this.#objects = this.#makeObjects(plan);
     this.#events = new QueryEventRings(plan.udpReaders);

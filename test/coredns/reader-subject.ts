@@ -6,7 +6,8 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { ServerBlocks } from '../../src/engine/server-blocks/server-blocks.ts';
+import { loadPlugins } from '../../src/engine/server-blocks/plugins.ts';
+import { serverBlocksMaker } from '../../src/engine/server-blocks/server-blocks.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { VERDICT } from '../../src/table/types.ts';
@@ -16,6 +17,8 @@ import type { Message } from '../../src/wire/types.ts';
 const AT = 8192;
 const CLIENT = { address: '192.0.2.77', port: 5353 };
 export const SERVER = 'dns://:53';
+// Of whatever Corefile: a constructor cannot wait.
+await loadPlugins(['etcd', 'kubernetes']);
 
 export class ReaderSubject {
   readonly engine: Engine;
@@ -25,7 +28,7 @@ export class ReaderSubject {
   constructor(corefile: string, clock: Clock = systemClock) {
     this.#clock = clock;
     this.engine = new Engine(planOf(corefile), {
-      makeServerBlocks: (plan, dependencies) => new ServerBlocks(plan, dependencies),
+      serverBlocks: serverBlocksMaker,
       readers: 0,
       version: 'test',
       clock,

@@ -12,12 +12,10 @@ import { Cache } from '../../handlers/cache/cache.ts';
 import { createCancelHandler } from '../../handlers/cancel/cancel.ts';
 import { createIdentityHandler, type IdentityDependencies } from '../../handlers/chaos/identity.ts';
 import { ErrorsHandler } from '../../handlers/errors/errors.ts';
-import { EtcdPlugin } from '../../handlers/etcd/etcd-plugin.ts';
 import { File } from '../../handlers/file/file.ts';
 import { Forward } from '../../handlers/forward/forward.ts';
 import { createHeaderHandler } from '../../handlers/header/header.ts';
 import { Hosts } from '../../handlers/hosts/hosts.ts';
-import { Kubernetes } from '../../handlers/kubernetes/kubernetes-plugin.ts';
 import { createLoadbalanceHandler } from '../../handlers/loadbalance/loadbalance.ts';
 import { createLocalhostHandler } from '../../handlers/local/localhost.ts';
 import { createLogHandler } from '../../handlers/log/log.ts';
@@ -42,8 +40,40 @@ function plainly<Options>(make: (options: Options, context: PluginContext) => Ha
   return (options, context) => ({ handler: make(options, context) });
 }
 
+/** Plugins with much code of their own, and of Node's for TLS, which is loaded where a server block has them. */
+type LargePlugin = 'etcd' | 'kubernetes';
+
+const LARGE_PLUGINS: { readonly [Name in LargePlugin]: () => Promise<MakePlugin<PluginOptions[Name]>> } = {
+  async etcd() {
+    const { EtcdPlugin } = await import('../../handlers/etcd/etcd-plugin.ts');
+    return (options, context) => new EtcdPlugin(options, context);
+  },
+  async kubernetes() {
+    const { Kubernetes } = await import('../../handlers/kubernetes/kubernetes-plugin.ts');
+    return (options, context) => {
+      const ownAddresses = addressesOfServer(context.server);
+      const chain = context.lookUp;
+      return new Kubernetes(options, { ...context, chain, ownAddresses, environment: process.env });
+    };
+  },
+};
+
+const loaded = new Map<PluginName, MakePlugin<never>>();
+
+/** Loads the code of large plugins; to be awaited before `makePlugin` is called for one of them. */
+export async function loadPlugins(names: Iterable<PluginName>): Promise<void> {
+  for (const name of new Set(names))
+    if (isLarge(name) && !loaded.has(name)) loaded.set(name, await LARGE_PLUGINS[name]());
+}
+
+function isLarge(name: PluginName): name is LargePlugin {
+  return Object.hasOwn(LARGE_PLUGINS, name);
+}
+
 /** Undefined: the directive is read, and its behaviour is missing. */
-const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> | undefined } = {
+const PLUGINS: {
+  readonly [Name in Exclude<PluginName, LargePlugin>]: MakePlugin<PluginOptions[Name]> | undefined;
+} = {
   acl: plainly((options, { metrics }) => createAclHandler(options, metrics)),
   any: plainly(createObsoleteAnyHandler),
   bind: setting,
@@ -53,7 +83,6 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   cancel: plainly(createCancelHandler),
   chaos: plainly((options) => createIdentityHandler(options, identify())),
   debug: setting,
-  etcd: (options, context) => new EtcdPlugin(options, context),
   errors(options, context) {
     const errors = new ErrorsHandler(options, context);
     return { handler: errors.handler, stop: () => errors.stop() };
@@ -64,11 +93,6 @@ const PLUGINS: { readonly [Name in PluginName]: MakePlugin<PluginOptions[Name]> 
   header: plainly(createHeaderHandler),
   health: setting,
   hosts: (options, context) => new Hosts(options, context),
-  kubernetes(options, context) {
-    const ownAddresses = addressesOfServer(context.server);
-    const chain = context.lookUp;
-    return new Kubernetes(options, { ...context, chain, ownAddresses, environment: process.env });
-  },
   loadbalance: plainly(() => createLoadbalanceHandler()),
   local: plainly((options, { metrics }) => createLocalhostHandler(options, metrics)),
   log: plainly(createLogHandler),
@@ -112,7 +136,8 @@ export class PluginError extends Error {
 /** @throws PluginError, or what the plugin itself says */
 export function makePlugin({ name, options }: PluginPlan, context: PluginContext): Plugin {
   // The table pairs each name with its own options.
-  const make = PLUGINS[name] as MakePlugin<unknown> | undefined;
+  const make = (isLarge(name) ? loaded.get(name) : PLUGINS[name]) as MakePlugin<unknown> | undefined;
+  if (make === undefined && isLarge(name)) throw new TypeError(`plugin ${name} is not loaded`);
   if (make === undefined)
     throw new PluginError(
       `plugin/${name}: not built into Portolan\n  Take the directive out, or stay with CoreDNS for this server block.`,

@@ -21,7 +21,7 @@ import { storeDerivedAnswers } from './derived-answers.ts';
 import { storeKeptAnswers } from './kept-answers.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
 import type { Plugin, PluginContext } from './plugin.ts';
-import { makePlugin } from './plugins.ts';
+import { loadPlugins, makePlugin } from './plugins.ts';
 import type { CountedAs, ReaderCounts } from './reader-counts.ts';
 
 export interface ServerBlocksDependencies {
@@ -39,10 +39,16 @@ export interface ServerBlocksDependencies {
 }
 
 /** Makes the server blocks of a plan. The code of all plugins is loaded only where a Corefile is served. */
-export type MakeServerBlocks = (
-  plan: ServerBlocksPlan,
-  dependencies: ServerBlocksDependencies,
-) => ServerBlocks;
+export interface ServerBlocksMaker {
+  /** Loads what few blocks need. To be awaited before blocks are made of the same plan. */
+  load(plan: ServerBlocksPlan): Promise<void>;
+  make(plan: ServerBlocksPlan, dependencies: ServerBlocksDependencies): ServerBlocks;
+}
+
+export const serverBlocksMaker: ServerBlocksMaker = {
+  load: ({ blocks }) => loadPlugins(blocks.flatMap(({ plugins }) => plugins.map(({ name }) => name))),
+  make: (plan, dependencies) => new ServerBlocks(plan, dependencies),
+};
 
 interface RunningPlugin {
   readonly name: string;
