@@ -9,8 +9,8 @@ import type { StartThread } from '../listen/udp-reader.ts';
 const SERVERS: ReadonlySet<string> = new Set([
   ...['serve', 'kube-dns', 'coredns', 'node-cache', 'dnsmasq-nanny', 'skydns'],
 ]);
-/** What asks a command for text. */
-const ASKS_FOR_TEXT = /^--?(h|help|v|version|plugins)$/;
+/** What has a command end without serving. */
+const ENDS = /^--?(h|help|v|version|plugins|setuponly)$/;
 /** What has dnsmasq serve in the process that is started. */
 const FOREGROUND = /^(-k|-d|--keep-in-foreground|--no-daemon)$/;
 
@@ -24,7 +24,7 @@ export function prepareFirstReader([command = '', ...words]: readonly string[]):
   const serves =
     SERVERS.has(command) || (command === 'dnsmasq' && words.some((word) => FOREGROUND.test(word)));
   // Elsewhere there are no readers.
-  if (process.platform !== 'linux' || !serves || words.some((word) => ASKS_FOR_TEXT.test(word))) return;
+  if (process.platform !== 'linux' || !serves || words.some((word) => ENDS.test(word))) return;
   prepared = new PreparedReader(ENTRY);
 }
 

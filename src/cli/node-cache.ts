@@ -42,9 +42,25 @@ export async function runNodeCache(words: readonly string[]): Promise<number> {
     case 'good': {
       const isDebug = reading.logLevel === 'debug';
       const log = createCoreDnsLog({ isDebug, write: (line) => void process.stdout.write(line) });
-      return await serve(reading.plan, log);
+      return await (reading.plan.setsUpOnly ? setUp : serve)(reading.plan, log);
     }
   }
+}
+
+/** For a server that has not the right to. @returns the exit code */
+async function setUp(plan: NodeCachePlan, log: Log): Promise<number> {
+  let hasFailed = false;
+  const network = await createNodeNetwork({
+    plan,
+    onError: (error) => {
+      hasFailed ||= error === 'interface_add';
+    },
+    clock: systemClock,
+    log,
+  });
+  await network.prepare();
+  await network.leave();
+  return hasFailed ? 1 : 0;
 }
 
 async function serve(plan: NodeCachePlan, log: Log): Promise<number> {

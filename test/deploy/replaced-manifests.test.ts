@@ -10,7 +10,21 @@ import { readNodeCacheFlags } from '../../src/config/node-cache/node-cache-flags
 import { renderCorefile } from '../../src/config/node-cache/render-corefile.ts';
 import { type Container, dnsPorts, IMAGE, type Manifest, readLayout } from './manifests.ts';
 
-const NODE_LOCAL = ['node-local', 'node-local-ipvs', 'node-local-cilium', 'node-local-service'] as const;
+const NODE_LOCAL = [
+  'node-local',
+  'node-local-ipvs',
+  'node-local-init',
+  'node-local-cilium',
+  'node-local-service',
+] as const;
+
+type NodeLocalContainer = Pick<Container, 'args' | 'image'>;
+
+interface NodeLocalPod {
+  readonly hostNetwork?: boolean;
+  readonly initContainers?: readonly NodeLocalContainer[];
+  readonly containers: readonly NodeLocalContainer[];
+}
 
 function named(layout: Layout, kind: string, name: string): Manifest | undefined {
   return readLayout(layout).find((object) => object.kind === kind && object.metadata.name === name);
@@ -80,11 +94,12 @@ describe('the manifest of CoreDNS', () => {
 describe.each(NODE_LOCAL)('the manifest of a cache on every node: %s', (layout) => {
   const daemonSet = named(layout, 'DaemonSet', 'node-local-dns') as Manifest & {
     spec: {
-      template: { spec: { hostNetwork?: boolean; containers: readonly Pick<Container, 'args' | 'image'>[] } };
+      template: { spec: NodeLocalPod };
     };
   };
   const [container] = daemonSet.spec.template.spec.containers;
-  const usesNode = layout === 'node-local' || layout === 'node-local-ipvs';
+  const usesNode = ['node-local', 'node-local-ipvs', 'node-local-init'].includes(layout);
+  const changesNode = usesNode && layout !== 'node-local-init';
   // As the entry of the image calls the program.
   const words = usesNode ? wordsAsCalled('/node-cache', container?.args ?? []) : (container?.args ?? []);
 
@@ -126,10 +141,27 @@ describe.each(NODE_LOCAL)('the manifest of a cache on every node: %s', (layout) 
 
   it('has rights on the node only where it sets up its network', () => {
     expect(daemonSet.spec.template.spec.hostNetwork ?? false).toBe(usesNode);
-    expect(JSON.stringify(daemonSet).includes('NET_ADMIN')).toBe(usesNode);
-    expect(words.includes('-setupinterface=false')).toBe(!usesNode);
+    expect(JSON.stringify(daemonSet.spec.template.spec.containers).includes('NET_ADMIN')).toBe(changesNode);
+    expect(words.includes('-setupinterface=false')).toBe(!changesNode);
     expect(JSON.stringify(daemonSet)).not.toContain('hostPath');
     // The programs for that are in the image of the target node-cache alone.
     expect(container?.image).toBe(usesNode ? IMAGE.replace(':', '-node-cache:') : IMAGE);
   });
+});
+
+it('the manifest node-local-init changes the network of the node before the server starts, and then no more', () => {
+  const { spec } = named('node-local-init', 'DaemonSet', 'node-local-dns') as Manifest & {
+    spec: { template: { spec: NodeLocalPod } };
+  };
+  const { initContainers = [], containers } = spec.template.spec;
+  expect(JSON.stringify(initContainers)).toContain('"capabilities":{"drop":["ALL"],"add":["NET_ADMIN"]}');
+  expect(JSON.stringify(containers)).toContain('"capabilities":{"drop":["ALL"],"add":["NET_BIND_SERVICE"]}');
+  const plans = [...initContainers, ...containers].map(({ args }) => {
+    const reading = readNodeCacheFlags(wordsAsCalled('/node-cache', args).slice(1));
+    return reading.kind === 'good' ? reading.plan : undefined;
+  });
+  expect(plans).toMatchObject([
+    { localAddresses: ['169.254.20.10'], setsUpOnly: true, interfaceName: 'nodelocaldns' },
+    { localAddresses: ['169.254.20.10'], setsUpOnly: false, interfaceName: undefined, rules: 'none' },
+  ]);
 });

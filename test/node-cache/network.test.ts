@@ -93,6 +93,27 @@ describeOnNode("the rules of a node's cache", () => {
   });
 });
 
+describeOnNode('with -setuponly', () => {
+  it('the address is set up for a server without the right to, and stays', async () => {
+    const before = scene().run(LINK_LOCAL, ['-setuponly']);
+    expect(await before.exit).toEqual({ code: 0, signal: null });
+    const running = scene().run(LINK_LOCAL, ['-setupinterface=false', '--rules=none']);
+    await until('the start', async () => running.output.includes('CoreDNS-'));
+    expect(await scene().ask(LINK_LOCAL)).toBe('answered');
+    expect(await scene().node.nftables()).toEqual([]);
+    expect(await scene().node.iptables()).toEqual([]);
+    running.signal('SIGTERM');
+    expect(await running.exit).toEqual({ code: 0, signal: null });
+    expect(await scene().node.run('ip', '-o', 'addr', 'show')).toContain(LINK_LOCAL);
+  });
+
+  it('a node that refuses the address is told of', async () => {
+    const running = scene().run(LINK_LOCAL, ['-setuponly', '-interfacename', 'eth0/1']);
+    expect(await running.exit).toEqual({ code: 1, signal: null });
+    expect(running.output).toContain('addresses not set up');
+  });
+});
+
 describeOnNode("queries to a node's cache", () => {
   it('are answered at its addresses and not tracked; others are tracked', async () => {
     scene().run('169.254.20.10', ['--rules=nft']);

@@ -102,6 +102,11 @@ export const NODE_CACHE_FLAGS = [
     default: '8080',
     help: 'port of the health check, for the rules',
   },
+  {
+    name: 'setuponly',
+    value: 'none',
+    help: 'set up the interface, remove rules that nobody needs, and end: for a step before a server without privileges',
+  },
   { name: 'skipteardown', value: 'none', help: 'leave rules and interface in place when the program ends' },
   {
     name: 'takeover',
@@ -164,6 +169,7 @@ function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
     rules: readRules(given, read),
     syncInterval: readInterval(read),
     metricsAddress: read.value('metrics-listen-address'),
+    setsUpOnly: given.switch('setuponly') ?? false,
     skipsTeardown: given.switch('skipteardown') ?? false,
     compat: read.value('compat'),
     metricsCompat: read.value('metrics-compat'),

@@ -25,6 +25,8 @@ export interface NodeCachePlan {
   readonly syncInterval: number;
   /** Host and port of the metrics of set-up errors. */
   readonly metricsAddress: string;
+  /** Whether the interface is set up and nothing served. */
+  readonly setsUpOnly: boolean;
   /** Whether rules and interface stay when the program ends. */
   readonly skipsTeardown: boolean;
   /** The version of CoreDNS that is kept to in everything, also where we differ on purpose. */
