@@ -35,7 +35,7 @@ RUN case "$TARGETARCH" in amd64) cpu=x64 ;; *) cpu="$TARGETARCH" ;; esac && \
 # There is no `env` in the image, so the first line of the program names its interpreter.
 RUN sed -i '1s|.*|#!/usr/local/bin/node|' dist/portolan.js && \
     mkdir -p /image/opt/portolan /image/usr/local/bin /image/usr/sbin && \
-    cp -R package.json LICENSE dist deploy examples node_modules /image/opt/portolan/ && \
+    cp -R package.json LICENSE dist deploy examples node_modules scripts/run-node-cache.sh /image/opt/portolan/ && \
     ln -s /opt/portolan/dist/portolan.js /image/usr/local/bin/portolan && \
     ln -s /opt/portolan/dist/portolan.js /image/usr/sbin/dnsmasq && \
     for name in kube-dns coredns node-cache dnsmasq-nanny sidecar exechealthz skydns kube2sky cluster-proportional-autoscaler; do \
@@ -67,10 +67,11 @@ FROM all AS dnsmasq
 STOPSIGNAL SIGCONT
 ENTRYPOINT ["/usr/bin/tini", "--", "/usr/sbin/dnsmasq", "--keep-in-foreground"]
 
-# As root, for the addresses and the packet filter of the node.
+# As root, for the addresses and the packet filter of the node. A shell runs it, which is there a little longer than a server that was
+# killed, for its rules to be removed.
 FROM all AS node-cache
 COPY --from=build /root-of/network/ /
-ENTRYPOINT ["/usr/bin/tini", "--", "/node-cache"]
+ENTRYPOINT ["/usr/bin/tini", "--", "/bin/sh", "/opt/portolan/run-node-cache.sh", "/node-cache"]
 
 FROM all AS dnsmasq-nanny
 STOPSIGNAL SIGCONT

@@ -1,8 +1,8 @@
 /**
  * What processes leave on a node that end in another way than they should, and what becomes of it.
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { describeOnNode } from './namespace.ts';
 import { recordedRules } from './recorded-rules.ts';
@@ -58,6 +58,51 @@ describeOnNode('a pod that is killed as a whole', () => {
     expect((await run(LINK_LOCAL, ['--rules=iptables'], { inside: AS_CONTAINER }).exit).code).toBe(1);
     expect(await rulesNow()).toBe(0);
     expect(await addresses()).not.toContain(LINK_LOCAL);
+  });
+});
+
+/** The process of the server: Node.js runs it. */
+function findServer(): number {
+  const isServer = (pid: string) => {
+    const words = readOrNothing(`/proc/${pid}/cmdline`).split('\0');
+    return words[0] === process.execPath && words.includes(join(scene().folder.path, 'Corefile'));
+  };
+  const found = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isServer(name));
+  if (found === undefined) throw new Error('no server');
+  return Number(found);
+}
+
+/** Processes end at any moment. */
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+describeOnNode('the entry of the image', () => {
+  const ENTRY = ['sh', resolve('scripts/run-node-cache.sh')];
+
+  it('stays until the rules of iptables are gone of a server that was killed', async () => {
+    const { run, node } = scene();
+    const running = run(LINK_LOCAL, ['--rules=iptables'], { inside: [...AS_CONTAINER, ...ENTRY] });
+    await until('all rules', async () => (await rulesNow()) === 12);
+    process.kill(findServer(), 'SIGKILL');
+    expect(await running.exit).toEqual({ code: 137, signal: null });
+    expect(await rulesNow()).toBe(0);
+    expect(node.countWatchers()).toBe(0);
+  });
+
+  it('passes signals on, and ends with the exit code of the server', async () => {
+    const running = scene().run(LINK_LOCAL, ['--rules=iptables'], { inside: ENTRY });
+    await until('all rules', async () => (await rulesNow()) === 12);
+    running.signal('SIGUSR1');
+    running.signal('SIGTERM');
+    expect(await running.exit).toEqual({ code: 0, signal: null });
+    expect(await rulesNow()).toBe(0);
+    await scene().folder.write('Corefile.base', BROKEN);
+    expect(await scene().run(LINK_LOCAL, [], { inside: ENTRY }).exit).toEqual({ code: 1, signal: null });
   });
 });
 
