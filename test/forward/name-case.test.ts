@@ -24,6 +24,9 @@ async function upstreamThat(react: React) {
 
 const nameIn = ({ query }: Received): string => String(query.questions[0]?.name);
 
+/** So many letters that their random case is never that of all lower letters. */
+const nameOf = (number: number) => `the-case-of-these-many-letters-is-never-guessed-${number}.example.`;
+
 /** As servers do that fold names before they answer. */
 const inLowerCase = (query: Message): Message => ({
   ...query,
@@ -49,16 +52,12 @@ it('a server that repeats the case is sent another one each time, and no client 
 it('a server that does not is asked over TCP for three names, and then by plain names', async () => {
   const { upstream, forwarder } = await upstreamThat(({ query, send }) => send(reply(inLowerCase(query))));
   for (let turn = 0; turn < 6; turn += 1)
-    expect(addressesOf(await ask(forwarder, `name-${turn}.example.`))).toEqual(['192.0.2.1']);
+    expect(addressesOf(await ask(forwarder, nameOf(turn)))).toEqual(['192.0.2.1']);
   expect(upstream.queries.map(({ over }) => over)).toEqual([
     ...['udp', 'stream', 'udp', 'stream', 'udp', 'stream'],
     ...['udp', 'udp', 'udp'],
   ]);
-  expect(upstream.queries.slice(-3).map(nameIn)).toEqual([
-    'name-3.example.',
-    'name-4.example.',
-    'name-5.example.',
-  ]);
+  expect(upstream.queries.slice(-3).map(nameIn)).toEqual([3, 4, 5].map(nameOf));
   expect(forwarder.statistics().upstreams[0]?.dropped).toEqual({
     strange: 0,
     otherQuestion: 0,
@@ -76,7 +75,7 @@ it('a forger who has guessed port and id, but not the case, is not believed', as
     send(reply(query));
   });
   for (names = 0; names < 20; names += 1)
-    expect(addressesOf(await ask(forwarder, `name-${names}.example.`))).toEqual(['192.0.2.1']);
+    expect(addressesOf(await ask(forwarder, nameOf(names)))).toEqual(['192.0.2.1']);
   // It never learns from him to send plain names: the server's own replies are between his.
   expect(upstream.queries.filter(({ over }) => over === 'stream')).toHaveLength(10);
 });
