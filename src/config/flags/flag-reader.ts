@@ -70,6 +70,14 @@ export class FlagReader<const Table extends readonly Flag[]> extends ValueReader
     return given.length > 0 || fallback === undefined ? given : [fallback];
   }
 
+  /** Refuses a flag that was given without the one that it belongs to. @param remedy how to give that one: `name a file with` */
+  requireWith(name: NameIn<Table>, other: NameIn<Table>, remedy: string): void {
+    if (!this.isGiven(name) || this.isGiven(other)) return;
+    const needed = this.shown(other);
+    const fault = `has no effect without ${needed}`;
+    this.addProblem(this.shown(name), fault, this.text(name), `Leave it out, or ${remedy} ${needed}.`);
+  }
+
   /** The flag as messages name it: `--default-params`. */
   shown(name: NameIn<Table>): string {
     return this.#shown(name);

@@ -128,13 +128,7 @@ function readObjects(read: ServeFlagReader): ObjectsPlan {
 function readSnapshot(read: ServeFlagReader): Pick<ServePlan, 'snapshotFile' | 'snapshotMaxAge'> {
   const snapshotFile = read.value('snapshot');
   const snapshotMaxAge = read.value('snapshot-max-age');
-  if (read.isGiven('snapshot-max-age') && !read.isGiven('snapshot'))
-    read.addProblem(
-      '--snapshot-max-age',
-      'has no effect without --snapshot',
-      read.text('snapshot-max-age'),
-      'Leave it out, or name a file with --snapshot.',
-    );
+  read.requireWith('snapshot-max-age', 'snapshot', 'name a file with');
   return { snapshotFile, snapshotMaxAge };
 }
 

@@ -86,13 +86,7 @@ export function readSettings(read: SkyDnsFlagReader, environment: Environment): 
 function readSnapshot(read: SkyDnsFlagReader): SnapshotSettings | undefined {
   const file = read.value('snapshot');
   const maxAge = read.value('snapshot-max-age');
-  if (read.isGiven('snapshot-max-age') && !read.isGiven('snapshot'))
-    read.addProblem(
-      '-snapshot-max-age',
-      'has no effect without -snapshot',
-      read.text('snapshot-max-age'),
-      'Leave it out, or name a file with -snapshot.',
-    );
+  read.requireWith('snapshot-max-age', 'snapshot', 'name a file with');
   return file === undefined ? undefined : { file, maxAge, maxAgeName: '-snapshot-max-age' };
 }
 
