@@ -18,17 +18,7 @@ import {
   passPolls,
   ScalingScene,
 } from './scaling-scene.ts';
-import { REAL_KUBECONFIG, TestCluster } from './test-cluster.ts';
-
-const real = (kubeconfig: string) => ({
-  title: `the cluster of ${kubeconfig}`,
-  open: () => TestCluster.openReal(kubeconfig),
-});
-const clusters = [
-  { title: 'the API server double', open: () => TestCluster.startDouble() },
-  { title: 'the double with watch-list', open: () => TestCluster.startDouble('--watch-list') },
-  ...(REAL_KUBECONFIG === undefined ? [] : [real(REAL_KUBECONFIG)]),
-];
+import { CLUSTERS, type TestCluster } from './test-cluster.ts';
 
 const WEB = '--target=deployment/web';
 
@@ -44,7 +34,7 @@ const READ_RULES = [
   rule('apps', 'deployments/scale', ['get']),
 ];
 
-describe.each(clusters)('in $title', ({ open }) => {
+describe.each(CLUSTERS)('in $title', ({ open }) => {
   let cluster: TestCluster;
 
   beforeAll(async () => {

@@ -8,23 +8,13 @@ import { reverseName } from '../../src/wire/address.ts';
 import { look, type Serving } from '../support/portolan.ts';
 import { describeAnswer, Resolver } from './resolver.ts';
 import { serveCluster } from './serve-cluster.ts';
-import { REAL_KUBECONFIG, TestCluster } from './test-cluster.ts';
+import { CLUSTERS, type TestCluster } from './test-cluster.ts';
 
 const SOA = 'cluster.local.';
 const HTTP = { name: 'http', port: 80 };
 const DNS = { name: 'dns', port: 53, protocol: 'UDP' } as const;
 
-const real = (kubeconfig: string) => ({
-  title: `the cluster of ${kubeconfig}`,
-  open: () => TestCluster.openReal(kubeconfig),
-});
-const clusters = [
-  { title: 'the API server double', open: () => TestCluster.startDouble() },
-  { title: 'the double with watch-list', open: () => TestCluster.startDouble('--watch-list') },
-  ...(REAL_KUBECONFIG === undefined ? [] : [real(REAL_KUBECONFIG)]),
-];
-
-describe.each(clusters)('in $title', ({ open }) => {
+describe.each(CLUSTERS)('in $title', ({ open }) => {
   let cluster: TestCluster;
   let coredns: Resolver;
   let kubeDns: Resolver;

@@ -22,7 +22,7 @@ import { poolDefinition } from './scalable-objects.ts';
 import { userObjects, writeKubeconfigLike } from './user-objects.ts';
 
 /** Undefined if it is not set, or empty. */
-export const REAL_KUBECONFIG = process.env['PORTOLAN_TEST_KUBECONFIG'] || undefined;
+const REAL_KUBECONFIG = process.env['PORTOLAN_TEST_KUBECONFIG'] || undefined;
 
 const NOT_FOUND = 404;
 /** Until a custom resource that was defined is served. */
@@ -264,6 +264,17 @@ export class TestCluster {
     // With a namespace all goes that is in it.
     for (const object of clusterWide.toReversed()) await this.remove(object);
   }
+}
+
+/** For `describe.each`: all clusters that the suite runs against. */
+export const CLUSTERS = [
+  { title: 'the API server double', open: () => TestCluster.startDouble() },
+  { title: 'the double with watch-list', open: () => TestCluster.startDouble('--watch-list') },
+  ...(REAL_KUBECONFIG === undefined ? [] : [realCluster(REAL_KUBECONFIG)]),
+];
+
+function realCluster(kubeconfig: string) {
+  return { title: `the cluster of ${kubeconfig}`, open: () => TestCluster.openReal(kubeconfig) };
 }
 
 function isNotFound(error: unknown): boolean {
