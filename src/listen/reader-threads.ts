@@ -13,8 +13,12 @@ interface Announced {
 
 /** @param entry the built `reader-thread.ts` */
 export function startThreadOf(entry: URL): StartThread {
+  return (data) => startWorker(entry, data, data.reader);
+}
+
+function startWorker(entry: URL, workerData: ReaderData | Announced, reader: number): Worker {
   // Without our options: a debugger's port, for one, is the main thread's.
-  return (data) => new Worker(entry, { workerData: data, execArgv: [], name: `reader ${data.reader}` });
+  return new Worker(entry, { workerData, execArgv: [], name: `reader ${reader}` });
 }
 
 /** A thread that was started before it is known what it will serve. */
@@ -25,8 +29,7 @@ export class PreparedReader {
 
   /** @param entry the built `reader-thread.ts` */
   constructor(entry: URL) {
-    const workerData: Announced = { announced: this.#announced };
-    const worker = new Worker(entry, { workerData, execArgv: [], name: 'reader 0' });
+    const worker = startWorker(entry, { announced: this.#announced }, 0);
     // A process that turns out to have nothing to serve ends without it.
     worker.unref();
     // What keeps this one from starting is reported by the one that is started in its place.
