@@ -96,15 +96,15 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
 
   /** @throws RangeError for a cluster domain that leaves no room for services */
   constructor(plan: EnginePlan, dependencies: EngineDependencies) {
-    const { readers } = dependencies;
-    [this.#plan, this.#dependencies] = [plan, dependencies];
+    this.#plan = plan;
+    this.#dependencies = dependencies;
     const { octets: cacheOctets, entries: cacheEntries } = plan.cache;
     const { maxTtl } = plan.resolver;
     // The last number is the main thread's.
-    this.table = new TableWriter({ readers: readers + 1, cacheOctets, cacheEntries, maxTtl });
-    this.reader = new TableReader(this.table.memory, readers, plan.udpSize);
+    this.table = new TableWriter({ readers: dependencies.readers + 1, cacheOctets, cacheEntries, maxTtl });
+    this.reader = new TableReader(this.table.memory, dependencies.readers, plan.udpSize);
     this.#clientViews = new ClientViews(this.table, dependencies.log);
-    this.#sums = new CounterSums(this.table.memory, readers + 1);
+    this.#sums = new CounterSums(this.table.memory, dependencies.readers + 1);
     this.#local = this.#makeLocal(plan);
     this.cluster = this.#makeCluster();
     this.etcd = plan.etcd && dependencies.makeEtcdZones?.(plan.etcd, { table: this.table, ...dependencies });
@@ -181,7 +181,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   /**
    * Answers by another plan. What is new of it is built beside what answers now, and takes its place in one step. No query is
    * lost, and what is cached of domains that stay as they are is kept. Ends when the plan is followed, or another one has come.
-   * Server blocks are changed by `replaceServerBlocks`. The cluster's zone, the types that are filtered and the size of the cache belong to the process: they stay as they were.
+   * `replaceServerBlocks` changes server blocks. The cluster's zone, filtered types and the size of the cache stay as they were.
    */
   async change(plan: EnginePlan): Promise<void> {
     this.#changes += 1;
