@@ -152,10 +152,10 @@ export class TableReader {
     if (parsed !== PARSED.QUESTION)
       return this.#viewFinder.asksOdd ? VERDICT.ASK : this.#refuse(packet, start, length, parsed);
     const { type, dnsClass } = question;
+    this.#response.begin(transport !== 'udp');
     const view = this.#viewFinder.find();
     if (view < 0) return view === NO_VIEW ? this.#refuseAll(start, type) : VERDICT.ASK;
     this.#useView(view);
-    this.#response.isLongest = transport !== 'udp';
     const max = Math.min(capacity, maxResponseOctets(transport, question.udpSize, this.#udpSize));
     const isOfRecords =
       dnsClass === CLASS.IN && (type < FIRST_META_TYPE || type === TYPE.ANY || type > LAST_META_TYPE);
@@ -349,7 +349,8 @@ export class TableReader {
     const recursion = (flags & CACHED_FLAG.RECURSION_AVAILABLE) !== 0;
     const age = this.#second - (words[(entry + CACHED.STORED) >> 2] ?? 0);
     const length = this.#response.writeBody(start, max, body, recursion);
-    if (age > 0 || this.#boundsTtls) this.#countDown(entry, flags >>> 16, age);
+    // Where the chain is asked nothing was written: its packet, and those behind it, are as they came.
+    if (length > 0 && (age > 0 || this.#boundsTtls)) this.#countDown(entry, flags >>> 16, age);
     return length;
   }
 
@@ -360,7 +361,7 @@ export class TableReader {
     return this.#response.writeBody(start, max, body, this.#offersRecursion);
   }
 
-  /** Takes the age of an entry off every TTL that was sent, and bounds it. */
+  /** Takes the age of an entry off every TTL that was written, and bounds it. */
   #countDown(entry: number, count: number, age: number): void {
     const { octets } = this.#views;
     const offsets = entry + CACHED.NAME + padded(this.#question.nameLength);

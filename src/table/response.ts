@@ -51,6 +51,14 @@ export class ResponseWriter {
     this.#udpSize = udpSize;
   }
 
+  /** Begins the response to another packet: nothing of the one before is left. @param isLongest see there */
+  begin(isLongest: boolean): void {
+    this.recordsEnd = 0;
+    this.isLongest = isLongest;
+    this.rotates = true;
+    this.repeatsOpt = false;
+  }
+
   /** Sets the memory that responses are written to. @param view the octets of `packet` and nothing else */
   bind(packet: Uint8Array, view: DataView): void {
     this.#packet = packet;

@@ -1,0 +1,22 @@
+/**
+ * The property of `seats.property.test.ts`, a million packets long.
+ */
+import { expect, it } from 'vitest';
+import { expectOtherSeatsUntouched } from '../../../src/table/testing/packet-seats.ts';
+import { seatsOfAllViews } from '../../../src/table/testing/seat-views.ts';
+
+const PACKETS = 1_000_000;
+/** Of 2 to 6 batches of 1 to 64 packets. */
+const RUNS = 7000;
+
+it.each([undefined, 20])(
+  'readers write only into the seats that they answer, where TTLs are bounded by %s',
+  {
+    timeout: 1_800_000,
+  },
+  (maxTtl) => {
+    const { answered, asked, dropped } = expectOtherSeatsUntouched(seatsOfAllViews(maxTtl), RUNS);
+    expect(answered + asked + dropped).toBeGreaterThan(PACKETS);
+    expect(Math.min(answered, asked, dropped)).toBeGreaterThan(PACKETS / 100);
+  },
+);
