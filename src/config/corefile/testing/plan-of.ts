@@ -3,11 +3,17 @@
  */
 import type { EnginePlan } from '../../server/engine-plan.ts';
 import { compileCorefile } from '../compile-corefile.ts';
-import { readCorefile } from '../read-corefile.ts';
+import { readCorefile, type ServerBlock } from '../read-corefile.ts';
 import { DISK_FILES } from '../syntax/corefile-files.ts';
 
-/** @throws Error with the problems of the Corefile */
-export function compileText(corefile: string): ReturnType<typeof compileCorefile> {
+/**
+ * @param adapt what a role changes of the blocks
+ * @throws Error with the problems of the Corefile
+ */
+export function compileText(
+  corefile: string,
+  adapt = (blocks: readonly ServerBlock[]) => blocks,
+): ReturnType<typeof compileCorefile> {
   const reading = readCorefile(corefile, {
     file: 'Corefile',
     profile: '1.14',
@@ -17,7 +23,7 @@ export function compileText(corefile: string): ReturnType<typeof compileCorefile
     interfaces: new Map(),
   });
   if (reading.kind === 'bad') throw new Error(JSON.stringify(reading.problems));
-  return compileCorefile(reading.blocks);
+  return compileCorefile(adapt(reading.blocks));
 }
 
 /** What answers queries. @throws Error with the problems of the Corefile */
