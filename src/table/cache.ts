@@ -4,11 +4,13 @@
  * A new answer is written at the head. When there is no space, entries at the tail go: a dead one at once, one that a
  * reader used since the last time round is moved to the head (its mark cleared), any other is evicted. So the bound holds
  * by construction, nothing fragments, and recency costs a reader one octet.
+ *
+ * Derived answers and redirects lie in the same log, but belong to the chain that made them. The cache reads back neither: what
+ * a resolver cannot read, it cannot fetch again, serve stale or copy without its sources.
  */
 import { BlockBuffer, cachedFlags, encodeCached, encodeRedirect } from './block.ts';
 import { CacheLog } from './cache-log.ts';
 import { decodeCached } from './cached-entry.ts';
-import { isCurrent } from './derived.ts';
 import { finishQuestion, hashName } from './hash.ts';
 import { CACHED, CACHED_FLAG, KIND, padded, shapeOf } from './layout.ts';
 import type { TableViews, WriterMemory } from './memory.ts';
@@ -32,6 +34,9 @@ export interface CacheStatistics {
 
 /** How many entries one new answer may move or evict: the bound on its cost. */
 const MAX_EVICTIONS = 64;
+
+/** Of entries that belong to the chain. */
+const OF_CHAIN = CACHED_FLAG.HAS_SOURCES | CACHED_FLAG.REDIRECT;
 
 /** What the cache stands on. */
 export interface CacheParts {
@@ -117,7 +122,7 @@ export class AnswerCache {
     return dropped;
   }
 
-  /** The entry of a question, expired or not. */
+  /** The entry of a question, expired or not; nothing for a derived answer. */
   read(question: CachedQuestion, view: ViewId): CachedEntry | undefined {
     const slot = this.#findSlot(question, this.#keyOf(question, view));
     return slot < 0 ? undefined : this.#decode(this.#slots.blockAt(slot), this.#slots.hasRecency(slot));
@@ -141,10 +146,9 @@ export class AnswerCache {
     return { hash, shape: shapeOf(name.length, KIND.CACHED, cache), flags, cache };
   }
 
-  /** @returns nothing for redirects, answers that are outdated, and those of a view that is removed or has a new cache */
+  /** @returns nothing for what belongs to the chain, and for answers of a view that is removed or has a new cache */
   #decode(block: number, used: boolean): CachedEntry | undefined {
-    const isRedirect = ((this.#views.words[(block + CACHED.FLAGS) >> 2] ?? 0) & CACHED_FLAG.REDIRECT) !== 0;
-    if (isRedirect || !isCurrent(this.#views, block)) return undefined;
+    if (((this.#views.words[(block + CACHED.FLAGS) >> 2] ?? 0) & OF_CHAIN) !== 0) return undefined;
     const view = this.#parts.views.withCache((this.#views.words[(block + CACHED.SHAPE) >> 2] ?? 0) >>> 16);
     return view === undefined ? undefined : decodeCached(this.#views, block, view, used);
   }
@@ -154,10 +158,13 @@ export class AnswerCache {
     from: number,
     max: number,
     isDue: (stored: number, expires: number) => boolean,
+    view: ViewId,
   ): { found: CachedEntry[]; next: number } {
     const { words } = this.#views;
+    const { number } = this.#parts.views.cacheOf(view);
     const found: CachedEntry[] = [];
     const next = this.#log.visit(from, max, (block) => {
+      if ((words[(block + CACHED.SHAPE) >> 2] ?? 0) >>> 16 !== number) return;
       if (!isDue(words[(block + CACHED.STORED) >> 2] ?? 0, words[(block + CACHED.EXPIRES) >> 2] ?? 0)) return;
       const slot = this.#slotOf(block);
       const entry = slot >= 0 && this.#slots.hasRecency(slot) ? this.#decode(block, true) : undefined;

@@ -102,6 +102,8 @@ describe('views', () => {
     table.cache(cachedAddress('www.example.com', '192.0.2.2', 60), NOW, other);
     expect([ask('www.example.com'), ask('www.example.com', other)]).toEqual(['192.0.2.1', '192.0.2.2']);
     expect([...table.cachedEntries()].map(({ view }) => view).toSorted()).toEqual([DEFAULT_VIEW, other]);
+    for (const view of [DEFAULT_VIEW, other])
+      expect(table.scanCached(0, 10, () => true, view).found.map((entry) => entry.view)).toEqual([view]);
     table.changeView(DEFAULT_VIEW, { ...PLAIN, recursionAvailable: true });
     expect(ask('www.example.com')).toBe('192.0.2.1');
     table.changeView(DEFAULT_VIEW, PLAIN, false);

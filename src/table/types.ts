@@ -231,8 +231,8 @@ export interface CachedAnswer extends CachedQuestion {
   readonly outcome: number;
 }
 
-/** A cached answer as it stands, expired or not. */
-export interface CachedEntry extends CachedAnswer {
+/** A cached answer as it stands, expired or not. It is never a derived one: see `AnswerCache`. */
+export interface CachedEntry extends Omit<CachedAnswer, 'sources'> {
   /** Whose answer it is. */
   readonly view: ViewId;
   /** Seconds of the monotonic clock that all threads share. */

@@ -256,7 +256,7 @@ export class TableWriter {
     return this.#cache.putEncoded(memory, start, length, DEFAULT_VIEW);
   }
 
-  /** The cached answer to a question, expired or not: for stale answers (RFC 8767). */
+  /** The cached answer to a question, expired or not, unless it is a derived one: for stale answers (RFC 8767). */
   readCached(question: CachedQuestion, view: ViewId = DEFAULT_VIEW): CachedEntry | undefined {
     return this.#cache.read(question, view);
   }
@@ -266,13 +266,14 @@ export class TableWriter {
     return this.#cache.has(question, view);
   }
 
-  /** All cached answers, expired or not, in no order. Take them without a pause: the table must not change meanwhile. */
+  /** All cached answers but derived ones, expired or not, in no order. Take them without a pause: the table must not change meanwhile. */
   cachedEntries(): Iterable<CachedEntry> {
     return this.#cache.entries();
   }
 
   /**
-   * Looks through cached answers in the order in which they were stored, a part at a time.
+   * Looks through the cached answers of a view in the order in which they were stored, a part at a time. It passes over derived
+   * answers.
    *
    * @param from where the last call ended, 0 at first
    * @param max answers to look at
@@ -283,8 +284,9 @@ export class TableWriter {
     from: number,
     max: number,
     isDue: (stored: number, expires: number) => boolean,
+    view: ViewId = DEFAULT_VIEW,
   ): { readonly found: readonly CachedEntry[]; readonly next: number } {
-    return this.#cache.scan(from, max, isDue);
+    return this.#cache.scan(from, max, isDue, view);
   }
 
   /** Drops the cached answer to a question. @returns whether there was one */
