@@ -322,8 +322,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     return new Resolver(this.#resolverSettings(), {
       table: this.table,
       ...(connect && { connect }),
-      clock,
-      log,
+      ...{ clock, log, chain: this.#chain },
       resolveName: createNameResolver(() => this.#chain),
       before: cacheFilter === undefined ? [] : [cacheFilter],
     });

@@ -120,8 +120,8 @@ export class CachingResolver {
   }
 
   /** Asks anew for what is remembered. A failure leaves it as it is. */
-  async refresh(query: Query): Promise<void> {
-    await this.#fetch(query, 'useful');
+  refresh(query: Query): Promise<Answer> {
+    return this.#fetch(query, 'useful');
   }
 
   count(): CachingResolverCounts {

@@ -6,12 +6,13 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
-import { composeChain, type Handler } from '../../chain/handler.ts';
+import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import type { Connect } from '../../forward/connect.ts';
 import type { ForwardPlan } from '../../forward/forward-plan.ts';
 import { Forwarder, type ForwardStatistics } from '../../forward/forwarder.ts';
 import type { ResolveName } from '../../forward/named-servers.ts';
+import { toCachedQuestion } from '../../forward/question-key.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
@@ -38,6 +39,11 @@ export interface ResolverOptions {
   readonly log: Log;
   /** Looks up the addresses of upstream servers that are given by name: through ourselves. */
   readonly resolveName: ResolveName;
+  /**
+   * The whole chain, which ends with the resolver. Prefetching asks it: a handler before the resolver may answer the name by now.
+   * Default: the resolver itself.
+   */
+  readonly chain?: Chain;
   /** Those asked before a question goes upstream. What they answer with a lifetime is remembered too. */
   readonly before?: readonly Handler[];
   /** How servers are reached; by sockets by default. */
@@ -60,13 +66,17 @@ export class Resolver {
   readonly #forwarding: Forwarding;
   readonly #cachingResolver: CachingResolver;
   readonly #prefetching: Prefetching;
+  readonly #chain: Chain;
+  /** Queries of prefetching that are on their way through the chain. */
+  readonly #refreshing = new WeakSet<Query>();
   #settings: ResolverSettings;
   #generation = 0;
   #readerPath: ReaderPath | undefined;
 
   constructor(settings: ResolverSettings, options: ResolverOptions) {
-    const { table, clock, log, before = [] } = options;
+    const { table, clock, log, before = [], chain = (query) => this.answer(query) } = options;
     this.#settings = settings;
+    this.#chain = chain;
     this.#table = table;
     this.#clock = clock;
     this.#forwarder = new Forwarder(settings.forward, options);
@@ -82,7 +92,7 @@ export class Resolver {
     });
     this.#prefetching = new Prefetching({
       table,
-      refresh: (query) => this.#cachingResolver.refresh(query),
+      refresh: (query) => this.#refresh(query),
       isWanted: () => this.#settings.prefetch,
       clock,
     });
@@ -90,12 +100,21 @@ export class Resolver {
 
   /** The end of a chain. */
   answer(query: Query): Answer | Promise<Answer> {
-    const answer = this.#cachingResolver.answer(query);
+    const answer = this.#refreshing.delete(query)
+      ? this.#cachingResolver.refresh(query)
+      : this.#cachingResolver.answer(query);
     const { maxTtl } = this.#settings;
     if (maxTtl === undefined) return answer;
     return answer instanceof Promise
       ? answer.then((late) => boundTtls(late, maxTtl))
       : boundTtls(answer, maxTtl);
+  }
+
+  /** Fetches again what is cached. Where a handler before the resolver answers by now, the cached answer is dropped. */
+  async #refresh(query: Query): Promise<void> {
+    this.#refreshing.add(query);
+    await this.#chain(query);
+    if (this.#refreshing.delete(query)) this.#table.dropCached(toCachedQuestion(query.questionKey));
   }
 
   /** Another way to answers, for questions that no handler before the resolver answers. */
