@@ -1,0 +1,209 @@
+/**
+ * Ten minutes of virtual time under mixed load: names of ours and names of others, an upstream server that falls silent for a
+ * while, changes on the way, and another process that takes over.
+ */
+import { expect, onTestFinished } from 'vitest';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
+import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
+import { Engine, type EngineDependencies } from '../../src/engine/engine.ts';
+import { loadPlugins } from '../../src/engine/server-blocks/plugins.ts';
+import { serverBlocksMaker } from '../../src/engine/server-blocks/server-blocks.ts';
+import { RFC_8767 } from '../../src/forward/caching/expiry.ts';
+import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
+import { parseUpstream } from '../../src/forward/upstream-address.ts';
+import { encodeSocketAddress } from '../../src/socket/addresses.ts';
+import { VERDICT } from '../../src/table/types.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { typeOf } from '../../src/wire/mnemonics.ts';
+import { parseName, toKey } from '../../src/wire/name.ts';
+import { CLASS, type Message, type NameKey } from '../../src/wire/types.ts';
+import { isUpstreams, YesUpstream } from './yes-upstream.ts';
+
+export interface LoadSettings {
+  readonly plan: EnginePlan;
+  readonly dependencies?: Partial<EngineDependencies>;
+  /** Whether a name is ours at the moment. */
+  readonly isOurs: (name: NameKey) => boolean;
+  /** `NAME TYPE`; among them names that become ours on the way. */
+  readonly questions: readonly string[];
+  /** Gives a new engine what its sources know. */
+  readonly fill?: (engine: Engine) => void | Promise<void>;
+  /** What happens on the way, by the second. */
+  readonly changes?: Readonly<Record<number, (engine: Engine) => void | Promise<void>>>;
+  readonly clock?: ManualClock;
+  /** The upstream servers that the plan names at ports of loopback. Default: one on virtual time. */
+  readonly upstreams?: readonly YesUpstream[];
+}
+
+const [SECONDS, STEP] = [600, 1000];
+const SILENCE = { from: 200, until: 320 };
+const TAKEOVER = 400;
+/** Where the socket address of the client lies. */
+const AT = 8192;
+const CLIENT = { address: '127.0.0.1', port: 5353 };
+const OTHERS = ['www.example.net. A', 'www.example.net. AAAA', 'mail.example.net. MX', 'once.example.net. A'];
+const OTHER = toKey(parseName('www.example.net.'));
+await loadPlugins(['template', 'kubernetes', 'etcd']);
+
+/** The plan with the resolver's prefetching and stale answers on, whatever its front end says of them. */
+export function withRefreshing(plan: EnginePlan): EnginePlan {
+  const forward = {
+    ...DEFAULT_FORWARD_PLAN,
+    loopDetection: false,
+    rules: [defaultRule([parseUpstream('192.0.2.53')])],
+  };
+  return {
+    ...plan,
+    resolver: { ...plan.resolver, forward, prefetch: true, stale: { ...RFC_8767, timeout: 1800 } },
+  };
+}
+
+class LoadedServer {
+  readonly engine: Engine;
+  readonly #clock: ManualClock;
+  #isStopped = false;
+
+  constructor(engine: Engine, clock: ManualClock) {
+    this.engine = engine;
+    this.#clock = clock;
+  }
+
+  stop(): void {
+    if (!this.#isStopped) this.engine.stop();
+    this.#isStopped = true;
+  }
+
+  /** As a reader does, then the packet path, then the chain. @param told receives the response, and whether a reader gave it */
+  async ask(packet: Uint8Array, told: (response: Message, byReader: boolean) => void): Promise<void> {
+    const { engine } = this;
+    const [group, server] = this.#listenerGroup();
+    const octets = new Uint8Array(AT + 32);
+    octets.set(packet);
+    octets.set(encodeSocketAddress(CLIENT), AT);
+    engine.reader.setTime(this.#clock.monotonic());
+    const end = engine.reader.answer(octets, 0, packet.length, 4096, 'udp', group, AT);
+    if (end !== VERDICT.ASK) {
+      told(decodeMessage(octets.slice(0, end)), true);
+      return;
+    }
+    const byPacket = server === undefined ? this.#askByPacket(packet) : undefined;
+    const client = { ...CLIENT, transport: 'udp' } as const;
+    const response =
+      byPacket === undefined
+        ? await (server === undefined
+            ? engine.handleQuery(packet, client)
+            : engine.serverBlocks?.handleQueryOf(server)?.(packet, client))
+        : await byPacket;
+    if (response !== undefined) told(decodeMessage(response), false);
+  }
+
+  /** Of a Corefile the first; all others have the one of number 0. */
+  #listenerGroup(): readonly [number, string | undefined] {
+    const { engine } = this;
+    if (engine.serverBlocks === undefined) return [0, undefined];
+    const server = 'dns://:53';
+    return [engine.listenerGroupOf(server), server];
+  }
+
+  #askByPacket(packet: Uint8Array): Promise<Uint8Array | undefined> | undefined {
+    const { engine } = this;
+    let isTaken = false;
+    const promise = new Promise<Uint8Array | undefined>((resolve, reject) => {
+      const octets = packet.slice();
+      isTaken = engine.packetPath({
+        ...{ octets, view: new DataView(octets.buffer), start: 0, length: octets.length },
+        ...{ client: CLIENT.address, group: 0 },
+        respond: (response, length) => resolve(response.slice(0, length)),
+        handOver: () => resolve(engine.handleQuery(packet, { ...CLIENT, transport: 'udp' })),
+        fail: reject,
+      });
+    });
+    return isTaken ? promise : undefined;
+  }
+}
+
+const settle = async () => {
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+function packetOf(question: string): { readonly name: NameKey; readonly packet: Uint8Array } {
+  const [name = '', type = ''] = question.split(' ');
+  const asked = { name: parseName(name), type: typeOf(type) ?? 0, class: CLASS.IN };
+  const empty = { answers: [], authorities: [], additionals: [], edns: undefined };
+  return {
+    name: toKey(asked.name),
+    packet: encodeMessage({ header: QUERY_HEADER, questions: [asked], ...empty }),
+  };
+}
+
+/**
+ * Expects that no name of ours leaves, and that no answer for one is an upstream's.
+ *
+ * @returns what readers gave of names that are ours from the first second on, by question
+ */
+export async function expectOursToStay(settings: LoadSettings): Promise<ReadonlyMap<string, number>> {
+  const { isOurs, questions, changes = {}, clock = new ManualClock() } = settings;
+  const upstream = new YesUpstream(clock, isOurs);
+  const upstreams = [upstream, ...(settings.upstreams ?? [])];
+  let server = await startServer(settings, clock, upstream);
+  const byReader = new Map<string, number>();
+  const replaced: string[] = [];
+  let prefetched = 0;
+  for (let at = 0; at < SECONDS * 1000; at += STEP) {
+    const second = at / 1000;
+    for (const each of upstreams) each.isSilent = second >= SILENCE.from && second < SILENCE.until;
+    await changes[second]?.(server.engine);
+    if (second === TAKEOVER) {
+      prefetched += server.engine.resolver.stats().prefetched;
+      server.stop();
+      server = await startServer(settings, clock, upstream);
+    }
+    const asking = [...questions, ...OTHERS].map(async (question, place) => {
+      // Some are asked for at each step, others more rarely.
+      if ((at / STEP) % (1 + (place % 4)) !== 0) return;
+      const { name, packet } = packetOf(question);
+      const wasOurs = isOurs(name);
+      await server.ask(packet, (response, isByReader) => {
+        if (wasOurs && isUpstreams(response)) replaced.push(`${question} at ${second} s`);
+        if (wasOurs && isByReader) byReader.set(question, (byReader.get(question) ?? 0) + 1);
+      });
+    });
+    // Replies of sockets come in no virtual time.
+    if (settings.upstreams !== undefined && !upstream.isSilent) await Promise.all(asking);
+    await settle();
+    clock.advance(STEP);
+    await settle();
+  }
+  prefetched += server.engine.resolver.stats().prefetched;
+  expect([...replaced, ...upstreams.flatMap(({ leaked }) => leaked)]).toEqual([]);
+  // The proof needs names of others that are fetched again.
+  const refreshed = upstreams.reduce((most, { asked }) => Math.max(most, asked.get(OTHER) ?? 0), 0);
+  expect(refreshed).toBeGreaterThan(5);
+  if (settings.upstreams === undefined) expect(prefetched).toBeGreaterThan(5);
+  return byReader;
+}
+
+async function startServer(
+  { plan, dependencies, fill }: LoadSettings,
+  clock: ManualClock,
+  upstream: YesUpstream,
+): Promise<LoadedServer> {
+  const engine = new Engine(plan, {
+    ...{ serverBlocks: serverBlocksMaker, readers: 0, version: 'test', connect: () => upstream },
+    ...{ clock, log: silentLog, ...dependencies },
+  });
+  const server = new LoadedServer(engine, clock);
+  onTestFinished(() => server.stop());
+  let isStarted = false;
+  const started = engine.start().finally(() => {
+    isStarted = true;
+  });
+  await waitUntil('the start', () => isStarted, { step: () => clock.advance(1) });
+  await started;
+  await fill?.(engine);
+  engine.listening();
+  return server;
+}

@@ -1,0 +1,89 @@
+/**
+ * An upstream server that knows every name, with data that no source of ours has: as a transport on virtual time, or on a port of
+ * loopback for a Corefile.
+ */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '../../src/base/clock.ts';
+import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
+import type { Exchange, ExchangeEvents, Transport } from '../../src/forward/transport/transport.ts';
+import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';
+import { parseName, toKey } from '../../src/wire/name.ts';
+import { type Message, type NameKey, type RecordData, TYPE } from '../../src/wire/types.ts';
+
+const TARGET = parseName('upstream.invalid.');
+const TTL = 60;
+/** Milliseconds of virtual time that a reply takes. */
+const DELAY = 20;
+const ADDRESS: RecordData = { kind: 'A', address: '203.0.113.1' };
+const DATA: ReadonlyMap<number, RecordData> = new Map<number, RecordData>([
+  [TYPE.A, ADDRESS],
+  [TYPE.ANY, ADDRESS],
+  [TYPE.AAAA, { kind: 'AAAA', address: '2001:db8:bad::1' }],
+  [TYPE.PTR, { kind: 'PTR', target: TARGET }],
+  [TYPE.NS, { kind: 'NS', target: TARGET }],
+  [TYPE.MX, { kind: 'MX', preference: 1, exchange: TARGET }],
+  [TYPE.SRV, { kind: 'SRV', priority: 1, weight: 1, port: 1, target: TARGET }],
+  [TYPE.TXT, { kind: 'TXT', strings: [Buffer.from('upstream.invalid')] }],
+]);
+
+/** Whether a response holds what only such a server says. */
+export const isUpstreams = ({ answers, additionals }: Message): boolean =>
+  /203\.0\.113\.1|2001:db8:bad::1|upstream\.invalid/.test(
+    [...answers, ...additionals]
+      .map(({ data }) => (data.kind === 'TXT' ? String(data.strings) : JSON.stringify(data)))
+      .join(' '),
+  );
+
+export class YesUpstream implements Transport {
+  readonly dropped = { strange: 0, otherQuestion: 0, otherCase: 0 };
+  /** How often each name was asked for. */
+  readonly asked = new Map<NameKey, number>();
+  /** Names that must not leave, in the order in which they did. */
+  readonly leaked: string[] = [];
+  isSilent = false;
+  readonly #clock: Clock;
+  readonly #isOurs: (name: NameKey) => boolean;
+
+  /** @param isOurs of names that must not leave, at the moment */
+  constructor(clock: Clock, isOurs: (name: NameKey) => boolean) {
+    this.#clock = clock;
+    this.#isOurs = isOurs;
+  }
+
+  ask({ octets }: QueryMessage, events: ExchangeEvents): Exchange {
+    const message = this.#answer(decodeMessage(octets));
+    const timer = this.#clock.after(DELAY, () => {
+      if (!this.isSilent) events.replied({ kind: 'message', message });
+    });
+    return { overdue() {}, cancel: () => timer.cancel() };
+  }
+
+  close(): void {}
+
+  /** Serves UDP at a port of loopback until the test ends. @returns the port */
+  async listen(): Promise<number> {
+    const socket = createSocket('udp4');
+    onTestFinished(() => void socket.close());
+    socket.on('message', (packet, { port, address }) => {
+      const reply = encodeMessage(this.#answer(decodeMessage(packet)));
+      if (!this.isSilent) socket.send(reply, port, address);
+    });
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    return socket.address().port;
+  }
+
+  #answer(query: Message): Message {
+    const [question] = query.questions;
+    if (question === undefined) throw new Error('a query without a question');
+    const name = toKey(question.name);
+    this.asked.set(name, (this.asked.get(name) ?? 0) + 1);
+    if (this.#isOurs(name)) this.leaked.push(`${name} at ${this.#clock.monotonic() / 1000} s`);
+    const data = DATA.get(question.type);
+    const record = data && { name: question.name, class: question.class, ttl: TTL, data };
+    const header = { ...query.header, response: true, recursionAvailable: true };
+    return { ...query, header, answers: record === undefined ? [] : [record] };
+  }
+}
