@@ -127,11 +127,12 @@ describe.each(NODE_LOCAL)('the manifest of a cache on every node: %s', (layout) 
     expect(words[0]).toBe('node-cache');
     const reading = readNodeCacheFlags(words.slice(1));
     if (reading.kind !== 'good') throw new Error(JSON.stringify(reading));
-    const { localAddresses, port } = reading.plan;
+    const { localAddresses, port, prometheusAddress } = reading.plan;
     const { text } = renderCorefile(dataOf(layout, 'node-local-dns'), {
       localAddresses,
       clusterDns: '10.96.0.11',
       port: String(port),
+      prometheusAddress,
       upstreams: ['192.0.2.1'],
       stubDomains: new Map(),
     });

@@ -9,6 +9,8 @@ export const KNOWN_DIFFERENCES: Readonly<Record<string, string>> = {
   'stub-null-server': 'A domain without servers is left out; the original does not start.',
   'stub-port-0': 'Port 0 is an error, as for upstream servers.',
   'map-not-utf8': 'Only the keys that are used must be text.',
+  'map-federations-bad': 'Federations are not read, as in kubernetes-sigs/node-local-dns.',
+  'map-federations-bad-name': 'Federations are not read, as in kubernetes-sigs/node-local-dns.',
   'output-no-conf':
     'The Corefile is written to /etc/Corefile; the original writes none, and serves its default.',
   'flag-syncinterval-bare': 'A number is seconds.',

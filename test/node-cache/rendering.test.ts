@@ -1,5 +1,6 @@
 /**
- * Corefiles as node-cache of kubernetes/dns writes them, recorded from it, against ours.
+ * Corefiles as node-cache writes them, recorded from it, against ours: that of kubernetes/dns in January 2026, and that of
+ * kubernetes-sigs/node-local-dns in June.
  */
 import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
@@ -41,8 +42,10 @@ interface RecordedCase {
   readonly steps?: readonly RecordedStep[];
 }
 
-const recordings = join(import.meta.dirname, 'recordings/rendering.json');
-const { cases } = JSON.parse(readFileSync(recordings, 'utf8')) as { readonly cases: readonly RecordedCase[] };
+const cases = ['rendering.json', 'rendering-node-local-dns.json'].flatMap((file) => {
+  const text = readFileSync(join(import.meta.dirname, 'recordings', file), 'utf8');
+  return (JSON.parse(text) as { readonly cases: readonly RecordedCase[] }).cases;
+});
 const rendering = cases.filter(
   ({ rendered, args }) => rendered !== null && readNodeCacheFlags(args).kind === 'good',
 );
@@ -115,6 +118,8 @@ const RENDERED_OTHERWISE: ReadonlySet<string> = new Set([
   'stub-null-server',
   'stub-port-0',
   'map-not-utf8',
+  'map-federations-bad',
+  'map-federations-bad-name',
 ]);
 
 describe('a command line', () => {
@@ -135,6 +140,8 @@ const NO_FAULTS: ReadonlySet<string> = new Set([
   'map-missing-dir',
   'map-dir-is-file',
   'run-folder-appears',
+  'map-federations-bad',
+  'map-federations-bad-name',
 ]);
 
 /** Whether `coredns_nodecache_setup_errors_total` counts it; the original counts some of these alone. */
@@ -169,8 +176,8 @@ describe('the recording', () => {
     const without = cases.filter(
       ({ rendered, args }) => rendered === null && readNodeCacheFlags(args).kind === 'good',
     );
-    expect(cases).toHaveLength(169);
-    expect(rendering.length + refused.length + without.length).toBe(169);
+    expect(cases).toHaveLength(177);
+    expect(rendering.length + refused.length + without.length).toBe(177);
     expect(without.map(({ name }) => name).toSorted()).toEqual([
       ...[
         'flag-klog-flag',

@@ -15,9 +15,16 @@ export interface NodeCacheConfig {
   readonly stubDomains: ReadonlyMap<string, readonly string[]>;
 }
 
+/** Without `federations`: the original ignores them since April 2026, also those that kube-dns refuses. */
+export const NODE_CACHE_KEYS = ['stubDomains', 'upstreamNameservers'] as const;
+
 export const EMPTY_NODE_CACHE_CONFIG: NodeCacheConfig = { upstreams: [], stubDomains: new Map() };
 
-/** The rules are those of kube-dns; besides, servers of stub domains are addresses. */
+/**
+ * The rules are those of kube-dns; besides, servers of stub domains are addresses.
+ *
+ * @param texts of `NODE_CACHE_KEYS`
+ */
 export function readNodeCacheConfig(texts: ConfigTexts): Checked<NodeCacheConfig> {
   const reading = readKubeDnsConfig(texts);
   if (reading.kind === 'bad') return reading;

@@ -13,3 +13,12 @@ it('refuses a version that it does not know', () => {
   const reading = readNodeCacheFlags(['-localip', '169.254.20.10', '-compat=1.12']);
   expect(reading).toMatchObject({ kind: 'bad', problems: [{ where: '-compat', value: '1.12' }] });
 });
+
+it.each([
+  [[], ':9253'],
+  [['-prometheus-listen-address', '127.0.0.1:9353'], '127.0.0.1:9353'],
+  [['--prometheus-listen-address='], ''],
+])('takes the address of the metrics of DNS as it is: %j', (words, prometheusAddress) => {
+  const reading = readNodeCacheFlags(['-localip', '169.254.20.10', ...words]);
+  expect(reading).toMatchObject({ kind: 'good', plan: { prometheusAddress } });
+});

@@ -96,6 +96,13 @@ export const NODE_CACHE_FLAGS = [
     help: 'address and port of the metrics of set-up errors',
   },
   {
+    name: 'prometheus-listen-address',
+    valueName: 'address',
+    value: { kind: 'text', of: 'an address and port' },
+    default: ':9253',
+    help: 'address and port of the metrics of DNS, where the template leaves them open',
+  },
+  {
     name: 'health-port',
     valueName: 'port',
     value: PORT,
@@ -169,6 +176,8 @@ function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
     rules: readRules(given, read),
     syncInterval: readInterval(read),
     metricsAddress: read.value('metrics-listen-address'),
+    // Put in as it is, as in the original: the Corefile says what is wrong with it.
+    prometheusAddress: read.text('prometheus-listen-address') ?? '',
     setsUpOnly: given.switch('setuponly') ?? false,
     skipsTeardown: given.switch('skipteardown') ?? false,
     compat: read.value('compat'),

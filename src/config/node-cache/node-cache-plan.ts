@@ -25,6 +25,8 @@ export interface NodeCachePlan {
   readonly syncInterval: number;
   /** Host and port of the metrics of set-up errors. */
   readonly metricsAddress: string;
+  /** Host and port of the metrics of DNS, as given: what the template's variable becomes. */
+  readonly prometheusAddress: string;
   /** Whether the interface is set up and nothing served. */
   readonly setsUpOnly: boolean;
   /** Whether rules and interface stay when the program ends. */

@@ -1,8 +1,8 @@
 /**
  * The Corefile of a node's cache: a template with variables, filled in with addresses and with what the ConfigMap of kube-dns
- * says, as `node-cache` of kubernetes/dns does.
+ * says, as `node-cache` of kubernetes-sigs/node-local-dns does.
  *
- * https://github.com/kubernetes/dns/tree/master/cmd/node-cache
+ * https://github.com/kubernetes-sigs/node-local-dns/tree/master/cmd/node-cache
  */
 
 export interface CorefileInputs {
@@ -12,6 +12,8 @@ export interface CorefileInputs {
   readonly clusterDns: string | undefined;
   /** The port of stub domains, as given. */
   readonly port: string;
+  /** Where `prometheus` listens, as given. */
+  readonly prometheusAddress: string;
   /** Servers as the ConfigMap writes them; none: those of resolv.conf. */
   readonly upstreams: readonly string[];
   /** Servers by domain, as the ConfigMap writes them. */
@@ -31,6 +33,7 @@ const CLUSTER_DNS = '__PILLAR__CLUSTER__DNS__';
 const LOCAL_DNS = '__PILLAR__LOCAL__DNS__';
 /** Filled in by the installer, or empty. */
 const DNS_SERVER = '__PILLAR__DNS__SERVER__';
+const PROMETHEUS_ENDPOINT = '__PROMETHEUS__ENDPOINT__';
 
 /** How the template of kubernetes/kubernetes forces TCP. Servers of a ConfigMap are asked by UDP, since they need not be the cluster's. */
 const FORCED_TCP = `\n    forward . ${UPSTREAM_SERVERS} {\n            force_tcp\n    }\n`;
@@ -44,7 +47,7 @@ const LOCAL_ENDPOINT = new RegExp(`(?<!\\[)${LOCAL_DNS}:(?=\\d)`, 'g');
 const BRACKETED_ENDPOINT = new RegExp(`\\[${LOCAL_DNS}\\]:(?=\\d)`, 'g');
 
 export function renderCorefile(template: string, inputs: CorefileInputs): RenderedCorefile {
-  const { localAddresses, clusterDns = UNKNOWN_ADDRESS, upstreams: servers } = inputs;
+  const { localAddresses, clusterDns = UNKNOWN_ADDRESS, upstreams: servers, prometheusAddress } = inputs;
   const hasOwn = servers.length > 0;
   const upstreams = hasOwn ? servers.join(' ') : RESOLV_CONF;
   const withUdp = hasOwn ? template.replaceAll(FORCED_TCP, `\n    forward . ${upstreams}\n`) : template;
@@ -56,7 +59,8 @@ export function renderCorefile(template: string, inputs: CorefileInputs): Render
     .replace(BRACKETED_ENDPOINT, `[${first}]:`)
     .replace(LOCAL_ENDPOINT, first.includes(':') ? `[${first}]:` : `${first}:`)
     .replaceAll(LOCAL_DNS, localAddresses.join(' '))
-    .replaceAll(DNS_SERVER, '');
+    .replaceAll(DNS_SERVER, '')
+    .replaceAll(PROMETHEUS_ENDPOINT, () => prometheusAddress);
   const blocks = [...inputs.stubDomains]
     .sort(byDomain)
     .map(([domain, own]) => stubBlock(domain, own, inputs));

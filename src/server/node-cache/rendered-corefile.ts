@@ -9,10 +9,10 @@ import { rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { CONFIG_KEYS } from '../../config/config-map/config-map.ts';
 import type { Environment } from '../../config/corefile/syntax/environment.ts';
 import {
   EMPTY_NODE_CACHE_CONFIG,
+  NODE_CACHE_KEYS,
   type NodeCacheConfig,
   readNodeCacheConfig,
 } from '../../config/node-cache/node-cache-config.ts';
@@ -71,7 +71,7 @@ export class RenderedCorefile {
         ? undefined
         : new ConfigFolder({
             directory,
-            keys: CONFIG_KEYS,
+            keys: NODE_CACHE_KEYS,
             period: PERIOD,
             onChange: (texts) => this.#takeConfig(texts),
             clock,
@@ -131,6 +131,7 @@ export class RenderedCorefile {
       localAddresses: plan.localAddresses,
       clusterDns: readServiceAddress(plan.upstreamService, environment),
       port: String(plan.port),
+      prometheusAddress: plan.prometheusAddress,
       ...this.#config,
     });
     if (text === this.#written) return;
