@@ -13,9 +13,9 @@ import { describeProblem } from '../config/values/problem.ts';
 import { METRICS_TEXT } from '../observe/health.ts';
 import { HttpServer, HttpServerError } from '../observe/http-server.ts';
 import { openSharedPort } from '../observe/shared-port.ts';
+import { NodeCacheMetrics } from '../roles/node-network/node-cache-metrics.ts';
 import type { NodeNetwork } from '../roles/node-network/node-network.ts';
 import { createNodeNetwork } from '../roles/node-network/set-up-network.ts';
-import { SetupErrorCounts } from '../roles/node-network/setup-error-metrics.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { RenderedCorefile } from '../server/node-cache/rendered-corefile.ts';
 import type { Server } from '../server/server.ts';
@@ -69,24 +69,25 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     isToStop = true;
   });
   if (plan.pidFile !== undefined) rmSync(plan.pidFile, { force: true });
-  const errors = new SetupErrorCounts();
-  let writeMetrics = () => errors.render();
+  const metrics = new NodeCacheMetrics();
+  let writeMetrics = () => metrics.render();
   let server: Server | undefined;
   const corefile = new RenderedCorefile({
     plan,
     environment: process.env,
     // Before the server serves, it has not read the file yet.
     onChange: () => void server?.reload(),
-    onError: () => errors.add('configmap'),
+    onError: () => metrics.addError('configmap'),
     clock: systemClock,
     log,
   });
   const network = await createNodeNetwork({
     plan,
-    onError: (error) => errors.add(error),
+    onError: (error) => metrics.addError(error),
     clock: systemClock,
     log,
   });
+  metrics.showRules(() => network.rulesIn);
   const http = await openMetrics(plan, () => writeMetrics(), log);
   try {
     await corefile.start();
@@ -98,7 +99,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     const onServing: ServingSteps['serving'] = (serving, write) => {
       server = serving;
       writeMetrics = write;
-      errors.countInto(serving.engine.metrics);
+      metrics.countInto(serving.engine.metrics);
       // Not before: it is what tells a pod from the one before, which answers at the same addresses.
       if (pidFile !== undefined) writeFileSync(pidFile, `${process.pid}\n`);
       network.start();

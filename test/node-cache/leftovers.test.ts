@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
+import { ALL_ANSWERED, askFromPod, DROP, harden, rulesOfCache } from './hardening.ts';
 import { describeOnNode } from './namespace.ts';
 import { recordedRules } from './recorded-rules.ts';
 import { LINK_LOCAL, SERVICE, until, useScene } from './scene.ts';
@@ -103,6 +104,58 @@ describeOnNode('the entry of the image', () => {
     expect(await rulesNow()).toBe(0);
     await scene().folder.write('Corefile.base', BROKEN);
     expect(await scene().run(LINK_LOCAL, [], { inside: ENTRY }).exit).toEqual({ code: 1, signal: null });
+  });
+});
+
+describeOnNode('ACCEPT rules of iptables beside a table of nftables', () => {
+  const local = `${LINK_LOCAL},${SERVICE}`;
+  const SET = 'packet filter rules set';
+  const accepts = () => rulesOfCache(scene(), 'iptables-nft');
+
+  it('are removed when the server is killed', async () => {
+    await harden(scene(), 'iptables-nft', DROP);
+    const running = scene().run(local, []);
+    await until('the rules', async () => running.output.includes(SET));
+    expect(await accepts()).toHaveLength(8);
+    running.signal('SIGKILL');
+    await until('no ACCEPT rules', async () => (await accepts()).length === 0);
+    expect(await scene().node.nftables()).toEqual([]);
+  });
+
+  it('may outlive a pod that is killed as a whole, and keep nobody from the Service until they go', async () => {
+    const { node, run } = scene();
+    await harden(scene(), 'iptables-nft', DROP);
+    const running = run(local, [], { inside: AS_CONTAINER });
+    await until('the rules', async () => running.output.includes(SET));
+    running.signal('SIGKILL');
+    await until('no table', async () => (await node.nftables()).length === 0);
+    await until('no watcher', async () => node.countWatchers() === 0);
+    expect((await accepts()).filter((rule) => !rule.endsWith('-j ACCEPT'))).toEqual([]);
+    // Nothing is dropped any more, so nobody needs them.
+    await node.run('iptables', '-P', 'INPUT', 'ACCEPT');
+    const next = run(local, []);
+    await until('the rules', async () => next.output.includes(SET));
+    await until('no ACCEPT rules', async () => (await accepts()).length === 0);
+  });
+
+  it('that the original left stay, and its other rules go', async () => {
+    const { node, run } = scene();
+    const pod = await node.addPod();
+    await node.addRules(recordedRules('Two IPv4 addresses: -localip 169.254.20.10,10.96.0.10'));
+    await harden(scene(), 'iptables-nft', DROP);
+    const running = run(local, []);
+    await until('the rules', async () => running.output.includes(SET));
+    await until('those that are needed', async () => (await accepts()).length === 8);
+    expect((await accepts()).filter((rule) => !rule.endsWith('-j ACCEPT'))).toEqual([]);
+    expect(await askFromPod(scene(), pod)).toEqual(ALL_ANSWERED);
+  });
+
+  it('are not set where nftables was chosen, with a warning', async () => {
+    await harden(scene(), 'iptables-nft', DROP);
+    const running = scene().run(local, ['--rules=nft']);
+    await until('the rules', async () => running.output.includes(SET));
+    expect(running.output).toMatch(/WARN.*iptables may drop queries of pods.*-P INPUT DROP.*--rules=auto/);
+    expect(await accepts()).toEqual([]);
   });
 });
 

@@ -31,26 +31,61 @@ function isWatcher(process: string, network: string): boolean {
   }
 }
 
+/** A process that holds a namespace. */
+interface Holder {
+  readonly pid: number;
+  readonly end: () => void;
+}
+
+/** @param command makes the namespace, and runs the command that is appended to it */
+async function hold(command: readonly string[]): Promise<Holder> {
+  // Holds the namespace until its input is closed.
+  const script = 'ip link set lo up && echo ready && exec cat';
+  const [program = '', ...words] = [...command, 'sh', '-c', script];
+  const holder = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] });
+  let output = '';
+  holder.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  await waitUntil('the namespace', () => output.includes('ready'));
+  const { pid = 0 } = holder;
+  return { pid, end: () => void holder.stdin.end() };
+}
+
+/** The ends of the pair of interfaces between a node and its pod. */
+const POD_ADDRESSES = [
+  ['10.244.0.1/24', '10.244.0.2/24'],
+  ['fd00:244::1/64', 'fd00:244::2/64'],
+] as const;
+
 export class Node {
   readonly #holder: number;
-  readonly #end: () => void;
+  readonly #ends: (() => void)[];
 
-  private constructor(holder: number, end: () => void) {
-    this.#holder = holder;
-    this.#end = end;
+  private constructor({ pid, end }: Holder) {
+    this.#holder = pid;
+    this.#ends = [end];
   }
 
   static async create(): Promise<Node> {
-    // Holds the namespace until its input is closed.
-    const script = 'ip link set lo up && echo ready && exec cat';
-    const holder = spawn('unshare', ['-rn', 'sh', '-c', script], { stdio: ['pipe', 'pipe', 'inherit'] });
-    let output = '';
-    holder.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-    await waitUntil('the namespace', () => output.includes('ready'));
-    const { pid = 0 } = holder;
-    return new Node(pid, () => holder.stdin.end());
+    return new Node(await hold(['unshare', '-rn']));
+  }
+
+  /** A pod: a namespace whose packets come in through a pair of interfaces. @returns the command that runs another one in it */
+  async addPod(): Promise<readonly string[]> {
+    const { pid, end } = await hold([...this.through, 'unshare', '-n']);
+    this.#ends.push(end);
+    const inside = ['nsenter', `--target=${pid}`, '--net', '--preserve-credentials', '--'];
+    await this.run('ip', 'link', 'add', 'pod', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(pid));
+    for (const [ofNode, ofPod] of POD_ADDRESSES) {
+      await this.run('ip', 'addr', 'add', ofNode, 'dev', 'pod', ...withoutDetection(ofNode));
+      await this.run(...inside, 'ip', 'addr', 'add', ofPod, 'dev', 'eth0', ...withoutDetection(ofPod));
+    }
+    await this.run('ip', 'link', 'set', 'pod', 'up');
+    await this.run(...inside, 'ip', 'link', 'set', 'eth0', 'up');
+    for (const [ofNode] of POD_ADDRESSES)
+      await this.run(...inside, 'ip', 'route', 'add', 'default', 'via', ofNode.replace(/\/.*/, ''));
+    return inside;
   }
 
   /** The command that another one is appended to, to run in the namespace. */
@@ -67,7 +102,7 @@ export class Node {
 
   /** The rules of a family in the order of their chains, as `-A` lines by table: `raw: -A ...`. */
   async iptables(
-    program: 'iptables' | 'ip6tables' | 'iptables-legacy' = 'iptables',
+    program: 'iptables' | 'iptables-nft' | 'iptables-legacy' | 'ip6tables' = 'iptables',
   ): Promise<readonly string[]> {
     const lines: string[] = [];
     for (const table of ['raw', 'filter']) {
@@ -102,6 +137,9 @@ export class Node {
   }
 
   end(): void {
-    this.#end();
+    for (const end of this.#ends) end();
   }
 }
+
+/** An IPv6 address is used at once only where nobody else is asked for it first. */
+const withoutDetection = (address: string): readonly string[] => (address.includes(':') ? ['nodad'] : []);

@@ -3,6 +3,7 @@
  */
 import { expect, it } from 'vitest';
 import type { Program } from '../support/portolan.ts';
+import { ALL_ANSWERED, askFromPod, DROP, harden, rulesOfCache } from './hardening.ts';
 import { startFetches, startQueries, watchRules } from './load.ts';
 import { describeOnNode } from './namespace.ts';
 import { LINK_LOCAL, SERVICE, TEMPLATE, until, useScene } from './scene.ts';
@@ -87,6 +88,27 @@ describeOnNode('an upgrade with -takeover', () => {
     await until('no rules of iptables', async () => (await rulesNow()) === 0);
     expect(await scene().node.nftables()).toHaveLength(1);
     expect(next.ended).toBeUndefined();
+  });
+
+  it('on a node with a firewall that came later takes DNS from no pod', async () => {
+    const { node, run } = scene();
+    const pod = await node.addPod();
+    const accepts = () => rulesOfCache(scene(), 'iptables-nft');
+    const flags = ['-takeover', '-syncinterval', '1'];
+    const before = run(`${LINK_LOCAL},${SERVICE}`, flags);
+    await until('the table', async () => (await node.nftables()).length === 1);
+    await harden(scene(), 'iptables-nft', DROP);
+    await until('the ACCEPT rules', async () => (await accepts()).length === 8);
+    expect(await askFromPod(scene(), pod)).toEqual(ALL_ANSWERED);
+    const next = run(`${LINK_LOCAL},${SERVICE}`, flags);
+    await until('both tables', async () => (await node.nftables()).length === 2);
+    before.signal('SIGTERM');
+    expect(await before.exit).toEqual({ code: 0, signal: null });
+    expect(await accepts()).toHaveLength(8);
+    expect(await askFromPod(scene(), pod)).toEqual(ALL_ANSWERED);
+    next.signal('SIGTERM');
+    expect(await next.exit).toEqual({ code: 0, signal: null });
+    expect(await accepts()).toEqual([]);
   });
 });
 

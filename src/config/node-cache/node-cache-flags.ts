@@ -79,7 +79,7 @@ export const NODE_CACHE_FLAGS = [
     valueName: 'kind',
     value: { kind: 'choice', choices: ['auto', 'nft', 'iptables', 'none'] },
     default: 'auto',
-    help: 'packet filter that gets the rules; auto takes nftables if there is one, else iptables',
+    help: 'packet filter that gets the rules; auto takes nftables if there is one, else iptables, and has iptables accept what they may drop',
   },
   {
     name: 'syncinterval',

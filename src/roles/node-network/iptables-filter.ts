@@ -8,9 +8,17 @@ import type { Clock } from '../../base/clock.ts';
 import type { IptablesPrograms } from './iptables-programs.ts';
 import { IptablesRules } from './iptables-rules.ts';
 import type { PacketFilter } from './packet-filter.ts';
-import { type LocalEndpoints, packetRulesOf } from './packet-rules.ts';
+import type { LocalEndpoints, PacketRule } from './packet-rules.ts';
 import { RulesWatcher } from './rules-watcher.ts';
 import type { RunProgram } from './run-program.ts';
+
+export interface IptablesFilterOptions {
+  /** Those of the endpoints that are kept here. */
+  readonly rules: readonly PacketRule[];
+  readonly endpoints: LocalEndpoints;
+  readonly run: RunProgram;
+  readonly clock: Clock;
+}
 
 export class IptablesFilter implements PacketFilter {
   readonly name: string;
@@ -18,9 +26,9 @@ export class IptablesFilter implements PacketFilter {
   readonly #watcher: RulesWatcher;
   #isSet = false;
 
-  constructor(programs: IptablesPrograms, endpoints: LocalEndpoints, run: RunProgram, clock: Clock) {
+  constructor(programs: IptablesPrograms, { rules, endpoints, run, clock }: IptablesFilterOptions) {
     this.name = programs.program;
-    this.#rules = new IptablesRules(programs, packetRulesOf(endpoints), run);
+    this.#rules = new IptablesRules(programs, rules, run);
     const [address = ''] = endpoints.addresses;
     this.#watcher = new RulesWatcher({
       removal: this.#rules.removal,

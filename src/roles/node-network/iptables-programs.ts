@@ -1,6 +1,7 @@
 /**
  * The variants of iptables that a node may have: that of nftables and the legacy one, of which kube-proxy uses one.
  */
+import { readFile } from 'node:fs/promises';
 import { ProgramError, type RunProgram } from './run-program.ts';
 
 /** The programs of one variant and family. */
@@ -14,10 +15,13 @@ export interface IptablesPrograms {
 }
 
 /** The programs of the variant that has the rules of kube-proxy: of two, those of the other one are never looked at by packets first. */
-export async function chooseIptables(family: 4 | 6, run: RunProgram): Promise<IptablesPrograms> {
-  const variants = variantsOf(family);
+export async function chooseIptables(
+  family: 4 | 6,
+  installed: readonly IptablesPrograms[],
+  run: RunProgram,
+): Promise<IptablesPrograms> {
   const counts = await Promise.all(
-    variants.map(async ({ save }) => {
+    installed.map(async ({ save }) => {
       try {
         return (await run({ program: save, words: [] })).split('\n').filter((line) => line.includes('KUBE-'))
           .length;
@@ -28,21 +32,47 @@ export async function chooseIptables(family: 4 | 6, run: RunProgram): Promise<Ip
     }),
   );
   const best = counts.indexOf(Math.max(...counts));
-  const chosen = variants[best];
+  const chosen = installed[best];
   if (chosen === undefined || counts.every((count) => count < 0))
     throw new ProgramError(`${nameOf(family)}: not installed`);
   return chosen;
 }
 
-/** Of both variants, whether installed or not; first those that the system has linked to one of them. */
-export function variantsOf(family: 4 | 6): readonly IptablesPrograms[] {
+/** The variants that are installed, each once: under the name that the system has linked to one of them, else under its own. */
+export async function findInstalled(family: 4 | 6, run: RunProgram): Promise<readonly IptablesPrograms[]> {
   const name = nameOf(family);
-  const tablesFile = family === 4 ? '/proc/net/ip_tables_names' : '/proc/net/ip6_tables_names';
-  return [programsOf(name), programsOf(`${name}-nft`), { ...programsOf(`${name}-legacy`), tablesFile }];
+  const found = await Promise.all(
+    [name, `${name}-nft`, `${name}-legacy`].map((program) => findPrograms(program, family, run)),
+  );
+  const installed = found.filter((programs) => programs !== undefined);
+  const isFirst = ({ tablesFile }: IptablesPrograms, index: number) =>
+    installed.findIndex((other) => other.tablesFile === tablesFile) === index;
+  return installed.filter(isFirst);
+}
+
+/** Whether the variant has the table. To read one that the legacy variant has not would make it. */
+export async function hasTable({ tablesFile }: IptablesPrograms, table: string): Promise<boolean> {
+  if (tablesFile === undefined) return true;
+  const text = await readFile(tablesFile, 'utf8').catch(() => '');
+  return text.split('\n').includes(table);
+}
+
+async function findPrograms(
+  program: string,
+  family: 4 | 6,
+  run: RunProgram,
+): Promise<IptablesPrograms | undefined> {
+  try {
+    const version = await run({ program, words: ['--version'] });
+    const programs = { program, save: `${program}-save`, restore: `${program}-restore` };
+    // Versions before 1.8 are of the legacy variant, and do not say so.
+    if (version.includes('nf_tables')) return programs;
+    const tablesFile = family === 4 ? '/proc/net/ip_tables_names' : '/proc/net/ip6_tables_names';
+    return { ...programs, tablesFile };
+  } catch (error) {
+    if (!(error instanceof ProgramError)) throw error;
+    return undefined;
+  }
 }
 
 const nameOf = (family: 4 | 6): string => (family === 4 ? 'iptables' : 'ip6tables');
-
-function programsOf(program: string): IptablesPrograms {
-  return { program, save: `${program}-save`, restore: `${program}-restore` };
-}

@@ -10,24 +10,26 @@ const COMMENTS = {
   accept: 'NodeLocal DNS Cache: allow DNS traffic',
 } as const;
 const TARGETS = { notrack: 'NOTRACK', accept: 'ACCEPT' } as const;
-const TABLES = ['raw', 'filter'] as const satisfies readonly PacketRule['table'][];
 /** Seconds that a call waits for the lock of xtables. */
 const LOCK_WAIT = '5';
 
 export class IptablesRules {
   readonly #programs: IptablesPrograms;
   readonly #rules: readonly PacketRule[];
+  /** Those that they are in: of others nothing is read, which would make them in the legacy variant. */
+  readonly #tables: readonly PacketRule['table'][];
   readonly #run: RunProgram;
 
   constructor(programs: IptablesPrograms, rules: readonly PacketRule[], run: RunProgram) {
     this.#programs = programs;
     this.#rules = rules;
+    this.#tables = [...new Set(rules.map(({ table }) => table))];
     this.#run = run;
   }
 
   /** The rules that are not there. @throws ProgramError */
   async findMissing(): Promise<readonly PacketRule[]> {
-    const present = await this.#readPresent(TABLES);
+    const present = await this.#readPresent();
     return this.#rules.filter((rule) => !present.some((line) => isSameRule(line, rule)));
   }
 
@@ -48,9 +50,9 @@ export class IptablesRules {
     return ours.length;
   }
 
-  /** Whether there are any in the table that all kinds of packets pass first. @throws ProgramError */
-  async areInRaw(): Promise<boolean> {
-    return (await this.#readOurs(['raw'])).length > 0;
+  /** Whether any of them is there. @throws ProgramError */
+  async areThere(): Promise<boolean> {
+    return (await this.#readOurs()).length > 0;
   }
 
   /** Commands of a `RulesWatcher` that remove them, with copies. */
@@ -62,16 +64,16 @@ export class IptablesRules {
   }
 
   /** Those that are there, once for each copy. */
-  async #readOurs(tables: readonly PacketRule['table'][] = TABLES): Promise<readonly PacketRule[]> {
-    const present = await this.#readPresent(tables);
+  async #readOurs(): Promise<readonly PacketRule[]> {
+    const present = await this.#readPresent();
     return this.#rules.flatMap((rule) => present.filter((line) => isSameRule(line, rule)).map(() => rule));
   }
 
   /** Not those of table `nat`, which may be tens of thousands. */
-  async #readPresent(tables: readonly PacketRule['table'][]): Promise<readonly SavedRule[]> {
+  async #readPresent(): Promise<readonly SavedRule[]> {
     const { save } = this.#programs;
     const texts = await Promise.all(
-      tables.map((table) => this.#run({ program: save, words: ['-t', table] })),
+      this.#tables.map((table) => this.#run({ program: save, words: ['-t', table] })),
     );
     return texts.flatMap(parseSaved);
   }

@@ -31,6 +31,13 @@ function start(
     leave: () => void calls.push('rules left'),
   };
   let left = leftovers;
+  const removeLeftovers = async () => {
+    const removed = left;
+    left = 0;
+    if (removed > 0) await call('no leftovers');
+    return removed;
+  };
+  const log = new RecordingLog();
   const network = new NodeNetwork({
     networkInterface: {
       set: async () => {
@@ -42,20 +49,15 @@ function start(
     filter,
     leftovers: {
       areThere: async () => left > 0,
-      remove: async () => {
-        const removed = left;
-        left = 0;
-        if (removed > 0) await call('no leftovers');
-        return removed;
-      },
+      remove: removeLeftovers,
     },
-    clearsLeftovers: true,
+    clearLeftovers: removeLeftovers,
     isServed: async () => isServed,
     isAnswered: async (hasRules) => answers(hasRules),
     syncInterval: 60_000,
     onError: (error) => errors.push(error),
     clock,
-    log: new RecordingLog(),
+    log,
   });
   const pass = async (milliseconds: number) => {
     for (let passed = 0; passed < milliseconds; passed += 500) {
@@ -66,7 +68,7 @@ function start(
   const leave = (count: number) => {
     left = count;
   };
-  return { network, filter, calls, errors, pass, leave };
+  return { network, filter, calls, errors, log, pass, leave };
 }
 
 interface Setting {
@@ -131,6 +133,18 @@ describe('the rules of a node', () => {
     filter.isSet = false;
     await pass(2_000);
     expect(calls.filter((call) => call === 'rules')).toHaveLength(2);
+  });
+
+  it('are said to be proven over lo alone, once', async () => {
+    const { network, filter, log, pass } = start(() => true);
+    expect(network.rulesIn).toBeUndefined();
+    network.start();
+    await pass(2_000);
+    expect(network.rulesIn).toBe('test');
+    filter.isSet = false;
+    expect(network.rulesIn).toBeUndefined();
+    await pass(2_000);
+    expect(log.records.filter(({ message }) => message.includes('over lo'))).toHaveLength(1);
   });
 
   it('go before the interface', async () => {

@@ -7,6 +7,7 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import { UnreadRulesError } from './accepting-filter.ts';
 import type { IptablesLeftovers } from './iptables-leftovers.ts';
 import type { NodeInterface } from './node-interface.ts';
 import type { PacketFilter } from './packet-filter.ts';
@@ -22,8 +23,8 @@ export interface NodeNetworkDependencies {
   readonly filter: PacketFilter | undefined;
   /** Rules of others that would stand when ours are gone; undefined: no rules are removed. */
   readonly leftovers: Pick<IptablesLeftovers, 'areThere' | 'remove'> | undefined;
-  /** Whether they are removed while our rules stand: they are none of ours. */
-  readonly clearsLeftovers: boolean;
+  /** Removes those that are none of ours while our rules stand. @returns how many there were @throws ProgramError */
+  readonly clearLeftovers: (() => Promise<number>) | undefined;
   /** Whether a server has the port at the addresses, though it may be busy. Never rejects. */
   readonly isServed: () => Promise<boolean>;
   /**
@@ -53,6 +54,7 @@ export class NodeNetwork {
   #rulesSetAt = 0;
   /** Rules are not set before. */
   #heldUntil = Number.NEGATIVE_INFINITY;
+  #isProbeReported = false;
   #syncedAt = Number.NEGATIVE_INFINITY;
   /** No more checks. */
   #isHeld = false;
@@ -67,6 +69,11 @@ export class NodeNetwork {
   /** Whether packets for the addresses bypass connection tracking now. */
   get hasRules(): boolean {
     return this.#dependencies.filter?.isSet ?? false;
+  }
+
+  /** The packet filter whose rules stand now, for metrics. */
+  get rulesIn(): string | undefined {
+    return this.hasRules ? this.#dependencies.filter?.name : undefined;
   }
 
   /**
@@ -150,13 +157,19 @@ export class NodeNetwork {
   }
 
   async #setRules(filter: PacketFilter): Promise<void> {
-    const { clock, log, leftovers, clearsLeftovers } = this.#dependencies;
+    const { clock, log, syncInterval, clearLeftovers } = this.#dependencies;
     const hadRules = filter.isSet;
-    const wasIncomplete = await filter.set();
+    const wasIncomplete = await filter.set().catch((failure: unknown) => {
+      // It fails again a second later.
+      if (failure instanceof UnreadRulesError) this.#heldUntil = clock.monotonic() + syncInterval;
+      throw failure;
+    });
     if (!hadRules) this.#rulesSetAt = clock.monotonic();
     if (wasIncomplete) log.info('packet filter rules set', { filter: filter.name });
-    if (!clearsLeftovers || leftovers === undefined) return;
-    const rules = await leftovers.remove();
+    if (!this.#isProbeReported)
+      log.info('rules stand while probes over lo are answered: queries of pods take another way');
+    this.#isProbeReported = true;
+    const rules = (await clearLeftovers?.()) ?? 0;
     if (rules > 0) log.info('rules of another process removed from iptables', { rules });
   }
 

@@ -4,14 +4,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { NodeCachePlan, RulesChoice } from '../../config/node-cache/node-cache-plan.ts';
+import { AcceptingFilter } from './accepting-filter.ts';
 import { IptablesFilter } from './iptables-filter.ts';
 import { IptablesLeftovers } from './iptables-leftovers.ts';
-import { chooseIptables } from './iptables-programs.ts';
+import { chooseIptables, findInstalled, type IptablesPrograms } from './iptables-programs.ts';
 import { isAnsweredAt, isServedAt } from './local-probe.ts';
 import { NftFilter } from './nft-filter.ts';
 import { NodeInterface } from './node-interface.ts';
 import { NodeNetwork, type SetupError } from './node-network.ts';
-import type { PacketFilter } from './packet-filter.ts';
 import { type LocalEndpoints, packetRulesOf } from './packet-rules.ts';
 import { createRunProgram, ProgramError, type RunProgram } from './run-program.ts';
 
@@ -27,13 +27,17 @@ export async function createNodeNetwork({ plan, onError, clock, log }: NetworkOp
   const run = createRunProgram(clock);
   const endpoints = { addresses, dnsPort, healthPort };
   const [address = ''] = addressesOfOurs(addresses);
-  const filter = await chooseFilter(plan.rules, endpoints, { run, onError, clock, log });
+  const family = addresses[0]?.includes(':') ? 6 : 4;
+  const installed = plan.rules === 'none' ? [] : await findInstalled(family, run);
+  const setting = { endpoints, family, installed, run, onError, clock, log } as const;
+  const chosen = await chooseFilter(plan.rules, setting);
+  const leftovers = new IptablesLeftovers(installed, packetRulesOf(endpoints), run);
   return new NodeNetwork({
     networkInterface:
       interfaceName === undefined ? undefined : new NodeInterface(interfaceName, addresses, run, log),
-    filter,
-    leftovers: filter && new IptablesLeftovers(packetRulesOf(endpoints), run),
-    clearsLeftovers: filter instanceof NftFilter,
+    filter: chosen?.filter,
+    leftovers: chosen && leftovers,
+    clearLeftovers: chosen?.isOfNftables ? () => leftovers.remove(chosen.filter.acceptsIn) : undefined,
     isServed: () => isServedAt(address, dnsPort, clock),
     isAnswered: async (hasRules) => {
       const probed = hasRules ? addresses : addressesOfOurs(addresses);
@@ -56,20 +60,43 @@ function addressesOfOurs(addresses: readonly string[]): readonly string[] {
   return linkLocal.length > 0 ? linkLocal : addresses;
 }
 
-type FilterDependencies = Pick<NetworkOptions, 'onError' | 'clock' | 'log'> & { readonly run: RunProgram };
+type FilterDependencies = Pick<NetworkOptions, 'onError' | 'clock' | 'log'> & {
+  readonly endpoints: LocalEndpoints;
+  readonly family: 4 | 6;
+  readonly installed: readonly IptablesPrograms[];
+  readonly run: RunProgram;
+};
+
+interface ChosenFilter {
+  readonly filter: AcceptingFilter;
+  /** Rules of iptables are those of others, but for ACCEPT rules. */
+  readonly isOfNftables: boolean;
+}
 
 /** `auto` takes nftables where the kernel and the program have it, since its rules end with us in every case. */
 async function chooseFilter(
   choice: RulesChoice,
-  endpoints: LocalEndpoints,
-  { run, onError, clock, log }: FilterDependencies,
-): Promise<PacketFilter | undefined> {
+  setting: FilterDependencies,
+): Promise<ChosenFilter | undefined> {
+  const { endpoints, family, installed, run, onError, clock, log } = setting;
   if (choice === 'none') return undefined;
-  if (choice === 'nft') return new NftFilter(packetRulesOf(endpoints), clock);
+  const options = { ...setting, rules: packetRulesOf(endpoints) };
+  const accepts = choice === 'auto';
+  if (choice === 'nft' || (choice === 'auto' && (await hasNftables(run))))
+    return {
+      filter: new AcceptingFilter({
+        ...options,
+        filter: new NftFilter(options.rules, clock),
+        others: installed,
+        accepts,
+      }),
+      isOfNftables: true,
+    };
   try {
-    if (choice === 'auto' && (await hasNftables(run))) return new NftFilter(packetRulesOf(endpoints), clock);
-    const family = endpoints.addresses[0]?.includes(':') ? 6 : 4;
-    return new IptablesFilter(await chooseIptables(family, run), endpoints, run, clock);
+    const chosen = await chooseIptables(family, installed, run);
+    const others = installed.filter((each) => each !== chosen);
+    const filter = new IptablesFilter(chosen, options);
+    return { filter: new AcceptingFilter({ ...options, filter, others, accepts }), isOfNftables: false };
   } catch (error) {
     if (!(error instanceof ProgramError)) throw error;
     onError('iptables');

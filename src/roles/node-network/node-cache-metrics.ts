@@ -1,5 +1,5 @@
 /**
- * The metric of node-cache: errors of setting up the node's network and of the ConfigMap.
+ * The metrics of node-cache: errors of setting up the node's network and of the ConfigMap, as in the original, and its rules.
  */
 import { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { SetupError } from './node-network.ts';
@@ -14,8 +14,9 @@ const ERRORS = [
   'iptables_lock',
 ] as const satisfies readonly NodeCacheError[];
 
-export class SetupErrorCounts {
+export class NodeCacheMetrics {
   #metrics = new PluginMetrics();
+  #rulesIn: () => string | undefined = () => undefined;
   readonly #counts = new Map<NodeCacheError, number>(ERRORS.map((error) => [error, 0]));
 
   constructor() {
@@ -26,9 +27,15 @@ export class SetupErrorCounts {
   countInto(metrics: PluginMetrics): void {
     this.#metrics = metrics;
     for (const [errortype, count] of this.#counts) this.#counter().inc({ errortype }, count);
+    metrics.collectBy(() => this.#showRules());
   }
 
-  add(error: NodeCacheError): void {
+  /** @param rulesIn the packet filter whose rules stand; undefined: none stand */
+  showRules(rulesIn: () => string | undefined): void {
+    this.#rulesIn = rulesIn;
+  }
+
+  addError(error: NodeCacheError): void {
     this.#counts.set(error, (this.#counts.get(error) ?? 0) + 1);
     this.#counter().inc({ errortype: error });
   }
@@ -36,6 +43,15 @@ export class SetupErrorCounts {
   /** All metrics, in the text format of Prometheus. */
   render(): Promise<string> {
     return this.#metrics.render();
+  }
+
+  #showRules(): void {
+    const help =
+      'The packet filter with the rules of node-cache, and the way of the probes that they stand by';
+    const gauge = this.#metrics.gauge('portolan_nodecache_rules', help, ['filter', 'probe']);
+    gauge.reset();
+    const filter = this.#rulesIn();
+    if (filter !== undefined) gauge.set({ filter, probe: 'lo' }, 1);
   }
 
   #counter() {

@@ -1,0 +1,147 @@
+/**
+ * Whether rules of iptables drop the queries of pods to a node's cache, or its answers: read from what `iptables-save` prints.
+ *
+ * An `accept` of nftables does not override such a rule, an ACCEPT before it does. A rule counts unless it is certain that it does not
+ * match: one ACCEPT too many does no harm, one too few takes DNS from the pods. Tables in front of `filter` are left out: what they drop
+ * no ACCEPT of ours brings back, and queries to the Service are dropped there too.
+ */
+import { BlockList, isIP } from 'node:net';
+import type { LocalEndpoints } from './packet-rules.ts';
+
+/** What is known of a packet between a pod and the cache. */
+interface KnownPacket {
+  readonly chain: 'INPUT' | 'OUTPUT';
+  readonly protocol: 'tcp' | 'udp';
+  /** Ours: the destination of a query, the source of an answer. */
+  readonly address: string;
+  readonly port: number;
+}
+
+interface SavedOption {
+  readonly name: string;
+  readonly isNegated: boolean;
+  readonly value: string;
+}
+
+interface SavedRule {
+  readonly line: string;
+  readonly options: readonly SavedOption[];
+  readonly target: string | undefined;
+}
+
+interface SavedTable {
+  readonly policies: ReadonlyMap<string, string>;
+  readonly chains: ReadonlyMap<string, readonly SavedRule[]>;
+}
+
+const DROPPING_TARGETS: ReadonlySet<string> = new Set(['DROP', 'REJECT']);
+/** Of the kubelet, on nearly every node: it drops what kube-proxy has marked, and martian packets to 127.0.0.0/8. */
+const KUBELET_CHAIN = 'KUBE-FIREWALL';
+
+/** @param text of table `filter` @returns the first policy or rule that may drop, as a line of iptables */
+export function findDrop(text: string, { addresses, dnsPort: port }: LocalEndpoints): string | undefined {
+  const table = parseTable(text);
+  for (const address of addresses)
+    for (const protocol of ['udp', 'tcp'] as const)
+      for (const chain of ['INPUT', 'OUTPUT'] as const) {
+        const line = findDropOf({ chain, protocol, address, port }, table);
+        if (line !== undefined) return line;
+      }
+  return undefined;
+}
+
+function findDropOf(packet: KnownPacket, table: SavedTable): string | undefined {
+  const visited = new Set<string>();
+  const search = (chain: string): string | undefined => {
+    if (visited.has(chain) || chain === KUBELET_CHAIN) return undefined;
+    visited.add(chain);
+    for (const { line, options, target } of table.chains.get(chain) ?? []) {
+      if (target === undefined || !options.every((option) => mayMatch(option, packet))) continue;
+      const found = DROPPING_TARGETS.has(target) ? line : search(target);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const isDropped = table.policies.get(packet.chain) === 'DROP';
+  return isDropped ? `-P ${packet.chain} DROP` : search(packet.chain);
+}
+
+/** False only where it is certain. */
+function mayMatch({ name, isNegated, value }: SavedOption, packet: KnownPacket): boolean {
+  const matches = matchesOption(name, value, packet);
+  return matches === undefined || matches !== isNegated;
+}
+
+/** Undefined: it depends on the packet. */
+function matchesOption(name: string, value: string, packet: KnownPacket): boolean | undefined {
+  const isQuery = packet.chain === 'INPUT';
+  switch (name) {
+    case '-p':
+      return value === packet.protocol || value === 'all';
+    case isQuery ? '-d' : '-s':
+      return isInNetwork(packet.address, value);
+    case isQuery ? '--dport' : '--sport':
+    case isQuery ? '--dports' : '--sports':
+      return value.split(',').some((range) => isInRange(packet.port, range));
+    case isQuery ? '-i' : '-o':
+      // Packets of pods come in through other interfaces, the names of which are not known.
+      return value === 'lo' ? false : undefined;
+    case '--ctstate':
+    case '--state':
+      // Which our rules make of it.
+      return value.split(',').includes('UNTRACKED');
+    case isQuery ? '--dst-type' : '--src-type':
+      return value.split(',').includes('LOCAL');
+    default:
+      return undefined;
+  }
+}
+
+function isInNetwork(address: string, text: string): boolean | undefined {
+  const [network = '', length] = text.split('/');
+  const family = isIP(network);
+  const prefix = length === undefined ? (family === 4 ? 32 : 128) : Number(length);
+  // A mask that is no prefix.
+  if (family === 0 || !Number.isInteger(prefix)) return undefined;
+  const list = new BlockList();
+  const type = family === 4 ? 'ipv4' : 'ipv6';
+  list.addSubnet(network, prefix, type);
+  return isIP(address) === family && list.check(address, type);
+}
+
+/** `53`, `1:1024`. */
+function isInRange(port: number, text: string): boolean {
+  const [min = '', max = min] = text.split(':');
+  return port >= Number(min) && port <= Number(max);
+}
+
+function parseTable(text: string): SavedTable {
+  const policies = new Map<string, string>();
+  const chains = new Map<string, SavedRule[]>();
+  for (const line of text.split('\n')) {
+    const [, policyChain, policy] = /^:(\S+) (\S+)/.exec(line) ?? [];
+    if (policyChain !== undefined && policy !== undefined) policies.set(policyChain, policy);
+    const [, chain, rest] = /^-A (\S+) ?(.*)$/.exec(line) ?? [];
+    if (chain === undefined || rest === undefined) continue;
+    const rules = chains.get(chain);
+    const rule = parseRule(line, rest);
+    if (rules === undefined) chains.set(chain, [rule]);
+    else rules.push(rule);
+  }
+  return { policies, chains };
+}
+
+function parseRule(line: string, text: string): SavedRule {
+  const words = text.match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? [];
+  const options: SavedOption[] = [];
+  let target: string | undefined;
+  for (const [index, name] of words.entries()) {
+    if (!name.startsWith('-')) continue;
+    const value = words[index + 1] ?? '';
+    if (name === '-j' || name === '-g') target = value;
+    // What follows belongs to the target, as `--reject-with`.
+    if (target !== undefined) break;
+    options.push({ name, isNegated: words[index - 1] === '!', value });
+  }
+  return { line, options, target };
+}
