@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
 import { COREDNS_VERSION } from '../config/corefile/coredns-version.ts';
-import { pluginOrder } from '../config/corefile/plugin-order.ts';
+import { listPlugins } from '../config/corefile/plugin-list.ts';
 import { type CorefileReading, readCorefile, type ServerBlock } from '../config/corefile/read-corefile.ts';
 import { startLines } from '../config/corefile/start-lines.ts';
 import { DISK_FILES } from '../config/corefile/syntax/corefile-files.ts';
@@ -218,10 +218,4 @@ export function corednsBanner(): string {
   const { platform, arch, version } = process;
   const machine = arch === 'x64' ? 'amd64' : arch;
   return `CoreDNS-${COREDNS_VERSION}\n${platform}/${machine}, portolan-${VERSION}, node ${version}\n`;
-}
-
-export function listPlugins(): string {
-  // The directive of the server itself stands last.
-  const names = pluginOrder('1.14').filter((name) => name !== 'on');
-  return `${[...names.toSorted(), 'on'].join('\n')}\n`;
 }

@@ -4,6 +4,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import { listPlugins } from '../config/corefile/plugin-list.ts';
 import { formatRows, rowOf } from '../config/flags/flag-text.ts';
 import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
 import { adaptBlocks } from '../config/node-cache/node-cache-blocks.ts';
@@ -19,7 +20,7 @@ import { createNodeNetwork } from '../roles/node-network/set-up-network.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { RenderedCorefile } from '../server/node-cache/rendered-corefile.ts';
 import type { Server } from '../server/server.ts';
-import { corednsBanner, listPlugins, type ServingSteps, serveCorefile } from './coredns.ts';
+import { corednsBanner, type ServingSteps, serveCorefile } from './coredns.ts';
 import { onStopSignal } from './signals.ts';
 
 /** @param words what stands behind the command @returns the exit code */

@@ -1,0 +1,40 @@
+/**
+ * `-plugins`: what it lists is what a Corefile may name, in every command that has the flag.
+ */
+import { afterEach, describe, expect, it } from 'vitest';
+import { ORDER_PROFILES, pluginOrder } from '../../src/config/corefile/plugin-order.ts';
+import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
+import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
+import { endAllPrograms, runPortolan } from '../support/portolan.ts';
+
+afterEach(endAllPrograms);
+
+/** The names that no version of CoreDNS has are refused as unknown; the others where they are not built. */
+const REFUSALS = /^plugin\/\w+: not built into Portolan$|Unknown directive/;
+const NAMES = [...new Set([...ORDER_PROFILES.flatMap(pluginOrder), 'unheardof'])];
+
+/** Its arguments may be missing: that is another fault. */
+function isAccepted(name: string, profile: (typeof ORDER_PROFILES)[number]): boolean {
+  const reading = readCorefile(`.:53 {\n  ${name}\n}\n`, {
+    file: 'Corefile',
+    profile,
+    defaultPort: 53,
+    environment: {},
+    files: DISK_FILES,
+    interfaces: new Map(),
+  });
+  return reading.kind === 'good' || !reading.problems.some(({ message }) => REFUSALS.test(message));
+}
+
+describe.each(['coredns', 'node-cache'])('%s -plugins', (command) => {
+  it('lists the plugins that a Corefile may name, and no others', async () => {
+    const program = runPortolan([command, '-plugins']);
+    expect((await program.exit).code).toBe(0);
+    const listed = program.output.split('\n');
+    // As CoreDNS ends the list.
+    expect(listed.splice(-2)).toEqual(['', '']);
+    for (const profile of ORDER_PROFILES)
+      expect(NAMES.filter((name) => isAccepted(name, profile)).toSorted()).toEqual(listed);
+    expect(listed).toContain('kubernetes');
+  });
+});
