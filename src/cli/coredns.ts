@@ -1,7 +1,6 @@
 /**
  * `portolan coredns`: CoreDNS's command line, with CoreDNS's start-up lines and exit codes.
  */
-import { writeFileSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
 import { COREDNS_VERSION } from '../config/corefile/coredns-version.ts';
@@ -10,10 +9,12 @@ import { type CorefileReading, readCorefile, type ServerBlock } from '../config/
 import { startLines } from '../config/corefile/start-lines.ts';
 import { DISK_FILES } from '../config/corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../config/corefile/syntax/findings.ts';
+import { describeReadFault } from '../config/corefile/syntax/importer.ts';
 import { serverBlocksMaker } from '../engine/server-blocks/server-blocks.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { CoreDnsMetrics } from '../server/coredns/coredns-metrics.ts';
+import { PidFile } from '../server/pid-file.ts';
 import { Server } from '../server/server.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
 import { PortInUseError, SocketError } from '../socket/socket-error.ts';
@@ -21,7 +22,7 @@ import { CorefileLoadError, type CorefileText, loadCorefile } from './load-coref
 import { addressesByInterface } from './machine-interfaces.ts';
 import { CarriedAutoscaler } from './make-autoscaler.ts';
 import { serverDependencies } from './server-dependencies.ts';
-import { onQuitSignal, onReportSignal, onStopSignal } from './signals.ts';
+import { onEnd, onQuitSignal, onReportSignal, onStopSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
 export type RunPlan = Extract<CoreDnsCommand, { kind: 'run' }>;
@@ -130,6 +131,7 @@ async function runUntilStopped(
     isStrict: compat !== undefined,
     read,
     onServing: () => {
+      if (pidFile !== undefined) keepPidFile(pidFile, log);
       if (!isQuiet) write([...startLines(blocks), corednsBanner()].join('\n'));
     },
     metrics: () => server.engine.metrics,
@@ -146,7 +148,6 @@ async function runUntilStopped(
   // Timers alone keep no process alive.
   const hold = setInterval(() => {}, 2 ** 30);
   try {
-    if (pidFile !== undefined) writeFileSync(pidFile, `${process.pid}\n`);
     await server.start();
     steps.serving(server, () => metrics.render());
     await autoscaler?.start();
@@ -159,6 +160,16 @@ async function runUntilStopped(
     await steps.stopped();
   }
   return 0;
+}
+
+/** Once queries are answered: others wait for the file. As in CoreDNS, a server without it serves. */
+function keepPidFile(path: string, log: Log): void {
+  try {
+    const file = PidFile.write(path, 'any');
+    onEnd(() => file.remove());
+  } catch (error) {
+    log.error(`Could not write pidfile: open ${path}: ${describeReadFault(error)}`);
+  }
 }
 
 /** The pod's own, or that of the user's kubeconfig. */

@@ -1,7 +1,7 @@
 /**
  * `portolan node-cache`: NodeLocal DNSCache's program, with its command line.
  */
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { listPlugins } from '../config/corefile/plugin-list.ts';
@@ -69,6 +69,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
   onStopSignal(() => {
     isToStop = true;
   });
+  // It tells this process from the one before, which answers at the same addresses.
   if (plan.pidFile !== undefined) rmSync(plan.pidFile, { force: true });
   const metrics = new NodeCacheMetrics();
   let writeMetrics = () => metrics.render();
@@ -95,14 +96,12 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     await network.prepare();
     if (isToStop) return 0;
     const { corefile: conf, port, pidFile, isQuiet, compat, metricsCompat } = plan;
-    const run = { conf, port: String(port), pidFile: undefined, isQuiet, compat, metricsCompat };
+    const run = { conf, port: String(port), pidFile, isQuiet, compat, metricsCompat };
     const command = { kind: 'run', ...run, autoscaler: undefined } as const;
     const onServing: ServingSteps['serving'] = (serving, write) => {
       server = serving;
       writeMetrics = write;
       metrics.countInto(serving.engine.metrics);
-      // Not before: it is what tells a pod from the one before, which answers at the same addresses.
-      if (pidFile !== undefined) writeFileSync(pidFile, `${process.pid}\n`);
       network.start();
     };
     return await serveCorefile(command, stepsOf(plan, network, onServing));

@@ -14,13 +14,20 @@ import { readersFor } from '../config/serve/serve-plan.ts';
 import { DnsmasqFrontEnd } from '../server/dnsmasq/dnsmasq-front-end.ts';
 import { type DnsmasqLog, openDnsmasqLog } from '../server/dnsmasq/dnsmasq-log.ts';
 import { assumeIdentity, findIdentity, type Identity } from '../server/dnsmasq/identity.ts';
-import { removePidFile, writePidFile } from '../server/dnsmasq/pid-file.ts';
+import { writePidFile } from '../server/dnsmasq/pid-file.ts';
 import { notesOnPlan } from '../server/dnsmasq/plan-notes.ts';
 import { describeFailure, exitCodeOf } from '../server/dnsmasq/start-failure.ts';
 import { collectStatistics, describeStatistics } from '../server/dnsmasq/statistics.ts';
 import { Server } from '../server/server.ts';
 import { serverDependencies } from './server-dependencies.ts';
-import { onReloadSignal, onReopenSignal, onReportSignal, onStopSignal, type StopSignal } from './signals.ts';
+import {
+  onEnd,
+  onReloadSignal,
+  onReopenSignal,
+  onReportSignal,
+  onStopSignal,
+  type StopSignal,
+} from './signals.ts';
 import { VERSION } from './version.ts';
 
 export interface DnsmasqRun {
@@ -92,23 +99,19 @@ async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): 
   log.info(`exiting on receipt of ${signal}`);
   beside?.stop();
   await server.stop();
-  if (hasPidFile(plan)) removePidFile(plan.process.pidFile);
   log.flush();
   return signal === 'SIGINT' && plan.process.mode === 'debug' ? EXIT.OTHER : EXIT.GOOD;
 }
 
 /** What is left to do for root, and then to be root no more. */
-function settle(plan: DnsmasqPlan, identity: Identity): void {
-  if (plan.process.mode === 'debug') return;
-  if (hasPidFile(plan)) writePidFile(plan.process.pidFile, process.pid, identity);
+function settle({ process: { mode, pidFile } }: DnsmasqPlan, identity: Identity): void {
+  // A process that is debugged has no file with its number.
+  if (mode === 'debug') return;
+  if (pidFile !== undefined) {
+    const file = writePidFile(pidFile, identity);
+    onEnd(() => file?.remove());
+  }
   assumeIdentity(identity);
-}
-
-/** A process that is debugged has no file with its number. */
-function hasPidFile(
-  plan: DnsmasqPlan,
-): plan is DnsmasqPlan & { readonly process: { readonly pidFile: string } } {
-  return plan.process.mode !== 'debug' && plan.process.pidFile !== undefined;
 }
 
 function openLog({ log, process: { mode } }: DnsmasqPlan): DnsmasqLog {

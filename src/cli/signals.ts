@@ -13,6 +13,7 @@ let stop: ((signal: StopSignal) => void) | undefined;
 let report: () => void = () => {};
 let reload: () => void = () => {};
 let reopen: () => void = () => {};
+const lastSteps: (() => void)[] = [];
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
@@ -23,16 +24,27 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+process.on('exit', takeLastSteps);
 process.on('SIGUSR1', () => report());
 process.on('SIGHUP', () => reload());
 process.on('SIGUSR2', () => reopen());
 
 /** Ends the process at once, as a signal without a handler does: `process.exit()` may wait for threads of V8 (see portolan.ts). */
 function endBySignal(signal: StopSignal): void {
+  takeLastSteps();
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
   // The kernel sends process 1 of a container no signal that has no handler.
   process.exit(128 + NUMBERS[signal]);
+}
+
+function takeLastSteps(): void {
+  for (const step of lastSteps.splice(0)) step();
+}
+
+/** Calls `step`, which must not wait, when the process ends, however it does: only SIGKILL and a crash go without. */
+export function onEnd(step: () => void): void {
+  lastSteps.push(step);
 }
 
 /**

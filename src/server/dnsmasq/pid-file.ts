@@ -1,7 +1,8 @@
 /**
- * The file that holds the number of the process, for those who send it signals.
+ * The pid file of dnsmasq: written as root, for the user that the process becomes.
  */
-import { chownSync, closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs';
+import { chownSync, unlinkSync } from 'node:fs';
+import { PidFile } from '../pid-file.ts';
 import type { Identity } from './identity.ts';
 
 export class PidFileError extends Error {
@@ -17,29 +18,32 @@ export class PidFileError extends Error {
   }
 }
 
-const { O_WRONLY, O_CREAT, O_EXCL, O_TRUNC } = constants;
-
 /**
- * Writes the file anew: an old one is removed first, so that a link planted in its place is never followed.
+ * Writes a new file: an old one is removed first, so that a link planted in its place is never followed.
  *
  * A process that was never root goes without where it cannot, as in dnsmasq: a container runs as another user, and
  * its file system is not to be written to.
  *
  * @throws PidFileError for root
  */
-export function writePidFile(path: string, pid: number, owner: Identity): void {
-  removePidFile(path);
-  let fd: number | undefined;
+export function writePidFile(path: string, owner: Identity): PidFile | undefined {
+  removeOld(path);
   try {
-    fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_TRUNC, 0o644);
-    writeSync(fd, `${pid}\n`);
+    const file = PidFile.write(path, 'new');
+    giveAway(path, owner);
+    return file;
   } catch (error) {
     if (process.getuid?.() === 0) throw new PidFileError(path, error);
-    return;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
+    return undefined;
   }
-  giveAway(path, owner);
+}
+
+function removeOld(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // There is none, or this process may not remove it: then it cannot write a new one either.
+  }
 }
 
 /** Where the folder allows it: the user that the process becomes may have to remove the file. */
@@ -49,13 +53,5 @@ function giveAway(path: string, { user, group }: Identity): void {
     chownSync(path, user, group ?? user);
   } catch {
     // It is written, and that is what counts.
-  }
-}
-
-export function removePidFile(path: string): void {
-  try {
-    unlinkSync(path);
-  } catch {
-    // There is none, or it may not be removed: then writing it tells.
   }
 }

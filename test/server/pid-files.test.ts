@@ -1,0 +1,145 @@
+/**
+ * Pid files, in every command that writes one: there while it serves, gone when it has ended, and left to whoever takes over.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { endAllPrograms, type RunOptions, runPortolan } from '../support/portolan.ts';
+import { itWithTool } from '../support/tools.ts';
+
+let folder: TemporaryFolder;
+let pidFile: string;
+let port: number;
+
+beforeEach(async () => {
+  folder = await makeTemporaryFolder();
+  pidFile = join(folder.path, 'pid');
+  port = await findFreePort();
+});
+afterEach(endAllPrograms);
+
+const DNSMASQ = ['-C', '/dev/null', '--no-hosts', '--no-resolv', '-a', '127.0.0.1', '-z', '--log-facility=-'];
+
+/** The words of each command. @param lines of its server block */
+const COMMANDS = {
+  coredns: async (lines: string) => [
+    ...['coredns', '-conf', await folder.write('Corefile', corefile(lines)), '-pidfile', pidFile],
+  ],
+  'node-cache': async (lines: string) => [
+    ...['node-cache', '-localip', '127.0.0.1', '-setupinterface=false', '-setupiptables=false', '-takeover'],
+    ...['-basecorefile', await folder.write('Corefile.base', corefile(lines))],
+    ...[
+      '-conf',
+      join(folder.path, 'Corefile'),
+      '-metrics-listen-address',
+      '127.0.0.1:0',
+      '-pidfile',
+      pidFile,
+    ],
+  ],
+  dnsmasq: async () => [
+    'dnsmasq',
+    '-k',
+    ...DNSMASQ,
+    '-p',
+    String(port),
+    '--user=',
+    '--group=',
+    '-x',
+    pidFile,
+  ],
+  'dnsmasq-nanny': async () => ['dnsmasq-nanny', '--', '-k', ...DNSMASQ, '-p', String(port), '-x', pidFile],
+} as const;
+const NAMES = ['coredns', 'node-cache', 'dnsmasq', 'dnsmasq-nanny'] as const;
+type Name = (typeof NAMES)[number];
+
+const corefile = (lines: string) => `.:${port} {\n  bind 127.0.0.1\n  ${lines}\n}\n`;
+
+/** Processes write and remove the file at any moment. */
+function numberInFile(): string {
+  try {
+    return readFileSync(pidFile, 'utf8');
+  } catch {
+    return 'none';
+  }
+}
+
+/** Runs a command until it has written its number. */
+async function serve(name: Name, { lines = 'whoami', ...options }: RunOptions & { lines?: string } = {}) {
+  const program = runPortolan(await COMMANDS[name](lines), options);
+  await waitUntil(
+    'its number',
+    () => program.ended !== undefined || numberInFile() === `${program.process.pid}\n`,
+  );
+  expect(program.ended, program.output + program.errors).toBeUndefined();
+  return program;
+}
+
+describe.each(NAMES)('the pid file of %s', (name) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('is gone after %s', async (signal) => {
+    const program = await serve(name);
+    program.signal(signal);
+    expect(await program.exit).toEqual({ code: 0, signal: null });
+    expect(numberInFile()).toBe('none');
+  });
+});
+
+it('stays where another process has written its number', async () => {
+  const program = await serve('dnsmasq');
+  writeFileSync(pidFile, '4711\n');
+  program.signal('SIGTERM');
+  await program.exit;
+  expect(numberInFile()).toBe('4711\n');
+});
+
+it('is that of the process that takes over, after the end of the one before', async () => {
+  const before = await serve('node-cache');
+  const after = await serve('node-cache');
+  before.signal('SIGTERM');
+  expect((await before.exit).code).toBe(0);
+  expect(numberInFile()).toBe(`${after.process.pid}\n`);
+  after.signal('SIGTERM');
+  await after.exit;
+  expect(numberInFile()).toBe('none');
+});
+
+it.each(['coredns', 'node-cache'] as const)('is gone when %s cannot go on', async (name) => {
+  const program = await serve(name, { lines: `loop\n  forward . 127.0.0.1:${port}` });
+  expect((await program.exit).code).toBe(1);
+  expect(program.output).toContain('[FATAL] plugin/loop: Loop (');
+  expect(numberInFile()).toBe('none');
+});
+
+it('is gone when further signals end the process at once', async () => {
+  const program = await serve('coredns', { lines: 'whoami\n  health 127.0.0.1:0 {\n    lameduck 1h\n  }' });
+  program.signal('SIGTERM');
+  await waitUntil('it to stop', () => program.output.includes('lameduck'));
+  program.signal('SIGINT');
+  program.signal('SIGTERM');
+  await program.exit;
+  expect(numberInFile()).toBe('none');
+});
+
+it('is not needed: without it CoreDNS serves', async () => {
+  pidFile = '/nonexistent/pid';
+  const program = runPortolan(await COMMANDS.coredns('whoami'));
+  await waitUntil('the banner', () => program.ended !== undefined || program.output.includes('linux/'));
+  expect(program.output).toContain(
+    '[ERROR] Could not write pidfile: open /nonexistent/pid: no such file or directory\n',
+  );
+  program.signal('SIGTERM');
+  expect((await program.exit).code).toBe(0);
+});
+
+itWithTool(['setpriv'], 'dnsmasq removes its pid file where it cannot become its user', async () => {
+  const words = (await COMMANDS.dnsmasq()).filter((word) => !/^--(user|group)=$/.test(word));
+  const program = runPortolan(words, {
+    through: ['setpriv', '--bounding-set=-setuid,-setgid'],
+  });
+  expect((await program.exit).code).toBe(5);
+  expect(program.errors).toContain('EPERM');
+  expect(numberInFile()).toBe('none');
+});
