@@ -28,10 +28,29 @@ function thirdPartyNotices() {
   return [head, ...notices].join(`\n${'-'.repeat(80)}\n\n`);
 }
 
+/** The commands that the table gives a bundle. The table loads all code late, so none of it is read here. */
+async function readCommands() {
+  const setup = ({ onResolve }) =>
+    onResolve({ filter: /^\./ }, ({ kind }) => (kind === 'dynamic-import' ? { external: true } : undefined));
+  const { outputFiles } = await build({
+    entryPoints: ['src/cli/command-table.ts'],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    plugins: [{ name: 'late', setup }],
+  });
+  const { COMMANDS } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+  return COMMANDS.filter(({ bundle }) => bundle !== undefined);
+}
+
 /** Modules with state of the process, which must be there once: a file of their own, whatever loads them. */
 const SHARED = ['signals', 'first-reader'];
-/** Commands with a bundle of their own; those of one line have their code in common. All others are in that of the entry. */
-const SERVERS = [['coredns', 'node-cache'], ['kube-dns'], ['dnsmasq', 'dnsmasq-nanny'], ['skydns']];
+/** Commands with a bundle of their own, by its name; their modules have their names. All others are in that of the entry. */
+const commands = await readCommands();
+const SERVERS = [...new Set(commands.map(({ bundle }) => bundle))].map((own) =>
+  commands.filter(({ bundle }) => bundle === own).map(({ name }) => name),
+);
 /** Each built by itself: modules of `src/cli`, or paths below `src/`, by their names in `dist/`. */
 const BUNDLES = [
   { portolan: 'cli/portolan' },

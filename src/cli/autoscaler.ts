@@ -9,28 +9,34 @@ import {
   type AutoscalerSettings,
   readAutoscalerFlags,
 } from '../config/autoscaler/autoscaler-flags.ts';
-import { formatRows, rowOf } from '../config/flags/flag-text.ts';
-import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
 import { AutoscalerProgram } from '../roles/autoscaler/autoscaler-program.ts';
 import { writeProcessMetrics } from '../roles/sidecar/process-metrics.ts';
 import { runDecide } from './autoscaler-decide.ts';
+import type { RunCommand } from './command.ts';
+import { EITHER_DASHES, helpText } from './help-text.ts';
 import { connectToCluster, makeIdentity } from './make-autoscaler.ts';
 import { runRoleCommand } from './run-role.ts';
 import { VERSION } from './version.ts';
 
-/** @param words what stands behind the command @returns the exit code */
-export async function runAutoscaler(words: readonly string[]): Promise<number> {
+export const runAutoscaler: RunCommand = async (words, command) => {
   const [first, ...rest] = words;
   if (first === 'decide') return await runDecide(rest);
   const reading = readAutoscalerFlags(words, process.env);
   return await runRoleCommand<Extract<AutoscalerReading, { kind: 'good' }>>(reading, {
     name: 'autoscaler',
     inPlaceOf: 'cluster-proportional-autoscaler 1.10',
-    helpText,
+    helpText: () =>
+      helpText(command, AUTOSCALER_FLAGS, {
+        usage: `autoscaler [flags]
+       portolan autoscaler decide --params <file> --nodes <number> --cores <number>`,
+        about: `Keeps the replicas of Deployments and other objects in proportion to the nodes and cores of the cluster.
+The second form shows how many replicas parameters ask for, without a cluster.`,
+        notes: EITHER_DASHES,
+      }),
     logLevel: ({ settings }) => settings.logLevel,
     create: ({ settings }, log) => makeProgram(settings, log),
   });
-}
+};
 
 function makeProgram({ plan, cluster, healthzPort }: AutoscalerSettings, log: Log): AutoscalerProgram {
   return new AutoscalerProgram(plan, {
@@ -41,16 +47,4 @@ function makeProgram({ plan, cluster, healthzPort }: AutoscalerSettings, log: Lo
     connect: () => connectToCluster(cluster, log),
     furtherMetrics: () => writeProcessMetrics(VERSION),
   });
-}
-
-function helpText(): string {
-  return `Usage: portolan autoscaler [flags]
-       portolan autoscaler decide --params <file> --nodes <number> --cores <number>
-
-Keeps the replicas of Deployments and other objects in proportion to the nodes and cores of the cluster.
-The second form shows how many replicas parameters ask for, without a cluster.
-
-${formatRows([...AUTOSCALER_FLAGS.map((flag) => rowOf(flag)), ...klogRows('--'), helpRow('--')])}
-Flags may be written with one dash or two.
-`;
 }

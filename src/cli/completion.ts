@@ -2,26 +2,26 @@
  * Shell completions: commands, their flags, and the values of flags where these can be listed.
  */
 import { choicesOf, type Flag } from '../config/flags/flag.ts';
-import { COMMANDS, type CommandDescription } from './command-list.ts';
+import { type DescribedCommand, shownFlagsOf, wordsOf } from './described-command.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** The script for a shell, to be read by it at its start. */
-export function completionScript(shell: Shell): string {
+export function completionScript(shell: Shell, commands: readonly DescribedCommand[]): string {
   switch (shell) {
     case 'bash':
-      return bashScript();
+      return bashScript(commands);
     case 'zsh':
-      return zshScript();
+      return zshScript(commands);
     case 'fish':
-      return fishScript();
+      return fishScript(commands);
   }
 }
 
-/** All flags of a command. */
-function flagsOf({ flags, further }: CommandDescription): readonly Flag[] {
-  return [...flags, ...further];
+/** All flags that a command takes. */
+function flagsOf(command: DescribedCommand): readonly Flag[] {
+  return [...shownFlagsOf(command), ...(command.further?.flags ?? [])];
 }
 
 type Paths = 'files' | 'folders' | 'none';
@@ -33,8 +33,8 @@ function pathsOf({ value }: Flag): Paths {
   return value.kind === 'file' || value.kind === 'path' ? 'files' : 'none';
 }
 
-function bashScript(): string {
-  const values = COMMANDS.flatMap((command) =>
+function bashScript(commands: readonly DescribedCommand[]): string {
+  const values = commands.flatMap((command) =>
     flagsOf(command).flatMap((flag) => {
       // A value that may be left out stands in the flag's own word.
       if (flag.value === 'none' || flag.impliedValue !== undefined) return [];
@@ -43,22 +43,30 @@ function bashScript(): string {
       ];
     }),
   );
-  const flags = COMMANDS.map((command) => {
+  const first = commands.flatMap((command) => {
+    const words = wordsOf(command).join(' ');
+    return words === '' ? [] : [`      ${command.name}) first=${quote(words)} ;;\n`];
+  });
+  const flags = commands.map((command) => {
     const words = [...flagsOf(command).map(({ name }) => `${command.dashes}${name}`), '--help'];
-    return `    ${command.name}) COMPREPLY=($(compgen -W ${quote(words.join(' '))} -- "$current")) ;;\n`;
+    return `    ${command.name}) COMPREPLY=($(compgen -W "$first "${quote(words.join(' '))} -- "$current")) ;;\n`;
   });
   return `# Completions of portolan for bash: source <(portolan completion bash)
 _portolan() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}"
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}" first=
   # Of --flag=value bash makes three words.
   if [[ $current == = ]]; then current=; elif [[ $previous == = ]]; then previous="\${COMP_WORDS[COMP_CWORD - 2]}"; fi
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W ${quote(COMMANDS.map(({ name }) => name).join(' '))} -- "$current"))
+    COMPREPLY=($(compgen -W ${quote(commands.map(({ name }) => name).join(' '))} -- "$current"))
     return
   fi
   case "\${COMP_WORDS[1]} $previous" in
 ${values.join('')}  esac
+  if ((COMP_CWORD == 2)); then
+    case "\${COMP_WORDS[1]}" in
+${first.join('')}    esac
+  fi
   case "\${COMP_WORDS[1]}" in
 ${flags.join('')}  esac
 }
@@ -73,12 +81,16 @@ function bashReply(flag: Flag): string {
   return pathsOf(flag) === 'folders' ? 'COMPREPLY=($(compgen -d -- "$current"));' : '';
 }
 
-function zshScript(): string {
-  const commands = COMMANDS.map(
+function zshScript(commands: readonly DescribedCommand[]): string {
+  const summaries = commands.map(
     ({ name, summary }) => `    ${quote(`${name}:${summary.replaceAll(':', '\\:')}`)}\n`,
   );
-  const cases = COMMANDS.map((command) => {
-    const specifications = flagsOf(command).map((flag) => `        ${quote(zshFlag(command, flag))}`);
+  const cases = commands.map((command) => {
+    const words = wordsOf(command).join(' ');
+    const specifications = [
+      ...(words === '' ? [] : [`1:word:(${words})`]),
+      ...flagsOf(command).map((flag) => zshFlag(command, flag)),
+    ].map((specification) => `        ${quote(specification)}`);
     const all = [...specifications, `        ${quote(`(- *)--help[print the help]`)}`].join(' \\\n');
     return `    ${command.name})\n      _arguments \\\n${all}\n      ;;\n`;
   });
@@ -86,7 +98,7 @@ function zshScript(): string {
 # Completions of portolan for zsh: portolan completion zsh > "\${fpath[1]}/_portolan"
 _portolan() {
   local -a commands=(
-${commands.join('')}  )
+${summaries.join('')}  )
   if ((CURRENT == 2)); then
     _describe command commands
     return
@@ -101,7 +113,7 @@ compdef _portolan portolan
 `;
 }
 
-function zshFlag({ dashes }: CommandDescription, flag: Flag): string {
+function zshFlag({ dashes }: DescribedCommand, flag: Flag): string {
   const help = flag.help.replaceAll(/[[\]:\\]/g, '\\$&');
   if (flag.value === 'none') return `${dashes}${flag.name}[${help}]`;
   const repeats = flag.repeats === true ? '*' : '';
@@ -114,21 +126,25 @@ function zshFlag({ dashes }: CommandDescription, flag: Flag): string {
   return `${repeats}${dashes}${flag.name}${joint}[${help}]${colon}${message}:${values}`;
 }
 
-function fishScript(): string {
-  const commands = COMMANDS.map(
+function fishScript(commands: readonly DescribedCommand[]): string {
+  const summaries = commands.map(
     ({ name, summary }) =>
       `complete -c portolan -n __fish_use_subcommand -f -a ${name} -d ${fishQuote(summary)}\n`,
   );
-  const flags = COMMANDS.flatMap((command) => {
+  const flags = commands.flatMap((command) => {
     const condition = fishQuote(`__fish_seen_subcommand_from ${command.name}`);
     const form = command.dashes === '-' ? '-o' : '-l';
-    return flagsOf(command).map(
-      (flag) =>
-        `complete -c portolan -n ${condition} ${form} ${flag.name}${fishValue(flag)} -d ${fishQuote(flag.help)}\n`,
-    );
+    const words = wordsOf(command).join(' ');
+    return [
+      ...(words === '' ? [] : [`complete -c portolan -n ${condition} -f -a ${fishQuote(words)}\n`]),
+      ...flagsOf(command).map(
+        (flag) =>
+          `complete -c portolan -n ${condition} ${form} ${flag.name}${fishValue(flag)} -d ${fishQuote(flag.help)}\n`,
+      ),
+    ];
   });
   return `# Completions of portolan for fish: portolan completion fish > ~/.config/fish/completions/portolan.fish
-${commands.join('')}${flags.join('')}complete -c portolan -s h -l help -d 'print the help'
+${summaries.join('')}${flags.join('')}complete -c portolan -s h -l help -d 'print the help'
 `;
 }
 

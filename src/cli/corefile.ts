@@ -1,18 +1,14 @@
 /**
  * `portolan corefile`: checks a Corefile, and makes one from the ConfigMap of kube-dns.
  */
-import type { Command } from 'commander';
 import { CHECK_FLAGS, type CheckFlags } from '../config/corefile/check-flags.ts';
-import { COMMAND_SUMMARIES } from './command-summaries.ts';
+import type { RunCommand } from './command.ts';
 import { addOptions } from './options.ts';
+import { createParser, runParser } from './parser.ts';
 
-export function addCorefileCommand(program: Command): void {
-  const command = program
-    .command('corefile')
-    .description(COMMAND_SUMMARIES.corefile)
-    .helpOption('-h, --help', 'print this help')
-    .helpCommand(false);
-  const check = command
+export const runCorefile: RunCommand = async (words, command) => {
+  const parser = createParser(command);
+  const check = parser
     .command('check')
     .description('print all problems of a Corefile, and what it does that may not be expected')
     .argument('<file>', 'Corefile to check; - is standard input');
@@ -22,7 +18,7 @@ export function addCorefileCommand(program: Command): void {
     const { checkCorefile } = await import('./check-corefile.ts');
     checkCorefile(file, flags);
   });
-  command
+  parser
     .command('from-kube-dns')
     .description('print the ConfigMap of kube-dns as a Corefile, and what is lost on standard error')
     .argument(
@@ -34,4 +30,5 @@ export function addCorefileCommand(program: Command): void {
       const { printConvertedConfig } = await import('./convert-kube-dns-config.ts');
       printConvertedConfig(file);
     });
-}
+  return await runParser(parser, words);
+};

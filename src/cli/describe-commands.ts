@@ -1,52 +1,58 @@
 /**
- * Commands that print a description of the program for other programs: `completion`, `man` and `systemd`.
+ * Commands that print a description of the program: `completion`, `man`, `systemd` and `version`.
  */
-import type { Command } from 'commander';
-import { COMMAND_SUMMARIES } from './command-summaries.ts';
+import type { RunCommand } from './command.ts';
 import { ExitError } from './exit.ts';
+import { createParser, runParser } from './parser.ts';
 import { VERSION } from './version.ts';
 
-/** The tables of all commands are loaded only where they are printed. */
-export function addDescriptionCommands(program: Command): void {
-  program
-    .command('completion')
-    .description(COMMAND_SUMMARIES.completion)
+export const runCompletion: RunCommand = async (words, command, commands) => {
+  const parser = createParser(command)
     .argument('<shell>', 'bash, zsh or fish')
-    .helpOption('-h, --help', 'print this help')
     .action(async (text: string) => {
       const { completionScript, SHELLS } = await import('./completion.ts');
-      process.stdout.write(completionScript(chosen('shell', text, SHELLS)));
+      const { describeCommands } = await import('./described-command.ts');
+      const shell = chosen('shell', text, SHELLS);
+      process.stdout.write(completionScript(shell, await describeCommands(commands)));
     });
-  program
-    .command('man')
-    .description(COMMAND_SUMMARIES.man)
-    .helpOption('-h, --help', 'print this help')
-    .action(async () => {
-      const { manPage } = await import('./man-page.ts');
-      process.stdout.write(manPage(VERSION));
-    });
-  addSystemdCommand(program);
-}
+  return await runParser(parser, words);
+};
 
-function addSystemdCommand(program: Command): void {
-  program
-    .command('systemd')
-    .description(COMMAND_SUMMARIES.systemd)
+export const runMan: RunCommand = async (words, command, commands) => {
+  const parser = createParser(command).action(async () => {
+    const { manPage } = await import('./man-page.ts');
+    const { describeCommands } = await import('./described-command.ts');
+    process.stdout.write(manPage(VERSION, await describeCommands(commands)));
+  });
+  return await runParser(parser, words);
+};
+
+export const runSystemd: RunCommand = async (words, command, commands) => {
+  const parser = createParser(command)
     .argument('<command>', 'serve or dnsmasq')
     .argument('[flags...]', 'flags of the command')
-    .helpOption('-h, --help', 'print this help')
     .allowUnknownOption()
     // What follows the command belongs to it.
     .passThroughOptions()
     .action(async (text: string, flags: readonly string[]) => {
       const { systemdUnit, UNIT_COMMANDS } = await import('./systemd-unit.ts');
-      const command = chosen('command', text, UNIT_COMMANDS);
+      const run = chosen('command', text, UNIT_COMMANDS);
       const { checkFlags } = await import('./check-flags.ts');
-      checkFlags(command, flags);
+      checkFlags(run, flags);
       const [, entry = ''] = process.argv;
-      process.stdout.write(systemdUnit(command, [process.execPath, entry], flags));
+      const summary = commands.find(({ name }) => name === run)?.summary ?? '';
+      process.stdout.write(systemdUnit({ command: run, summary }, [process.execPath, entry], flags));
     });
-}
+  return await runParser(parser, words);
+};
+
+export const runVersion: RunCommand = async (words, command) => {
+  const parser = createParser(command).action(() => {
+    const { version, platform, arch } = process;
+    process.stdout.write(`portolan ${VERSION} (Node ${version}, ${platform} ${arch})\n`);
+  });
+  return await runParser(parser, words);
+};
 
 /** @throws ExitError for another word */
 function chosen<Choice extends string>(what: string, text: string, choices: readonly Choice[]): Choice {

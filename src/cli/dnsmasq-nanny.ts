@@ -7,22 +7,24 @@ import { readArguments } from '../config/dnsmasq/arguments.ts';
 import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT } from '../config/dnsmasq/exit-codes.ts';
 import { readDnsmasqOptions } from '../config/dnsmasq/read-configuration.ts';
-import { formatRows, rowOf } from '../config/flags/flag-text.ts';
-import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
 import { NANNY_FLAGS, readNannyFlags } from '../config/kube-dns/nanny-flags.ts';
 import { Nanny } from '../server/dnsmasq/nanny.ts';
+import type { RunCommand } from './command.ts';
 import { answerWithoutServing, reportProblems } from './dnsmasq.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
+import { helpText } from './help-text.ts';
 import { runDnsmasqServer } from './run-dnsmasq.ts';
 
 /** As Go's flag package exits for flags that it does not understand. */
 const BAD_FLAGS = 2;
 
-/** @param words what stands behind the command @returns the exit code */
-export async function runDnsmasqNanny(words: readonly string[]): Promise<number> {
+export const runDnsmasqNanny: RunCommand = async (words, command) => {
   const flags = readNannyFlags(words);
   if (flags.kind === 'help') {
-    process.stdout.write(helpText());
+    const about =
+      "Does the work of dnsmasq, with the stub domains and upstream servers of kube-dns's ConfigMap.";
+    const usage = 'dnsmasq-nanny [flags] -- [options of dnsmasq]';
+    process.stdout.write(helpText(command, NANNY_FLAGS, { usage, about }));
     return EXIT.GOOD;
   }
   if (flags.kind === 'bad') {
@@ -46,7 +48,7 @@ export async function runDnsmasqNanny(words: readonly string[]): Promise<number>
         log,
       }),
   });
-}
+};
 
 /** The image of the nanny runs its dnsmasq as root, by that program's build. */
 function asRoot(words: readonly string[]): readonly string[] {
@@ -60,12 +62,4 @@ function asRoot(words: readonly string[]): readonly string[] {
 function inForeground(plan: DnsmasqPlan): DnsmasqPlan {
   if (plan.process.mode !== 'background') return plan;
   return { ...plan, process: { ...plan.process, mode: 'foreground' } };
-}
-
-function helpText(): string {
-  return `Usage: portolan dnsmasq-nanny [flags] -- [options of dnsmasq]
-
-Does the work of dnsmasq, with the stub domains and upstream servers of kube-dns's ConfigMap.
-
-${formatRows([...NANNY_FLAGS.map((flag) => rowOf(flag, '-')), ...klogRows('-'), helpRow('-')])}`;
 }

@@ -4,11 +4,8 @@
  */
 import { PreparedReader, startThreadOf } from '../listen/reader-threads.ts';
 import type { StartThread } from '../listen/udp-reader.ts';
+import type { CommandRow } from './command.ts';
 
-/** Commands that serve DNS in this process, whatever their arguments. */
-const SERVERS: ReadonlySet<string> = new Set([
-  ...['serve', 'kube-dns', 'coredns', 'node-cache', 'dnsmasq-nanny', 'skydns'],
-]);
 /** What has a command end without serving. */
 const ENDS = /^--?(h|help|v|version|plugins|setuponly)$/;
 /** What has dnsmasq serve in the process that is started. */
@@ -19,12 +16,12 @@ const ENTRY = new URL('./reader.js', import.meta.url);
 
 let prepared: PreparedReader | undefined;
 
-/** Starts the thread where these words are sure to need it. */
-export function prepareFirstReader([command = '', ...words]: readonly string[]): void {
-  const serves =
-    SERVERS.has(command) || (command === 'dnsmasq' && words.some((word) => FOREGROUND.test(word)));
+/** Starts the thread where the command is sure to need it with these words behind it. */
+export function prepareFirstReader({ serves }: CommandRow, words: readonly string[]): void {
+  const isSure =
+    serves === 'always' || (serves === 'in the foreground' && words.some((word) => FOREGROUND.test(word)));
   // Elsewhere there are no readers.
-  if (process.platform !== 'linux' || !serves || words.some((word) => ENDS.test(word))) return;
+  if (process.platform !== 'linux' || !isSure || words.some((word) => ENDS.test(word))) return;
   prepared = new PreparedReader(ENTRY);
 }
 

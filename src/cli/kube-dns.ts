@@ -2,8 +2,7 @@
  * `portolan kube-dns`: kube-dns, with its command line.
  */
 import { countCores } from '../config/cores.ts';
-import { formatRows, rowOf, wrapWords } from '../config/flags/flag-text.ts';
-import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
+import { wrapWords } from '../config/flags/flag-text.ts';
 import {
   FURTHER_FLAGS,
   type GivenKubeDnsFlags,
@@ -12,17 +11,18 @@ import {
 } from '../config/kube-dns/kube-dns-flags.ts';
 import { planFromFlags } from '../config/serve/serve-plan.ts';
 import { describeProblem } from '../config/values/problem.ts';
+import type { RunCommand } from './command.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { ExitError } from './exit.ts';
+import { helpText } from './help-text.ts';
 import { runServer } from './run-server.ts';
 import { VERSION } from './version.ts';
 
-/** @param words what stands behind the command @returns the exit code */
-export async function runKubeDns(words: readonly string[]): Promise<number> {
+export const runKubeDns: RunCommand = async (words, command) => {
   const reading = readKubeDnsFlags(words, process.env);
   switch (reading.kind) {
     case 'help':
-      process.stdout.write(helpText());
+      process.stdout.write(helpText(command, KUBE_DNS_FLAGS, HELP));
       return 0;
     case 'version':
       process.stdout.write(`Portolan version ${VERSION}, in place of kube-dns 1.26\n`);
@@ -30,7 +30,22 @@ export async function runKubeDns(words: readonly string[]): Promise<number> {
     case 'flags':
       return await serve(reading);
   }
-}
+};
+
+const HELP = {
+  about: 'Serves the zone of a Kubernetes cluster as kube-dns does.',
+  notes: `Flags may be written with one dash or two. Names outside the zone go to --nameservers, else to upstreamNameservers of
+the ConfigMap, else to the servers of /etc/resolv.conf.
+
+Environment: PROMETHEUS_PORT is the port of metrics under the names of SkyDNS, at PROMETHEUS_PATH (default: /metrics)
+and with PROMETHEUS_NAMESPACE and PROMETHEUS_SUBSYSTEM (default: skydns) in front.
+
+Flags of 'portolan serve' are accepted too; see its --help:
+  ${wrapWords(
+    FURTHER_FLAGS.map(({ name }) => `--${name}`),
+    116,
+  ).join('\n  ')}`,
+};
 
 async function serve({ flags, problems, notes }: GivenKubeDnsFlags): Promise<number> {
   const terminal = process.stderr.isTTY === true;
@@ -47,25 +62,4 @@ async function serve({ flags, problems, notes }: GivenKubeDnsFlags): Promise<num
     if (error instanceof ExitError) return error.code;
     throw error;
   }
-}
-
-function helpText(): string {
-  const rows = [...KUBE_DNS_FLAGS.map((flag) => rowOf(flag)), ...klogRows('--'), helpRow('--')];
-  return `Usage: portolan kube-dns [flags]
-
-Serves the zone of a Kubernetes cluster as kube-dns does.
-
-${formatRows(rows)}
-Flags may be written with one dash or two. Names outside the zone go to --nameservers, else to upstreamNameservers of
-the ConfigMap, else to the servers of /etc/resolv.conf.
-
-Environment: PROMETHEUS_PORT is the port of metrics under the names of SkyDNS, at PROMETHEUS_PATH (default: /metrics)
-and with PROMETHEUS_NAMESPACE and PROMETHEUS_SUBSYSTEM (default: skydns) in front.
-
-Flags of 'portolan serve' are accepted too; see its --help:
-  ${wrapWords(
-    FURTHER_FLAGS.map(({ name }) => `--${name}`),
-    116,
-  ).join('\n  ')}
-`;
 }

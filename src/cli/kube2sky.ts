@@ -3,8 +3,6 @@
  */
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { formatRows, rowOf } from '../config/flags/flag-text.ts';
-import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
 import {
   KUBE2SKY_FLAGS,
   type Kube2SkyReading,
@@ -12,20 +10,26 @@ import {
   readKube2SkyFlags,
 } from '../config/kube2sky/kube2sky-flags.ts';
 import { Kube2SkyProgram } from '../roles/kube2sky/kube2sky-program.ts';
+import type { RunCommand } from './command.ts';
+import { EITHER_DASHES, helpText } from './help-text.ts';
 import { connectToCluster, makeIdentity } from './make-autoscaler.ts';
 import { runRoleCommand } from './run-role.ts';
 
-/** @param words what stands behind the command @returns the exit code */
-export async function runKube2Sky(words: readonly string[]): Promise<number> {
+export const runKube2Sky: RunCommand = async (words, command) => {
   const reading = readKube2SkyFlags(words, process.env);
   return await runRoleCommand<Extract<Kube2SkyReading, { kind: 'good' }>>(reading, {
     name: 'kube2sky',
     inPlaceOf: 'kube2sky 1.15',
-    helpText,
+    helpText: () =>
+      helpText(command, KUBE2SKY_FLAGS, {
+        about:
+          'Writes the Services, headless Services and pods of a cluster into etcd, where SkyDNS and CoreDNS answer from.',
+        notes: EITHER_DASHES,
+      }),
     logLevel: ({ settings }) => settings.logLevel,
     create: ({ settings }, log) => makeProgram(settings, log),
   });
-}
+};
 
 function makeProgram({ plan, cluster, healthzPort }: Kube2SkySettings, log: Log): Kube2SkyProgram {
   return new Kube2SkyProgram(plan, {
@@ -35,14 +39,4 @@ function makeProgram({ plan, cluster, healthzPort }: Kube2SkySettings, log: Log)
     healthzPort,
     connect: () => connectToCluster({ ...cluster, context: undefined }, log),
   });
-}
-
-function helpText(): string {
-  return `Usage: portolan kube2sky [flags]
-
-Writes the Services, headless Services and pods of a cluster into etcd, where SkyDNS and CoreDNS answer from.
-
-${formatRows([...KUBE2SKY_FLAGS.map((flag) => rowOf(flag, '-')), ...klogRows('-'), helpRow('-')])}
-Flags may be written with one dash or two.
-`;
 }

@@ -3,10 +3,10 @@
  */
 import { type Flag, formOf } from '../config/flags/flag.ts';
 import { rowOf } from '../config/flags/flag-text.ts';
-import { COMMANDS, type CommandDescription } from './command-list.ts';
+import { type DescribedCommand, shownFlagsOf } from './described-command.ts';
 
 /** @param version of this program */
-export function manPage(version: string): string {
+export function manPage(version: string, commands: readonly DescribedCommand[]): string {
   return [
     `.TH PORTOLAN 1 "" "portolan ${escapeRoff(version)}" "User Commands"`,
     // Ragged: long values leave lines that cannot be adjusted.
@@ -24,8 +24,8 @@ export function manPage(version: string): string {
     'Each command prints its flags with',
     '.BR \\-\\-help .',
     '.SH COMMANDS',
-    ...COMMANDS.flatMap(({ name, summary }) => ['.TP', `.B ${escapeRoff(name)}`, sentence(summary)]),
-    ...COMMANDS.filter(({ flags }) => flags.length > 0).flatMap(sectionOf),
+    ...commands.flatMap(({ name, summary }) => ['.TP', `.B ${escapeRoff(name)}`, sentence(summary)]),
+    ...commands.filter((command) => shownFlagsOf(command).length > 0).flatMap(sectionOf),
     '.SH SIGNALS',
     ...describeSignals(),
     '.SH EXIT STATUS',
@@ -52,16 +52,21 @@ function describeSignals(): readonly string[] {
   ];
 }
 
-function sectionOf({ name, flags, further, dashes }: CommandDescription): readonly string[] {
-  const groups = [...new Set(flags.map(({ group }) => group))];
-  const isGrouped = name === 'serve';
+function sectionOf(command: DescribedCommand): readonly string[] {
+  const { name, dashes, further, subcommands = [] } = command;
+  const flags = shownFlagsOf({ ...command, subcommands: [] });
+  const entriesOf = (some: readonly Flag[]) => some.flatMap((flag) => entryOf(flag, dashes));
+  // The flags of serve are many: they stand under the headings of its help.
+  const groups = name === 'serve' ? [...new Set(flags.map(({ group }) => group))] : [];
   const lines = [`.SH "FLAGS OF ${name.toUpperCase()}"`];
-  for (const group of isGrouped ? groups : [undefined]) {
+  for (const group of groups) {
     if (group !== undefined) lines.push(`.SS "${escapeRoff(group)}"`);
-    const own = isGrouped ? flags.filter((flag) => flag.group === group) : flags;
-    lines.push(...own.flatMap((flag) => entryOf(flag, dashes)));
+    lines.push(...entriesOf(flags.filter((flag) => flag.group === group)));
   }
-  if (further.length > 0) lines.push('.PP', escapeRoff('Flags of serve are accepted too.'));
+  if (groups.length === 0) lines.push(...entriesOf(flags));
+  for (const subcommand of subcommands.filter((each) => each.flags.length > 0))
+    lines.push(`.SS "${escapeRoff(`${name} ${subcommand.name}`)}"`, ...entriesOf(subcommand.flags));
+  if (further !== undefined) lines.push('.PP', escapeRoff(`Flags of ${further.of} are accepted too.`));
   return lines;
 }
 

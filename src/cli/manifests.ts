@@ -1,7 +1,6 @@
 /**
  * `portolan manifests`: the shipped manifests, filled in for a cluster, for `kubectl apply -f -`.
  */
-import type { Command } from 'commander';
 import {
   MANIFESTS_FLAGS,
   type ManifestsFlags,
@@ -9,21 +8,23 @@ import {
   planFromManifestsFlags,
 } from '../config/manifests/manifests-flags.ts';
 import { describeProblem } from '../config/values/problem.ts';
-import { COMMAND_SUMMARIES } from './command-summaries.ts';
+import type { RunCommand } from './command.ts';
 import { ExitError } from './exit.ts';
 import { addOptions } from './options.ts';
+import { createParser, runParser } from './parser.ts';
 import { VERSION } from './version.ts';
 
-export function addManifestsCommand(program: Command): void {
-  const command = program.command('manifests').description(COMMAND_SUMMARIES.manifests).usage('[flags]');
-  addOptions(command, MANIFESTS_FLAGS);
-  command.action(async (flags: ManifestsFlags) => {
+export const runManifests: RunCommand = async (words, command) => {
+  const parser = createParser(command).usage('[flags]');
+  addOptions(parser, MANIFESTS_FLAGS);
+  parser.action(async (flags: ManifestsFlags) => {
     const plan = planOrExit(flags);
     // Loaded late: the reader of YAML takes memory that a server would keep.
     const { printManifests } = await import('./print-manifests.ts');
     process.stdout.write(printManifests(plan));
   });
-}
+  return await runParser(parser, words);
+};
 
 function planOrExit(flags: ManifestsFlags): ManifestsPlan {
   const checked = planFromManifestsFlags(flags, VERSION);

@@ -5,8 +5,6 @@ import { rmSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { listPlugins } from '../config/corefile/plugin-list.ts';
-import { formatRows, rowOf } from '../config/flags/flag-text.ts';
-import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
 import { adaptBlocks } from '../config/node-cache/node-cache-blocks.ts';
 import { NODE_CACHE_FLAGS, readNodeCacheFlags } from '../config/node-cache/node-cache-flags.ts';
 import type { NodeCachePlan } from '../config/node-cache/node-cache-plan.ts';
@@ -20,15 +18,16 @@ import { createNodeNetwork } from '../roles/node-network/set-up-network.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { RenderedCorefile } from '../server/node-cache/rendered-corefile.ts';
 import type { Server } from '../server/server.ts';
+import type { RunCommand } from './command.ts';
 import { corednsBanner, type ServingSteps, serveCorefile } from './coredns.ts';
+import { EITHER_DASHES, helpText } from './help-text.ts';
 import { onStopSignal } from './signals.ts';
 
-/** @param words what stands behind the command @returns the exit code */
-export async function runNodeCache(words: readonly string[]): Promise<number> {
+export const runNodeCache: RunCommand = async (words, command) => {
   const reading = readNodeCacheFlags(words);
   switch (reading.kind) {
     case 'help':
-      process.stdout.write(helpText());
+      process.stdout.write(helpText(command, NODE_CACHE_FLAGS, HELP));
       return 0;
     case 'version':
       process.stdout.write(corednsBanner());
@@ -46,7 +45,13 @@ export async function runNodeCache(words: readonly string[]): Promise<number> {
       return await (reading.plan.setsUpOnly ? setUp : serve)(reading.plan, log);
     }
   }
-}
+};
+
+const HELP = {
+  about: `Caches the DNS of a node: renders a Corefile from its template and the ConfigMap of kube-dns, sets up the addresses that
+pods send their queries to, and serves it.`,
+  notes: EITHER_DASHES,
+};
 
 /** For a server that has not the right to. @returns the exit code */
 async function setUp(plan: NodeCachePlan, log: Log): Promise<number> {
@@ -153,15 +158,4 @@ async function openMetrics(
     log.error(error.message);
     return undefined;
   }
-}
-
-function helpText(): string {
-  return `Usage: portolan node-cache [flags]
-
-Caches the DNS of a node: renders a Corefile from its template and the ConfigMap of kube-dns, sets up the addresses that
-pods send their queries to, and serves it.
-
-${formatRows([...NODE_CACHE_FLAGS.map((flag) => rowOf(flag, '-')), ...klogRows('-'), helpRow('-')])}
-Flags may be written with one dash or two.
-`;
 }

@@ -1,30 +1,29 @@
 /**
  * `portolan serve`: the all-in-one server.
  */
-import type { Command } from 'commander';
 import { countCores } from '../config/cores.ts';
 import type { ServePlan } from '../config/plan.ts';
 import { SERVE_FLAGS, type ServeFlags } from '../config/serve/serve-flags.ts';
 import { planFromFlags } from '../config/serve/serve-plan.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
-import { COMMAND_SUMMARIES } from './command-summaries.ts';
+import type { RunCommand } from './command.ts';
 import { createProcessSources } from './dnsmasq-sources.ts';
 import { ExitError } from './exit.ts';
 import { addOptions } from './options.ts';
+import { createParser, runParser } from './parser.ts';
 import { runServer } from './run-server.ts';
 import { describeUnknownArguments } from './unknown-arguments.ts';
 
-export function addServeCommand(program: Command): void {
-  const command = program
-    .command('serve')
-    .description(COMMAND_SUMMARIES.serve)
+export const runServe: RunCommand = async (words, command) => {
+  const parser = createParser(command)
     // Arguments that no option takes are reported together with wrong values.
     .allowUnknownOption()
     .allowExcessArguments()
     .usage('[flags]');
-  addOptions(command, SERVE_FLAGS);
-  command.action((flags: ServeFlags) => runServer(planOrExit(flags, command.args), 'serve'));
-}
+  addOptions(parser, SERVE_FLAGS);
+  parser.action((flags: ServeFlags) => runServer(planOrExit(flags, parser.args), 'serve'));
+  return await runParser(parser, words);
+};
 
 function planOrExit(flags: ServeFlags, leftOver: readonly string[]): ServePlan {
   const machine = { cores: countCores(), terminal: process.stderr.isTTY === true, environment: process.env };

@@ -5,8 +5,6 @@
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { countCores } from '../config/cores.ts';
-import { formatRows, rowOf } from '../config/flags/flag-text.ts';
-import { helpRow, klogRows } from '../config/flags/klog-flags.ts';
 import { readersFor } from '../config/serve/serve-plan.ts';
 import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts';
 import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns/skydns-settings.ts';
@@ -17,23 +15,26 @@ import { createLog, usesColours } from '../observe/log.ts';
 import { Server } from '../server/server.ts';
 import { SkyDnsFrontEnd } from '../server/skydns/skydns-front-end.ts';
 import { readKey } from '../sources/etcd/read-key.ts';
+import type { RunCommand } from './command.ts';
+import { helpText } from './help-text.ts';
 import { serverDependencies } from './server-dependencies.ts';
 import { onReloadSignal, onStopSignal } from './signals.ts';
 import { VERSION } from './version.ts';
 
-/** @param words what stands behind the command @returns the exit code */
-export async function runSkyDns(words: readonly string[]): Promise<number> {
+export const runSkyDns: RunCommand = async (words, command) => {
   const reading = readSkyDnsFlags(words, process.env);
   if (reading.kind !== 'flags') {
     process.stdout.write(
-      reading.kind === 'help' ? helpText() : `Portolan version ${VERSION}, in place of SkyDNS\n`,
+      reading.kind === 'help'
+        ? helpText(command, SKYDNS_FLAGS, HELP)
+        : `Portolan version ${VERSION}, in place of SkyDNS\n`,
     );
     return 0;
   }
   const settings = readSettings(reading.read, process.env);
   if (settings.kind === 'bad') return complain(settings.problems, 2);
   return await serve(settings.settings);
-}
+};
 
 async function serve(flags: SkyDnsSettings): Promise<number> {
   // A log collector that closes the pipe must not end the server.
@@ -51,6 +52,12 @@ async function serve(flags: SkyDnsSettings): Promise<number> {
   if (read.problems.length > 0) return complain(read.problems, 1);
   return await runUntilStopped(flags, settings, log);
 }
+
+const HELP = {
+  about: 'Answers names from the keys of an etcd, as SkyDNS does, and forwards all others.',
+  notes: `Names in parentheses are of environment variables. PROMETHEUS_PORT, PROMETHEUS_PATH, PROMETHEUS_NAMESPACE and
+PROMETHEUS_SUBSYSTEM open the metrics of SkyDNS. The JSON of the key config in etcd wins over the flags.`,
+};
 
 /** The settings with the key `config`; those of the flags while etcd is away. */
 async function readConfig(flags: SkyDnsSettings, read: ValueReader, log: Log): Promise<SkyDnsSettings> {
@@ -93,15 +100,4 @@ async function runUntilStopped(flags: SkyDnsSettings, settings: SkyDnsSettings, 
 function complain(problems: readonly Problem[], exitCode: number): number {
   for (const problem of problems) process.stderr.write(`portolan skydns: ${describeProblem(problem)}\n`);
   return exitCode;
-}
-
-function helpText(): string {
-  return `Usage: portolan skydns [flags]
-
-Answers names from the keys of an etcd, as SkyDNS does, and forwards all others.
-
-${formatRows([...SKYDNS_FLAGS.map((flag) => rowOf(flag, '-')), ...klogRows('-'), helpRow('-')])}
-Names in parentheses are of environment variables. PROMETHEUS_PORT, PROMETHEUS_PATH, PROMETHEUS_NAMESPACE and
-PROMETHEUS_SUBSYSTEM open the metrics of SkyDNS. The JSON of the key config in etcd wins over the flags.
-`;
 }

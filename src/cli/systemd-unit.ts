@@ -1,8 +1,6 @@
 /**
  * A unit of systemd that runs a command with given flags.
  */
-import { COMMAND_SUMMARIES } from './command-summaries.ts';
-
 export const UNIT_COMMANDS = ['serve', 'dnsmasq'] as const;
 export type UnitCommand = (typeof UNIT_COMMANDS)[number];
 
@@ -31,7 +29,7 @@ const SERVICE: Readonly<Record<UnitCommand, readonly string[]>> = {
  * @param flags of the command, checked
  */
 export function systemdUnit(
-  command: UnitCommand,
+  { command, summary }: { readonly command: UnitCommand; readonly summary: string },
   program: readonly string[],
   flags: readonly string[],
 ): string {
@@ -39,7 +37,7 @@ export function systemdUnit(
   const words = [...program, command, ...(command === 'dnsmasq' ? ['--keep-in-foreground'] : []), ...flags];
   return `# Made by: portolan systemd ${[command, ...flags].join(' ')}
 [Unit]
-Description=Portolan: ${COMMAND_SUMMARIES[command]}
+Description=Portolan: ${summary}
 Documentation=man:portolan(1)
 Wants=network-online.target nss-lookup.target
 After=network-online.target

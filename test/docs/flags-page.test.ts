@@ -4,21 +4,24 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { COMMANDS, type CommandDescription } from '../../src/cli/command-list.ts';
+import { COMMANDS } from '../../src/cli/command-table.ts';
+import { type DescribedCommand, describeCommands, ownFlagsOf } from '../../src/cli/described-command.ts';
 import type { Flag } from '../../src/config/flags/flag.ts';
 import { markdownTable } from '../../src/config/flags/flag-text.ts';
 
 const PAGE = 'docs/reference/flags.md';
 const BLOCK = /<!-- flags: ([^,>]+?)(?:, ([^>]+?))? -->\n[\s\S]*?<!-- end of flags -->/g;
 
-function commandNamed(name: string): CommandDescription {
-  const command = COMMANDS.find((each) => each.name === name);
+const commands = await describeCommands(COMMANDS);
+
+function commandNamed(name: string): DescribedCommand {
+  const command = commands.find((each) => each.name === name);
   if (command === undefined) throw new Error(`no such command: ${name}`);
   return command;
 }
 
-function flagsOf({ flags }: CommandDescription, group: string | undefined): readonly Flag[] {
-  const found = flags.filter((flag) => group === undefined || flag.group === group);
+function flagsOf(command: DescribedCommand, group: string | undefined): readonly Flag[] {
+  const found = ownFlagsOf(command).filter((flag) => group === undefined || flag.group === group);
   if (found.length === 0) throw new Error(`no such group of flags: ${group}`);
   return found;
 }
@@ -39,8 +42,8 @@ it('shows each flag of each command once', () => {
     const command = commandNamed(name);
     return flagsOf(command, group).map((flag) => `${name} ${flag.name}`);
   });
-  const all = COMMANDS.filter(({ name }) => name !== 'dnsmasq').flatMap(({ name, flags }) =>
-    flags.map((flag) => `${name} ${flag.name}`),
-  );
+  const all = commands
+    .filter(({ name }) => name !== 'dnsmasq')
+    .flatMap((command) => ownFlagsOf(command).map((flag) => `${command.name} ${flag.name}`));
   expect(shown.toSorted()).toEqual(all.toSorted());
 });

@@ -3,15 +3,20 @@
  */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../src/cli/command-list.ts';
-import { completionScript } from '../../src/cli/completion.ts';
+import { COMMANDS } from '../../src/cli/command-table.ts';
+import { completionScript, SHELLS, type Shell } from '../../src/cli/completion.ts';
+import { describeCommands } from '../../src/cli/described-command.ts';
 import { manPage } from '../../src/cli/man-page.ts';
 import { runPortolan } from '../support/portolan.ts';
 import { describeWithTool, itWithTool } from '../support/tools.ts';
 
+const commands = await describeCommands(COMMANDS);
+const scriptOf = (shell: Shell) => completionScript(shell, commands);
+const page = manPage('1.2.3', commands);
+
 /** What bash offers behind these words. */
 function complete(...words: readonly string[]): readonly string[] {
-  const script = `${completionScript('bash')}
+  const script = `${scriptOf('bash')}
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _portolan; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr, status } = spawnSync('bash', ['-c', script, 'bash', ...words], {
     encoding: 'utf8',
@@ -45,32 +50,113 @@ describeWithTool('bash', 'completions of bash', () => {
     [['portolan', 'dnsmasq', '--no-hos'], ['--no-hosts']],
     [['portolan', 'serve', '--manifests', 'src/conf'], ['src/config']],
     [['portolan', 'serve', '--ttl', '3'], []],
+    [
+      ['portolan', 'co'],
+      ['coredns', 'corefile', 'control', 'completion'],
+    ],
+    [['portolan', 'coredns', '-pid'], ['-pidfile']],
+    [
+      ['portolan', 'coredns', '-compat', ''],
+      ['1.13', '1.14'],
+    ],
+    [['portolan', 'corefile', 'ch'], ['check']],
+    [['portolan', 'control', 'l'], ['log-level']],
+    [['portolan', 'completion', 'z'], ['zsh']],
+    [['portolan', 'completion', 'zsh', 'z'], []],
   ])('%j', (words, expected) => {
     expect(complete(...words)).toEqual(expected);
   });
 });
 
+/** The flags that begin a line of a help, with their dashes. */
+function flagsIn(help: string): readonly string[] {
+  return [...help.matchAll(/^ *(?:-\w, +)?(--?[a-z][\w.-]*)/gm)].flatMap(([, flag = '']) => flag);
+}
+
+/** @param flag with its dashes */
+function isCompleted(shell: Shell, command: string, flag: string): boolean {
+  const script = scriptOf(shell);
+  switch (shell) {
+    case 'bash': {
+      const [, words = ''] = new RegExp(`^    ${command}\\) COMPREPLY=.*?'(.*)' -- `, 'm').exec(script) ?? [];
+      return words.split(' ').includes(flag);
+    }
+    case 'zsh': {
+      const [, section = ''] = new RegExp(`^    ${command}\\)\\n([^]*?);;`, 'm').exec(script) ?? [];
+      return [...section.matchAll(/^ +'(?:\*|\(- \*\))?(--?[\w.-]+?)(?:=-?)?\[/gm)].some(
+        (match) => match[1] === flag,
+      );
+    }
+    case 'fish': {
+      const form = flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-o ${flag.slice(1)}`;
+      return script.includes(`from ${command}' ${form} `) || script.includes(`from ${command}' ${form}\n`);
+    }
+  }
+}
+
+/** What the man page has of a command. */
+function sectionOf(command: string): string {
+  const [, section = ''] =
+    new RegExp(`^\\.SH "FLAGS OF ${command.toUpperCase()}"\\n([^]*?)\\n\\.SH `, 'm').exec(page) ?? [];
+  return section.replaceAll('\\-', '-');
+}
+
+describe('the help of the program', () => {
+  it('lists the commands that completions and the man page have', async () => {
+    const program = runPortolan(['--help']);
+    await program.exit;
+    const listed = program.output.split('\nCommands:\n')[1] ?? '';
+    const names = [...listed.matchAll(/^ {2}([a-z][\w-]*)/gm)].map((match) => match[1]);
+    expect(names).toContain('coredns');
+    expect(names).toEqual(COMMANDS.map(({ name }) => name));
+    expect(complete('portolan', '')).toEqual(names);
+    const section = page.slice(page.indexOf('.SH COMMANDS'), page.indexOf('.SH "FLAGS OF'));
+    expect([...section.matchAll(/^\.B (.*)$/gm)].map((match) => match[1]?.replaceAll('\\-', '-'))).toEqual(
+      names,
+    );
+    for (const name of names) {
+      expect(scriptOf('zsh')).toMatch(new RegExp(`^    '${name}:`, 'm'));
+      expect(scriptOf('fish')).toContain(`-n __fish_use_subcommand -f -a ${name} -d `);
+    }
+  });
+});
+
+const HELPS = commands.flatMap(({ name, subcommands = [] }) => [
+  name,
+  ...subcommands.map((subcommand) => `${name} ${subcommand.name}`),
+]);
+
 describe('every flag', () => {
-  it.each(['bash', 'zsh', 'fish'] as const)('is in the completions of %s', (shell) => {
-    const script = completionScript(shell);
-    for (const { flags, further, dashes } of COMMANDS)
-      for (const { name } of [...flags, ...further]) {
-        const form = shell === 'fish' ? `${dashes === '-' ? '-o' : '-l'} ${name}` : `${dashes}${name}`;
-        expect(script).toContain(form);
-      }
+  it.each(HELPS)('in the help of %s is in completions and the man page', async (words) => {
+    const [name = ''] = words.split(' ');
+    const { further } = commands.find((each) => each.name === name) ?? {};
+    const program = runPortolan([...words.split(' '), '--help']);
+    expect((await program.exit).code).toBe(0);
+    const flags = flagsIn(program.output + program.errors);
+    expect(flags.length).toBeGreaterThan(0);
+    for (const flag of flags.filter((each) => !/^--?help$/.test(each))) {
+      for (const shell of SHELLS)
+        expect([shell, flag, isCompleted(shell, name, flag)]).toEqual([shell, flag, true]);
+      // Those of another command are described there.
+      if (further?.flags.some((each) => `--${each.name}` === flag) === true) continue;
+      expect(sectionOf(name)).toMatch(new RegExp(`^\\.B ${flag}(?![\\w-])`, 'm'));
+    }
   });
 
-  it('is in the man page', () => {
-    const page = manPage('1.2.3');
-    for (const { flags, dashes } of COMMANDS)
-      for (const { name } of flags)
-        expect(page).toContain(`\n.B ${`${dashes}${name}`.replaceAll('-', '\\-')}`);
+  it.each(SHELLS)('that a command takes is in the completions of %s', (shell) => {
+    for (const { name: command, flags, further, dashes } of commands)
+      for (const { name } of [...flags, ...(further?.flags ?? [])])
+        expect([command, name, isCompleted(shell, command, `${dashes}${name}`)]).toEqual([
+          command,
+          name,
+          true,
+        ]);
   });
 });
 
 itWithTool(['man', 'groff'], 'groff formats the man page without a warning', () => {
   const { stdout, stderr } = spawnSync('man', ['--warnings', '-l', '-'], {
-    input: manPage('1.2.3'),
+    input: page,
     encoding: 'utf8',
     env: { ...process.env, LC_ALL: 'C.UTF-8', MANWIDTH: '100' },
   });

@@ -4,6 +4,7 @@
  * `-metrics-compat`, and those of the autoscaler.
  */
 import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
+import { choicesOf, type Flag } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { formatRows, rowOf } from '../flags/flag-text.ts';
 import { parseGoBoolean } from '../flags/go-flags.ts';
@@ -36,55 +37,40 @@ export type CoreDnsCommand =
   | { readonly kind: 'end'; readonly text: string; readonly exitCode: 0 | 1 | 2 };
 
 const DEFAULT_PORT = '53';
+const PORT_TEXT = { kind: 'text', of: 'a port' } as const;
 
-type TextName = 'conf' | 'port' | 'pidfile' | 'compat' | 'metricsCompat';
-type SwitchName = 'plugins' | 'quiet' | 'version';
-type Values = Record<TextName, string> &
-  Record<SwitchName, boolean> & {
-    /** Of those of the autoscaler, the ones given, with their dashes as they were written. */
-    readonly own: Map<string, { readonly dashes: string; readonly value: string }>;
-  };
+/** Those of CoreDNS and ours of the server itself, in the order in which Go prints them. */
+const SERVER_FLAGS = [
+  COMPAT_FLAGS[0],
+  {
+    name: 'conf',
+    valueName: 'path',
+    value: { kind: 'file' },
+    default: 'Corefile',
+    help: 'Corefile to load',
+  },
+  { name: 'dns.port', valueName: 'port', value: PORT_TEXT, default: DEFAULT_PORT, help: 'default port' },
+  COMPAT_FLAGS[1],
+  { name: 'p', valueName: 'port', value: PORT_TEXT, default: DEFAULT_PORT, help: 'default port' },
+  { name: 'pidfile', valueName: 'path', value: { kind: 'file' }, help: 'path to write pid file' },
+  { name: 'plugins', value: 'none', help: 'list installed plugins' },
+  { name: 'quiet', value: 'none', help: 'quiet mode (no initialization output)' },
+  { name: 'version', value: 'none', help: 'show version' },
+] as const satisfies readonly Flag[];
 
-type CoreDnsFlag = { readonly help: string } & (
-  | { readonly sets: TextName; readonly isSwitch: false }
-  | { readonly sets: SwitchName; readonly isSwitch: true }
-);
+export const COREDNS_FLAGS: readonly Flag[] = [...SERVER_FLAGS, ...AUTOSCALE_FLAGS];
 
-/** As CoreDNS writes its own. */
-function helpOf(name: (typeof COMPAT_FLAGS)[number]['name']): string {
-  return COMPAT_FLAGS.flatMap((flag) =>
-    flag.name === name
-      ? `${flag.help.charAt(0).toUpperCase()}${flag.help.slice(1)}: ${flag.value.choices.join(', ')}`
-      : [],
-  ).join('');
-}
+type FlagName = (typeof SERVER_FLAGS)[number]['name'] | (typeof AUTOSCALE_FLAGS)[number]['name'];
 
-/** By name: what it sets, and its line of the help. Two names set the port. */
-const FLAGS: Readonly<Record<string, CoreDnsFlag>> = {
-  compat: { sets: 'compat', isSwitch: false, help: helpOf('compat') },
-  conf: { sets: 'conf', isSwitch: false, help: 'Corefile to load (default "Corefile")' },
-  'dns.port': { sets: 'port', isSwitch: false, help: 'Default port (default "53")' },
-  'metrics-compat': { sets: 'metricsCompat', isSwitch: false, help: helpOf('metrics-compat') },
-  p: { sets: 'port', isSwitch: false, help: 'Default port (default "53")' },
-  pidfile: { sets: 'pidfile', isSwitch: false, help: 'Path to write pid file' },
-  plugins: { sets: 'plugins', isSwitch: true, help: 'List installed plugins' },
-  quiet: { sets: 'quiet', isSwitch: true, help: 'Quiet mode (no initialization output)' },
-  version: { sets: 'version', isSwitch: true, help: 'Show version' },
-};
+/** What was given: the last text of each flag, `true` or `false` of a switch, with its dashes as they were written. */
+type Given = Map<string, { readonly dashes: string; readonly value: string }>;
+
+const textOf = (given: Given, name: FlagName): string => given.get(name)?.value ?? '';
+const isOn = (given: Given, name: FlagName): boolean => textOf(given, name) === 'true';
 
 /** @param words The command line behind the command. */
 export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
-  const values: Values = {
-    conf: '',
-    port: DEFAULT_PORT,
-    pidfile: '',
-    compat: '',
-    metricsCompat: '',
-    plugins: false,
-    quiet: false,
-    version: false,
-    own: new Map(),
-  };
+  const given: Given = new Map();
   let at = 0;
   for (let word = words[at]; word !== undefined; word = words[at]) {
     if (word === '--') {
@@ -92,28 +78,27 @@ export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
       break;
     }
     if (!/^--?[^-]/.test(word)) break;
-    const taken = takeFlag(word, words[at + 1], values);
+    const taken = takeFlag(word, words[at + 1], given);
     if (typeof taken !== 'number') return taken;
     at += taken;
   }
   const rest = words.slice(at);
   if (rest.length > 0)
     return { kind: 'end', text: `extra command line arguments: [${rest.join(' ')}]\n`, exitCode: 1 };
-  if (values.version) return { kind: 'version' };
-  if (values.plugins) return { kind: 'plugins' };
-  return readRun(values);
+  if (isOn(given, 'version')) return { kind: 'version' };
+  if (isOn(given, 'plugins')) return { kind: 'plugins' };
+  return readRun(given);
 }
 
-function readRun(values: Values): CoreDnsCommand {
-  const { conf, port, pidfile, quiet } = values;
-  const compat = choose('compat', values.compat, ORDER_PROFILES);
+function readRun(given: Given): CoreDnsCommand {
+  const compat = choose('compat', textOf(given, 'compat'), ORDER_PROFILES);
   if (typeof compat === 'object') return compat;
-  const metricsCompat = choose('metrics-compat', values.metricsCompat, FORMER_NAMES);
+  const metricsCompat = choose('metrics-compat', textOf(given, 'metrics-compat'), FORMER_NAMES);
   if (typeof metricsCompat === 'object') return metricsCompat;
   const read = new FlagReader(
     AUTOSCALE_FLAGS,
-    (name) => [values.own.get(name)?.value ?? []].flat(),
-    (name) => values.own.get(name)?.dashes ?? '-',
+    (name) => [given.get(name)?.value ?? []].flat(),
+    (name) => given.get(name)?.dashes ?? '-',
   );
   const autoscaler = readAutoscale(read, true);
   if (read.problems.length > 0) {
@@ -122,10 +107,10 @@ function readRun(values: Values): CoreDnsCommand {
   }
   return {
     kind: 'run',
-    conf: conf === '' ? undefined : conf,
-    port,
-    pidFile: pidfile === '' ? undefined : pidfile,
-    isQuiet: quiet,
+    conf: textOf(given, 'conf') || undefined,
+    port: given.get('dns.port')?.value ?? DEFAULT_PORT,
+    pidFile: textOf(given, 'pidfile') || undefined,
+    isQuiet: isOn(given, 'quiet'),
     compat,
     metricsCompat,
     autoscaler,
@@ -144,56 +129,46 @@ function choose<Value extends string>(
 }
 
 /** @returns how many words were taken, or how the program ends */
-function takeFlag(word: string, following: string | undefined, values: Values): 1 | 2 | CoreDnsCommand {
+function takeFlag(word: string, following: string | undefined, given: Given): 1 | 2 | CoreDnsCommand {
   const [, dashes = '-', name = '', , inline] = /^(--?)([^=]*)(=(.*))?$/s.exec(word) ?? [];
   if (name === '') return usage(`bad flag syntax: ${word}`);
-  const flag = Object.hasOwn(FLAGS, name) ? FLAGS[name] : undefined;
-  if (flag === undefined) return takeOther({ dashes, name, inline }, following, values);
-  if (flag.isSwitch) {
+  const flag = COREDNS_FLAGS.find((each) => each.name === name);
+  if (flag === undefined) {
+    if (name === 'help' || name === 'h') return { kind: 'end', text: fullHelpText(), exitCode: 0 };
+    return usage(`flag provided but not defined: -${name}`);
+  }
+  if (flag.value === 'none') {
     const value = parseGoBoolean(inline ?? 'true');
     if (value === undefined)
       return usage(`invalid boolean value ${JSON.stringify(inline)} for -${name}: parse error`);
-    values[flag.sets] = value;
+    given.set(name, { dashes, value: String(value) });
     return 1;
   }
-  if (inline === undefined && following === undefined) return usage(`flag needs an argument: -${name}`);
-  values[flag.sets] = inline ?? following ?? '';
-  return inline === undefined ? 2 : 1;
-}
-
-/** One of our own, or a request for help. */
-function takeOther(
-  {
-    dashes,
-    name,
-    inline,
-  }: { readonly dashes: string; readonly name: string; readonly inline: string | undefined },
-  following: string | undefined,
-  { own }: Values,
-): 1 | 2 | CoreDnsCommand {
-  if (name === 'help' || name === 'h')
-    return {
-      kind: 'end',
-      text: `${helpText()}\nAutoscaling:\n${OWN_HELP}`,
-      exitCode: 0,
-    };
-  if (!AUTOSCALE_FLAGS.some((flag) => flag.name === name))
-    return usage(`flag provided but not defined: -${name}`);
   const value = inline ?? following;
   if (value === undefined) return usage(`flag needs an argument: -${name}`);
-  own.set(name, { dashes, value });
+  // Two names set the port.
+  given.set(name === 'p' ? 'dns.port' : name, { dashes, value });
   return inline === undefined ? 2 : 1;
 }
-
-const OWN_HELP = formatRows(AUTOSCALE_FLAGS.map((flag) => rowOf(flag, '-')));
 
 function usage(fault: string): CoreDnsCommand {
   return { kind: 'end', text: `${fault}\n${helpText()}`, exitCode: 2 };
 }
 
+/** As Go prints it. */
 function helpText(): string {
-  const lines = Object.entries(FLAGS).map(
-    ([name, { isSwitch, help }]) => `  -${name}${isSwitch ? '' : ' string'}\n    \t${help}\n`,
-  );
-  return `Usage of coredns:\n${lines.join('')}`;
+  return `Usage of coredns:\n${SERVER_FLAGS.map(goLines).join('')}`;
+}
+
+function fullHelpText(): string {
+  const rows = AUTOSCALE_FLAGS.map((flag) => rowOf(flag, '-'));
+  return `${helpText()}\nAutoscaling:\n${formatRows(rows)}`;
+}
+
+function goLines(flag: Flag): string {
+  const choices = choicesOf(flag);
+  const listed = choices.length === 0 ? '' : `: ${choices.join(', ')}`;
+  const fallback = flag.value === 'none' || flag.default === undefined ? '' : ` (default "${flag.default}")`;
+  const help = `${flag.help.charAt(0).toUpperCase()}${flag.help.slice(1)}${listed}${fallback}`;
+  return `  -${flag.name}${flag.value === 'none' ? '' : ' string'}\n    \t${help}\n`;
 }

@@ -4,7 +4,7 @@
  */
 import type { LogLevel } from '../../base/log.ts';
 import type { ValueReader } from '../values/value-reader.ts';
-import type { FlagKinds } from './flag.ts';
+import type { Flag, FlagKinds } from './flag.ts';
 
 export const KLOG_FLAGS: FlagKinds = new Map([
   ...[
@@ -26,14 +26,18 @@ export function readLogLevel(verbosity: string | undefined, read: ValueReader): 
   return read.integer('--v', verbosity, VERBOSITY, 0) >= DEBUG_VERBOSITY ? 'debug' : 'info';
 }
 
-/** Rows for `--help`. @param dashes of the program's custom, `-` or `--` */
-export function klogRows(dashes: string): readonly (readonly [string, string])[] {
-  return [
-    [`${dashes}v <level>`, 'from 4 on, log everything'],
-    [`${dashes}logtostderr, ...`, 'the other flags of klog: accepted, without effect'],
-  ];
-}
+/** Those that a command shows; it accepts the others as well. */
+export const SHOWN_KLOG_FLAGS: readonly Flag[] = [
+  {
+    name: 'v',
+    valueName: 'level',
+    value: { kind: 'integer', ...VERBOSITY },
+    help: 'from 4 on, log everything',
+  },
+  { name: 'logtostderr', value: 'none', help: 'accepted without effect, as the other flags of klog are' },
+];
 
+/** The row of `--help`. @param dashes of the program's custom, `-` or `--` */
 export function helpRow(dashes: string): readonly [string, string] {
   return [`-h, ${dashes}help`, 'print this help'];
 }

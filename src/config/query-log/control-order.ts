@@ -18,7 +18,7 @@ export type ControlOrder =
   /** Undefined: no query log. */
   | { readonly kind: 'query-log'; readonly plan: QueryLogPlan | undefined };
 
-const ORDERS = ['status', 'log-level', 'query-log'] as const;
+export const ORDERS = ['status', 'log-level', 'query-log'] as const;
 const SETTINGS = ['file', 'format', 'sample', 'zone', 'rcode', 'client'] as const;
 
 type Setting = (typeof SETTINGS)[number];

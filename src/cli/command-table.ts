@@ -1,0 +1,192 @@
+/**
+ * All commands, in the order in which `portolan --help` lists them: help, completions, the man page, the reference page, the names
+ * that the program is called by, and the bundles of `dist/` come from this table.
+ *
+ * Each command is loaded only when it runs, since some run in small containers. `scripts/build.mjs` reads the table too: it
+ * imports nothing that it does not load late.
+ */
+import type { CommandRow } from './command.ts';
+
+const NO_FLAGS = async () => ({ flags: [] });
+
+export const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'serve',
+    summary: 'serve the zone of a Kubernetes cluster over UDP and TCP',
+    dashes: '--',
+    serves: 'always',
+    takes: async () => ({ flags: (await import('../config/serve/serve-flags.ts')).SERVE_FLAGS }),
+    load: async () => (await import('./serve.ts')).runServe,
+  },
+  {
+    name: 'kube-dns',
+    summary: 'serve the zone of a cluster as kube-dns does, with its flags',
+    program: 'kube-dns',
+    dashes: '--',
+    takesKlog: true,
+    serves: 'always',
+    bundle: 'kube-dns',
+    takes: async () => {
+      const { FURTHER_FLAGS, KUBE_DNS_FLAGS } = await import('../config/kube-dns/kube-dns-flags.ts');
+      return { flags: KUBE_DNS_FLAGS, further: { flags: FURTHER_FLAGS, of: 'serve' } };
+    },
+    load: async () => (await import('./kube-dns.ts')).runKubeDns,
+  },
+  {
+    name: 'coredns',
+    summary: 'answer by the server blocks of a Corefile, with the flags of CoreDNS',
+    program: 'coredns',
+    dashes: '-',
+    serves: 'always',
+    bundle: 'corefile',
+    takes: async () => ({ flags: (await import('../config/corefile/coredns-flags.ts')).COREDNS_FLAGS }),
+    load: async () => (await import('./coredns.ts')).runCoreDns,
+  },
+  {
+    name: 'node-cache',
+    summary: 'cache the DNS of a node, as NodeLocal DNSCache does',
+    program: 'node-cache',
+    dashes: '-',
+    takesKlog: true,
+    serves: 'always',
+    bundle: 'corefile',
+    takes: async () => ({
+      flags: (await import('../config/node-cache/node-cache-flags.ts')).NODE_CACHE_FLAGS,
+    }),
+    load: async () => (await import('./node-cache.ts')).runNodeCache,
+  },
+  {
+    name: 'dnsmasq',
+    summary: "forward, cache and answer from local data, with dnsmasq's options",
+    program: 'dnsmasq',
+    dashes: '--',
+    serves: 'in the foreground',
+    bundle: 'dnsmasq',
+    takes: async () => ({ flags: (await import('../config/dnsmasq/option-flags.ts')).DNSMASQ_FLAGS }),
+    load: async () => (await import('./dnsmasq.ts')).runDnsmasq,
+  },
+  {
+    name: 'dnsmasq-nanny',
+    summary: 'the same, following the ConfigMap of kube-dns in a folder',
+    program: 'dnsmasq-nanny',
+    dashes: '-',
+    takesKlog: true,
+    serves: 'always',
+    bundle: 'dnsmasq',
+    takes: async () => ({ flags: (await import('../config/kube-dns/nanny-flags.ts')).NANNY_FLAGS }),
+    load: async () => (await import('./dnsmasq-nanny.ts')).runDnsmasqNanny,
+  },
+  {
+    name: 'skydns',
+    summary: 'answer names from the keys of an etcd, as SkyDNS does, with its flags',
+    program: 'skydns',
+    dashes: '-',
+    takesKlog: true,
+    serves: 'always',
+    bundle: 'skydns',
+    takes: async () => ({ flags: (await import('../config/skydns/skydns-flags.ts')).SKYDNS_FLAGS }),
+    load: async () => (await import('./skydns.ts')).runSkyDns,
+  },
+  {
+    name: 'sidecar',
+    summary: 'probe DNS servers, and serve the results and the statistics of dnsmasq by HTTP',
+    program: 'sidecar',
+    dashes: '--',
+    takesKlog: true,
+    takes: async () => ({ flags: (await import('../config/sidecar/sidecar-flags.ts')).SIDECAR_FLAGS }),
+    load: async () => (await import('./sidecar.ts')).runSidecar,
+  },
+  {
+    name: 'healthz',
+    summary: 'run commands, and answer HTTP health checks by their results',
+    program: 'exechealthz',
+    dashes: '-',
+    takesKlog: true,
+    takes: async () => ({ flags: (await import('../config/healthz/healthz-flags.ts')).HEALTHZ_FLAGS }),
+    load: async () => (await import('./healthz.ts')).runHealthz,
+  },
+  {
+    name: 'autoscaler',
+    summary: 'keep the replicas of a Deployment in proportion to the nodes and cores of the cluster',
+    program: 'cluster-proportional-autoscaler',
+    dashes: '--',
+    takesKlog: true,
+    takes: async () => {
+      const { AUTOSCALER_FLAGS } = await import('../config/autoscaler/autoscaler-flags.ts');
+      const { DECIDE_FLAGS } = await import('../config/autoscaler/decide-flags.ts');
+      return { flags: AUTOSCALER_FLAGS, subcommands: [{ name: 'decide', flags: DECIDE_FLAGS }] };
+    },
+    load: async () => (await import('./autoscaler.ts')).runAutoscaler,
+  },
+  {
+    name: 'kube2sky',
+    summary: 'write the Services and pods of a cluster into etcd, for SkyDNS and CoreDNS',
+    program: 'kube2sky',
+    dashes: '-',
+    takesKlog: true,
+    takes: async () => ({ flags: (await import('../config/kube2sky/kube2sky-flags.ts')).KUBE2SKY_FLAGS }),
+    load: async () => (await import('./kube2sky.ts')).runKube2Sky,
+  },
+  {
+    name: 'manifests',
+    summary: 'print the manifests of a cluster DNS, ready for kubectl apply -f -',
+    dashes: '--',
+    takes: async () => ({
+      flags: (await import('../config/manifests/manifests-flags.ts')).MANIFESTS_FLAGS,
+    }),
+    load: async () => (await import('./manifests.ts')).runManifests,
+  },
+  {
+    name: 'corefile',
+    summary: 'check a Corefile, or make one from the ConfigMap of kube-dns',
+    dashes: '--',
+    takes: async () => {
+      const { CHECK_FLAGS } = await import('../config/corefile/check-flags.ts');
+      const subcommands = [
+        { name: 'check', flags: CHECK_FLAGS },
+        { name: 'from-kube-dns', flags: [] },
+      ];
+      return { flags: [], subcommands };
+    },
+    load: async () => (await import('./corefile.ts')).runCorefile,
+  },
+  {
+    name: 'control',
+    summary: 'change the log level and the query log of a running server',
+    dashes: '--',
+    takes: async () => {
+      const { CONTROL_FLAGS } = await import('../config/query-log/control-flags.ts');
+      const { ORDERS } = await import('../config/query-log/control-order.ts');
+      return { flags: CONTROL_FLAGS, words: ORDERS };
+    },
+    load: async () => (await import('./control.ts')).runControl,
+  },
+  {
+    name: 'completion',
+    summary: 'print the completions of a shell: bash, zsh or fish',
+    dashes: '--',
+    takes: async () => ({ flags: [], words: (await import('./completion.ts')).SHELLS }),
+    load: async () => (await import('./describe-commands.ts')).runCompletion,
+  },
+  {
+    name: 'man',
+    summary: 'print the man page',
+    dashes: '--',
+    takes: NO_FLAGS,
+    load: async () => (await import('./describe-commands.ts')).runMan,
+  },
+  {
+    name: 'systemd',
+    summary: 'print a unit of systemd that runs serve or dnsmasq with given flags',
+    dashes: '--',
+    takes: async () => ({ flags: [], words: (await import('./systemd-unit.ts')).UNIT_COMMANDS }),
+    load: async () => (await import('./describe-commands.ts')).runSystemd,
+  },
+  {
+    name: 'version',
+    summary: 'print the version',
+    dashes: '--',
+    takes: NO_FLAGS,
+    load: async () => (await import('./describe-commands.ts')).runVersion,
+  },
+];

@@ -1,0 +1,27 @@
+/**
+ * `portolan` without a command, or with an unknown one: the help of the program, its version, and the nearest command.
+ */
+import { Command } from 'commander';
+import type { CommandRow } from './command.ts';
+import { runParser } from './parser.ts';
+import { VERSION } from './version.ts';
+
+/** @returns the exit code */
+export async function runNoCommand(
+  args: readonly string[],
+  commands: readonly CommandRow[],
+): Promise<number> {
+  const program = new Command('portolan')
+    .description('The DNS server of a Kubernetes cluster.')
+    .version(VERSION, '--version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
+    .enablePositionalOptions();
+  // Their names and summaries only: no command is first among these words.
+  for (const { name, summary } of commands)
+    program
+      .command(name)
+      .description(summary)
+      .action(() => program.help({ error: true }));
+  return await runParser(program, args);
+}

@@ -1,0 +1,16 @@
+/**
+ * The options of dnsmasq as flags, for what describes the commands together.
+ */
+import type { Flag } from '../flags/flag.ts';
+import { allOptions } from './option-table.ts';
+
+export const DNSMASQ_FLAGS: readonly Flag[] = allOptions
+  .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  .map(({ name, takes, shows = '', means }) => {
+    const form = shows.replace(/^\[?=(.*?)\]?$/, '$1');
+    // A single name needs no brackets of its own.
+    const valueName = /^<([^<>]*)>$/.exec(form)?.[1] ?? (form === '' ? 'value' : form);
+    const help = means;
+    if (takes === 'nothing') return { name, value: 'none', help };
+    return { name, value: { kind: 'text', of: 'a value' }, valueName, help };
+  });
