@@ -22,7 +22,7 @@ export interface CommandRow {
   readonly load: () => Promise<RunCommand>;
 }
 
-/** What may stand behind a command. */
+/** The words and flags that a command takes. */
 export interface CommandArguments {
   readonly flags: readonly Flag[];
   /** Flags of another command that it takes too. */
@@ -35,7 +35,7 @@ export interface CommandArguments {
 /**
  * Runs a command.
  *
- * @param words what stands behind its name
+ * @param words those behind its name
  * @param command its own row
  * @param commands all of them
  * @returns the exit code

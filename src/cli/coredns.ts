@@ -36,14 +36,17 @@ export async function runCoreDns(words: readonly string[]): Promise<number> {
       process.stderr.write(command.text);
       return command.exitCode;
     case 'version':
-      process.stdout.write(corednsBanner());
-      return 0;
     case 'plugins':
-      process.stdout.write(listPlugins());
-      return 0;
+      return printAbout(command.kind);
     case 'run':
       return await serveCorefile(command);
   }
+}
+
+/** Answers a question about the program. @returns the exit code */
+export function printAbout(subject: 'version' | 'plugins'): number {
+  process.stdout.write(subject === 'version' ? corednsBanner() : listPlugins());
+  return 0;
 }
 
 /** What a program around the server does in step with it. */
@@ -225,7 +228,7 @@ function write(text: string): void {
 }
 
 /** The version that is stood in for, and ours. */
-export function corednsBanner(): string {
+function corednsBanner(): string {
   const { platform, arch, version } = process;
   const machine = arch === 'x64' ? 'amd64' : arch;
   return `CoreDNS-${COREDNS_VERSION}\n${platform}/${machine}, portolan-${VERSION}, node ${version}\n`;

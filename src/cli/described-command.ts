@@ -1,5 +1,5 @@
 /**
- * Commands with all that may stand behind them, for what describes them together: completions, the man page, the reference page.
+ * Commands with the words and flags that they take, for what describes them together: completions, the man page, the reference page.
  */
 import type { Flag } from '../config/flags/flag.ts';
 import { SHOWN_KLOG_FLAGS } from '../config/flags/klog-flags.ts';

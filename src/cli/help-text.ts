@@ -14,7 +14,7 @@ interface HelpParts {
   readonly usage?: string;
   /** What the command does. */
   readonly about: string;
-  /** What stands behind the flags. */
+  /** Text behind the flags. */
   readonly notes?: string;
 }
 

@@ -56,7 +56,7 @@ function sectionOf(command: DescribedCommand): readonly string[] {
   const { name, dashes, further, subcommands = [] } = command;
   const flags = shownFlagsOf({ ...command, subcommands: [] });
   const entriesOf = (some: readonly Flag[]) => some.flatMap((flag) => entryOf(flag, dashes));
-  // The flags of serve are many: they stand under the headings of its help.
+  // The flags of serve are many: they appear under the headings of its help.
   const groups = name === 'serve' ? [...new Set(flags.map(({ group }) => group))] : [];
   const lines = [`.SH "FLAGS OF ${name.toUpperCase()}"`];
   for (const group of groups) {

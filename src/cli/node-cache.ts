@@ -4,7 +4,6 @@
 import { rmSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { listPlugins } from '../config/corefile/plugin-list.ts';
 import { adaptBlocks } from '../config/node-cache/node-cache-blocks.ts';
 import { NODE_CACHE_FLAGS, readNodeCacheFlags } from '../config/node-cache/node-cache-flags.ts';
 import type { NodeCachePlan } from '../config/node-cache/node-cache-plan.ts';
@@ -19,7 +18,7 @@ import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { RenderedCorefile } from '../server/node-cache/rendered-corefile.ts';
 import type { Server } from '../server/server.ts';
 import type { RunCommand } from './command.ts';
-import { corednsBanner, type ServingSteps, serveCorefile } from './coredns.ts';
+import { printAbout, type ServingSteps, serveCorefile } from './coredns.ts';
 import { EITHER_DASHES, helpText } from './help-text.ts';
 import { onStopSignal } from './signals.ts';
 
@@ -30,11 +29,8 @@ export const runNodeCache: RunCommand = async (words, command) => {
       process.stdout.write(helpText(command, NODE_CACHE_FLAGS, HELP));
       return 0;
     case 'version':
-      process.stdout.write(corednsBanner());
-      return 0;
     case 'plugins':
-      process.stdout.write(listPlugins());
-      return 0;
+      return printAbout(reading.kind);
     case 'bad':
       for (const problem of reading.problems)
         process.stderr.write(`portolan node-cache: ${describeProblem(problem)}\n`);
