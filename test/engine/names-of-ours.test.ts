@@ -280,7 +280,7 @@ it('node-cache', TIMEOUT, async () => {
 made.test:53 {\n ${MADE}\n}
 .:53 {\n cache 30\n ${MADE.replaceAll('made.test', 'node.test')}\n forward . __PILLAR__UPSTREAM__SERVERS__\n}\n`;
   const { text } = renderCorefile(template, {
-    ...{ localAddresses: ['169.254.20.10'], port: '53', stubDomains: new Map() },
+    ...{ localAddresses: ['169.254.20.10'], port: '53', prometheusAddress: '', stubDomains: new Map() },
     clusterDns: `127.0.0.1:${ports.clusterDns}`,
     upstreams: [`127.0.0.1:${ports.upstream}`],
   });

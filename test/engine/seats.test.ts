@@ -140,6 +140,7 @@ describe('no view lets a reader write into the seat of another packet', () => {
       `zone.test:53 {\n ${block} file ${await writeZone()}\n }\n.:53 {\n ${block} ${forward}\n }`,
       {
         localAddresses: ['169.254.20.10', '10.96.0.10'],
+        prometheusAddress: '',
         ...{ clusterDns: '10.96.0.11', port: '53', upstreams: ['192.0.2.53'], stubDomains: new Map() },
       },
     );
