@@ -43,11 +43,12 @@ merge_usr "$folder/shell"
 ln -s busybox "$folder/shell/usr/bin/sh"
 ln -s busybox "$folder/shell/usr/bin/nslookup"
 
-# With all libraries that they need beyond the base; the programs are chosen by links, which Debian makes at installation.
+# With all libraries that they need beyond the base, zlib1g among them. The programs are chosen by links, which Debian makes at
+# installation.
 cp -a "$folder/shell" "$folder/network"
 libraries=$(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
   --no-enhances "iproute2:$architecture" "nftables:$architecture" "iptables:$architecture" |
-  sed -n 's/^\(lib[^ :]*\).*/\1/p' | sort -u)
+  sed -n 's/^\(z*lib[^ :]*\).*/\1/p' | sort -u)
 for package in iproute2 nftables iptables $libraries; do
   [ -e "$folder/base/var/lib/dpkg/status.d/$package" ] || add_package "$folder/network" "$package"
 done
