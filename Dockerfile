@@ -5,9 +5,9 @@
 #   docker buildx build --platform linux/amd64,linux/arm64 --target portolan --tag registry.example/portolan:0.1.0 .
 #
 # Targets: portolan, kube-dns, coredns, node-cache, dnsmasq, dnsmasq-nanny, sidecar, exechealthz, cluster-proportional-autoscaler. They
-# differ in their entry point and share all layers; node-cache has the programs for a node's network in addition, and
-# exechealthz has a shell in addition. An old manifest gives arguments and no command, so each part has an image of its own there; our
-# manifests name the part in the command and use the first image for all.
+# differ in their entry point and share all layers, but for three: coredns has Node.js with a file capability, node-cache has the programs
+# for a node's network in addition, and exechealthz has a shell in addition. An old manifest gives arguments and no command, so each
+# part has an image of its own there; our manifests name the part in the command and use the first image for all.
 #
 # Nothing runs on the platform of the image while it is built, so other platforms need no emulation.
 
@@ -41,13 +41,17 @@ RUN sed -i '1s|.*|#!/usr/local/bin/node|' dist/portolan.js && \
     for name in kube-dns coredns node-cache dnsmasq-nanny sidecar exechealthz skydns kube2sky cluster-proportional-autoscaler; do \
       ln -s /opt/portolan/dist/portolan.js "/image/$name"; \
     done
+# Node.js and the init once more, with the file capability cap_net_bind_service=+ep. Both have it, or the init would lose it.
+COPY --from=node /usr/local/bin/node /node-of-image
+RUN node scripts/capable-layer.mjs usr/local/bin/node=/node-of-image usr/bin/tini=/root-of/base/usr/bin/tini > /capable.tar && \
+    mkdir /capable && \
+    tar --extract --file=/capable.tar --directory=/capable --xattrs --xattrs-include=security.capability
 
 # There is no shell and no package manager in it. Licences: /usr/share/doc, /usr/share/common-licenses, /usr/local/share/doc/node, and
 # /opt/portolan with its node_modules.
-FROM scratch AS all
+FROM scratch AS without-node
 COPY --from=build /root-of/base/ /
 COPY --from=node /usr/local/LICENSE /usr/local/share/doc/node/LICENSE
-COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /image/ /
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 ARG VERSION=0.1.0
@@ -57,6 +61,9 @@ LABEL org.opencontainers.image.title="Portolan" \
       org.opencontainers.image.version="$VERSION" \
       org.opencontainers.image.revision="$REVISION" \
       org.opencontainers.image.licenses="Apache-2.0"
+
+FROM without-node AS all
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
 
 # Each entry is under tini, which as process 1 reaps what children of the program leave behind and passes signals on.
 
@@ -77,17 +84,21 @@ FROM all AS dnsmasq-nanny
 STOPSIGNAL SIGCONT
 ENTRYPOINT ["/usr/bin/tini", "--", "/dnsmasq-nanny"]
 
-# A number, so that runAsNonRoot can be checked. There is no capability on the file of Node.js: with one, it cannot be executed
-# at all in a container that drops all capabilities, and where privilege escalation is forbidden the capability is not given.
-# Port 53 is opened by the pod's net.ipv4.ip_unprivileged_port_start=0, which Docker and containerd 2 set by themselves.
+# It opens port 53 without root: manifests of CoreDNS add NET_BIND_SERVICE and set no sysctl. The file capability passes it on to the
+# program. That holds where privilege escalation is forbidden too, since the container has the capability before it executes the file.
+# As with the image of CoreDNS, a container without NET_BIND_SERVICE cannot execute these files. So no other image has them.
+FROM without-node AS coredns
+COPY --from=build /capable/ /
+USER 65532:65532
+ENTRYPOINT ["/usr/bin/tini", "--", "/coredns"]
+
+# A number, so that runAsNonRoot can be checked. No capability is on the file of Node.js, so that it runs where all are dropped. Our
+# manifests open port 53 by net.ipv4.ip_unprivileged_port_start=0, which Docker and containerd 2 set by themselves.
 FROM all AS unprivileged
 USER 65532:65532
 
 FROM unprivileged AS kube-dns
 ENTRYPOINT ["/usr/bin/tini", "--", "/kube-dns"]
-
-FROM unprivileged AS coredns
-ENTRYPOINT ["/usr/bin/tini", "--", "/coredns"]
 
 FROM unprivileged AS sidecar
 ENTRYPOINT ["/usr/bin/tini", "--", "/sidecar"]

@@ -4,57 +4,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { wordsAsCalled } from '../../src/cli/called-as.ts';
+import { allOf, last, sentPaths, stages, statements } from './dockerfile.ts';
 import { containersOf } from './manifests.ts';
-
-interface Statement {
-  readonly instruction: string;
-  readonly words: string;
-}
-
-interface Stage {
-  readonly name: string;
-  readonly from: string;
-  readonly statements: readonly Statement[];
-}
-
-/** Statements with their continued lines joined; comments left out. */
-function readStatements(): readonly Statement[] {
-  const lines = readFileSync('Dockerfile', 'utf8')
-    .replace(/^#.*\n/gm, '')
-    .replaceAll('\\\n', ' ')
-    .split('\n');
-  return lines
-    .filter((line) => line !== '')
-    .map((line) => {
-      const [, instruction = '', words = ''] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? [];
-      return { instruction, words: words.replaceAll(/\s+/g, ' ') };
-    });
-}
-
-function readStages(statements: readonly Statement[]): ReadonlyMap<string, Stage> {
-  const stages: { name: string; from: string; statements: Statement[] }[] = [];
-  for (const statement of statements) {
-    if (statement.instruction !== 'FROM') stages.at(-1)?.statements.push(statement);
-    else {
-      const [, from = '', name = ''] = /^(?:--platform=\S+ )?(\S+) AS (\S+)$/.exec(statement.words) ?? [];
-      stages.push({ name, from, statements: [] });
-    }
-  }
-  return new Map(stages.map((stage) => [stage.name, stage]));
-}
-
-const statements = readStatements();
-const stages = readStages(statements);
-
-/** The statements of a stage after those that it builds on. */
-function allOf(name: string): readonly Statement[] {
-  const stage = stages.get(name);
-  return stage === undefined ? [] : [...allOf(stage.from), ...stage.statements];
-}
-
-function last(target: string, instruction: string): string | undefined {
-  return allOf(target).findLast((statement) => statement.instruction === instruction)?.words;
-}
 
 const ENTRIES: readonly (readonly [target: string, path: string, command: string])[] = [
   ['kube-dns', '/kube-dns', 'kube-dns'],
@@ -69,9 +20,11 @@ const ENTRIES: readonly (readonly [target: string, path: string, command: string
 const ROOT_IN_THE_ORIGINAL = ['dnsmasq', 'dnsmasq-nanny', 'node-cache'];
 /** The layer that a target has beyond those of all. */
 const FURTHER_LAYERS: ReadonlyMap<string, string> = new Map([
-  ['exechealthz', 'shell'],
-  ['node-cache', 'network'],
+  ['exechealthz', '/root-of/shell/'],
+  ['node-cache', '/root-of/network/'],
 ]);
+/** Its files have the capability to open port 53; all others run where no capability is left. */
+const CAPABLE = 'coredns';
 
 describe('the Dockerfile', () => {
   it('builds on one image, named by version and digest', () => {
@@ -102,9 +55,11 @@ describe('the Dockerfile', () => {
     '%s: shares all layers with the others',
     (target) => {
       const layers = allOf(target).filter(({ instruction }) => ['RUN', 'COPY', 'ADD'].includes(instruction));
-      const shared = stages.get('all')?.statements.filter(({ instruction }) => instruction === 'COPY') ?? [];
-      const further = FURTHER_LAYERS.get(target);
-      const layer = { instruction: 'COPY', words: `--from=build /root-of/${further}/ /` };
+      const shared = allOf(target === CAPABLE ? 'without-node' : 'all').filter(
+        ({ instruction }) => instruction === 'COPY',
+      );
+      const further = target === CAPABLE ? '/capable/' : FURTHER_LAYERS.get(target);
+      const layer = { instruction: 'COPY', words: `--from=build ${further} /` };
       expect(layers).toEqual(further === undefined ? shared : [...shared, layer]);
       // Emulation is needed for nothing but this.
       expect(layers.map(({ instruction }) => instruction)).not.toContain('RUN');
@@ -120,6 +75,17 @@ describe('the Dockerfile', () => {
       else expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     },
   );
+
+  it('gives the capability to open port 53 to Node.js and to the init before it', () => {
+    const build = stages.get('build')?.statements ?? [];
+    const layer = build.find(({ words }) => words.includes('capable-layer.mjs'))?.words;
+    expect(layer).toContain('usr/local/bin/node=/node-of-image usr/bin/tini=/root-of/base/usr/bin/tini ');
+    expect(layer).toContain('--xattrs-include=security.capability');
+    expect(build).toContainEqual({
+      instruction: 'COPY',
+      words: '--from=node /usr/local/bin/node /node-of-image',
+    });
+  });
 
   it.each(['portolan', ...ENTRIES.map(([target]) => target)])('%s: process 1 reaps', (target) => {
     expect(JSON.parse(last(target, 'ENTRYPOINT') ?? '[]').slice(0, 2)).toEqual(['/usr/bin/tini', '--']);
@@ -138,11 +104,10 @@ describe('the Dockerfile', () => {
   });
 
   it('is sent all that it copies, and no more than is there', () => {
-    const lines = readFileSync('.dockerignore', 'utf8')
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('#'));
-    expect(lines[0]).toBe('*');
-    const sent = lines.slice(1).map((line) => line.replace(/^!/, ''));
+    expect(readFileSync('.dockerignore', 'utf8')).toMatch(/^#.*\n\*\n/);
+    const sent = sentPaths();
+    const scripts = [...JSON.stringify(statements).matchAll(/\bscripts\/[\w.-]+/g)].map(([path]) => path);
+    expect(sent).toEqual(expect.arrayContaining(scripts));
     for (const path of sent) expect(existsSync(path)).toBe(true);
     const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: readonly string[] };
     // What the package ships, but for what is built and what only people read.
