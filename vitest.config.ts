@@ -18,6 +18,7 @@ export const soakFiles = [
   'test/etcd/faults.test.ts',
   'test/etcd/secured.test.ts',
   'test/healthz/hostile-connections.test.ts',
+  'test/image/images.test.ts',
   'test/kube2sky/kube2sky.test.ts',
   'test/local-data/changing-files.test.ts',
   'test/local-data/side-by-side.test.ts',

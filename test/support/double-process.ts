@@ -24,9 +24,12 @@ export interface DoubleState {
 
 type PlainOrder = 'compact' | 'bookmark' | 'end-watches' | 'reset-watches' | 'freeze' | 'stop' | 'start';
 
-/** For `beforeAll`: the double as a file that node runs, with its certificates beside it. */
-export async function bundleDouble(): Promise<URL> {
-  const entry = await bundleThread('test/api-server/main.ts');
+/** For `beforeAll`: the double as a file that node runs. */
+export const bundleDouble = (): Promise<URL> => bundleWithCertificates('test/api-server/main.ts');
+
+/** A module as a file that node runs, with the certificates of the tests beside it. */
+export async function bundleWithCertificates(module: string): Promise<URL> {
+  const entry = await bundleThread(module);
   await symlink(dirname(tlsFixturePath('server.crt')), fileURLToPath(new URL('tls', entry)));
   return entry;
 }
