@@ -25,8 +25,8 @@ export class PortInUseError extends Error {
 }
 
 const PRIVILEGED_PORT =
-  'a port below 1024 needs root, or the sysctl net.ipv4.ip_unprivileged_port_start=0 in the network namespace (in a pod: ' +
-  'securityContext.sysctls)';
+  'a port below 1024 needs root, the capability NET_BIND_SERVICE, or the sysctl net.ipv4.ip_unprivileged_port_start=0 in the ' +
+  'network namespace (in a pod: securityContext.sysctls)';
 
 const REMEDIES = new Map([
   [EACCES, PRIVILEGED_PORT],
