@@ -32,19 +32,23 @@ export class RateLimitedWarnings {
     return this.#total;
   }
 
-  /** @param message one of a few: each has a limit of its own */
-  warn(message: string, fields: LogFields = {}): void {
+  /**
+   * @param message one of a few: each has a limit of its own
+   * @returns whether it was written
+   */
+  warn(message: string, fields: LogFields = {}): boolean {
     this.#total += 1;
     const now = this.#clock.monotonic();
     const limit = this.#limits.get(message) ?? { last: Number.NEGATIVE_INFINITY, suppressed: 0 };
     this.#limits.set(message, limit);
     if (now - limit.last < this.#interval) {
       limit.suppressed += 1;
-      return;
+      return false;
     }
     const suppressed = limit.suppressed === 0 ? undefined : limit.suppressed;
     this.#log.warn(message, { ...fields, suppressed });
     limit.last = now;
     limit.suppressed = 0;
+    return true;
   }
 }

@@ -4,6 +4,7 @@
  * systemd-resolved writes its own stub there, 127.0.0.53. A pod cannot reach that, and to ask it is to ask a cache before the
  * servers that it knows itself; those stand in a second file.
  */
+import { ItemFault, readItem } from '../base/item-fence.ts';
 import { parseScopedAddress, type UpstreamAddress } from './upstream-address.ts';
 
 export interface ResolvConfProblem {
@@ -27,16 +28,23 @@ export function parseResolvConf(text: string): ResolvConf {
   const servers: UpstreamAddress[] = [];
   const problems: ResolvConfProblem[] = [];
   for (const [index, line] of text.split('\n').entries()) {
-    const [keyword, value] = line
-      .replace(/[#;].*$/, '')
-      .trim()
-      .split(/\s+/);
-    if (keyword !== 'nameserver') continue;
-    const address = parseScopedAddress(value ?? '');
-    if (address !== undefined) servers.push(plainServer(address));
-    else problems.push({ line: index + 1, message: `not an IP address: ${JSON.stringify(value ?? '')}` });
+    const reading = readItem(() => readServer(line));
+    if (reading.kind === 'rejected') problems.push({ line: index + 1, message: reading.problem });
+    else if (reading.result !== undefined) servers.push(reading.result);
   }
   return { servers, problems };
+}
+
+/** @returns undefined for a line of another kind. @throws ItemFault for a server without an address */
+function readServer(line: string): UpstreamAddress | undefined {
+  const [keyword, value = ''] = line
+    .replace(/[#;].*$/, '')
+    .trim()
+    .split(/\s+/);
+  if (keyword !== 'nameserver') return undefined;
+  const address = parseScopedAddress(value);
+  if (address === undefined) throw new ItemFault('malformed', `not an IP address: ${JSON.stringify(value)}`);
+  return plainServer(address);
 }
 
 function plainServer(address: string): UpstreamAddress {

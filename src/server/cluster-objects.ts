@@ -7,7 +7,7 @@ import { formatDuration, formatElapsed } from '../base/duration.ts';
 import type { ClusterObjectsPlan } from '../config/server/server-plan.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { ClusterSinks } from '../kube/api/list-watch/cluster-watch.ts';
-import { type Cluster, SnapshotLineError } from '../kube/publish/cluster.ts';
+import type { Cluster } from '../kube/publish/cluster.ts';
 import type { Stats, WatchStats } from '../observe/stats.ts';
 import { SnapshotKeeper } from '../sources/snapshot/snapshot-keeper.ts';
 import type { NameKey } from '../wire/types.ts';
@@ -119,8 +119,10 @@ export class ClusterObjects {
       clock,
       log,
     });
-    const reason = restore(cluster, [...(await this.#snapshot.read())]);
-    if (reason !== undefined) this.#snapshot.reject(reason);
+    const lines = [...(await this.#snapshot.read())];
+    if (lines.length > 0) cluster.restore(lines);
+    // The names are to be known before the first question.
+    cluster.settle();
   }
 
   /** A cluster that is not listed in time is an error, and no reason to give up. */
@@ -154,17 +156,4 @@ function sinksOf(cluster: Cluster): ClusterSinks {
     namespaces: neededKinds.includes('Namespace') ? namespaces : undefined,
     pods: neededKinds.includes('Pod') ? pods : undefined,
   };
-}
-
-/** @returns why the lines of a snapshot could not be taken in, if so */
-function restore(cluster: Cluster, lines: readonly string[]): string | undefined {
-  try {
-    if (lines.length > 0) cluster.restore(lines);
-    // The names are to be known before the first question.
-    cluster.settle();
-    return undefined;
-  } catch (error) {
-    if (error instanceof SnapshotLineError) return error.message;
-    throw error;
-  }
 }

@@ -106,6 +106,7 @@ describe('hosts files', () => {
         if (kind === 'unaskable') names.push(value);
         else warnings.push(`bad ${kind} at ${path('hosts')} line ${line}`);
       },
+      line: (_line, read) => read(),
     });
     expect(log.filter((line) => line.startsWith('bad '))).toEqual(warnings);
     expect(log).toContain(`read ${path('hosts')} - ${names.length} names`);

@@ -12,6 +12,7 @@ function recorder(): { readonly seen: string[]; readonly visitor: HostsVisitor }
     host: (address, name, isPlain) =>
       seen.push(`${formatAddress(address)} ${keyOfWire(name)}${isPlain ? '(plain)' : ''}`),
     warning: ({ line, kind, value }) => seen.push(`${line}: ${kind} ${value}`),
+    line: (_line, read) => read(),
   };
   return { seen, visitor };
 }

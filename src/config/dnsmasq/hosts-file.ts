@@ -40,6 +40,12 @@ export class HostsFileReader implements HostsReader {
   /** Lists of blocked names repeat one address. */
   #lastText: Uint8Array = new Uint8Array();
   #lastAddress: Uint8Array | undefined;
+  /** The line that is read now. */
+  #octets: Uint8Array = new Uint8Array();
+  #start = 0;
+  #end = 0;
+  /** One function for all lines: files of a million lines are read. */
+  readonly #readNow = () => this.#readLine(this.#octets, this.#start, this.#end);
   /** Written over by each plain name. */
   readonly #name = new Uint8Array(MAX_PLAIN + 2);
 
@@ -69,7 +75,12 @@ export class HostsFileReader implements HostsReader {
 
   #finishLine(octets: Uint8Array, start: number, end: number): void {
     if (end - start > MAX_IN_LINE && !this.#isSkipping) this.#reportOverlong(octets.subarray(start, end));
-    else if (!this.#isSkipping) this.#readLine(octets, start, end);
+    else if (!this.#isSkipping) {
+      this.#octets = octets;
+      this.#start = start;
+      this.#end = end;
+      this.#visitor.line(this.#line, this.#readNow);
+    }
     this.#isSkipping = false;
     this.#line += 1;
   }

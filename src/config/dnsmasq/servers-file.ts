@@ -2,9 +2,10 @@
  * A file of `--servers-file`: `server` and `rev-server` lines alone. A wrong line is reported and the rest counts, since
  * the file is read again while the server runs.
  */
-import { readConfigFile } from './config-file.ts';
+import { readItem } from '../../base/item-fence.ts';
+import { type FileLine, readConfigFile } from './config-file.ts';
 import type { Route } from './dnsmasq-plan.ts';
-import { newDraft } from './draft.ts';
+import { type Draft, newDraft } from './draft.ts';
 import { type DnsmasqProblem, Findings, type Note } from './findings.ts';
 import { textOfOctets } from './octets.ts';
 
@@ -20,17 +21,27 @@ export function readServersFile(bytes: Uint8Array, file: string): ServersFile {
   const draft = newDraft();
   for (const line of readConfigFile(bytes)) {
     const where = `${file}:${line.line}`;
-    if (line.kind === 'wrong') findings.refuse(where, line.fault, line.written, line.remedy);
-    else if (!['server', 'rev-server'].includes(line.option.name) || line.option.standing.kind !== 'works')
-      findings.refuse(where, 'not allowed in such a file', line.option.name, 'Give server or rev-server.');
-    else
-      line.option.standing.apply({
-        value: line.value,
-        draft,
-        refuse: (fault, remedy, part = textOfOctets(line.value ?? '')) =>
-          findings.refuse(`${where}: ${line.option.name}`, fault, part, remedy),
-        note: (text) => findings.note(`${where}: ${line.option.name}`, text),
-      });
+    const reading = readItem(() => readServersLine(line, where, { draft, findings }));
+    if (reading.kind === 'rejected')
+      findings.refuse(where, 'cannot be read', reading.problem, 'Write it in another way.');
   }
   return { routes: draft.upstreams.routes, problems: findings.problems, notes: findings.notes };
+}
+
+function readServersLine(
+  line: FileLine,
+  where: string,
+  { draft, findings }: { readonly draft: Draft; readonly findings: Findings },
+): void {
+  if (line.kind === 'wrong') findings.refuse(where, line.fault, line.written, line.remedy);
+  else if (!['server', 'rev-server'].includes(line.option.name) || line.option.standing.kind !== 'works')
+    findings.refuse(where, 'not allowed in such a file', line.option.name, 'Give server or rev-server.');
+  else
+    line.option.standing.apply({
+      value: line.value,
+      draft,
+      refuse: (fault, remedy, part = textOfOctets(line.value ?? '')) =>
+        findings.refuse(`${where}: ${line.option.name}`, fault, part, remedy),
+      note: (text) => findings.note(`${where}: ${line.option.name}`, text),
+    });
 }

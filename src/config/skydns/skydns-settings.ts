@@ -185,44 +185,57 @@ function readMetrics(read: Complaints, environment: Environment): SkyDnsMetricsP
   };
 }
 
+/** @returns undefined for a value of another type */
+type ReadField = (value: unknown, read: Complaints) => Partial<SkyDnsSettings> | undefined;
+
 /** Fields of the key `config`, by their names in lower case. */
-const CONFIG_FIELDS: Readonly<
-  Record<string, (value: unknown, read: Complaints) => Partial<SkyDnsSettings> | undefined>
-> = {
-  dns_addr: (value, read) => textOf(value, (text) => ({ listen: readListen(read, 'dns_addr', text) })),
-  domain: (value, read) => textOf(value, (text) => ({ domain: readName(read, 'domain', text) })),
-  local: (value, read) => textOf(value, (text) => ({ local: readName(read, 'local', text) })),
-  hostmaster: (value, read) =>
-    textOf(value, (text) => ({ hostmaster: readName(read, 'hostmaster', text.replaceAll('@', '.')) })),
-  dnssec(value, read) {
-    if (value !== '')
-      read.addProblem('dnssec', 'Portolan does not sign answers', String(value), 'Take it out.');
-    return {};
-  },
-  systemd(value, read) {
-    if (value === true)
-      read.addProblem('systemd', 'sockets of systemd are not taken over', undefined, 'Take it out.');
-    return typeof value === 'boolean' ? {} : undefined;
-  },
-  round_robin: (value) => flagOf(value, (roundRobin) => ({ roundRobin })),
-  ns_rotate: (value) => flagOf(value, (rotatesServers) => ({ rotatesServers })),
-  no_rec: (value) => flagOf(value, (noRecursion) => ({ noRecursion })),
-  nameservers(value, read) {
-    if (!Array.isArray(value) || !value.every((each) => typeof each === 'string')) return undefined;
-    const nameservers = readServers(read, 'nameservers', value);
-    return value.length === 0 || nameservers === undefined ? {} : { nameservers };
-  },
+const CONFIG_FIELDS: ReadonlyMap<string, ReadField> = new Map<string, ReadField>([
+  ['dns_addr', (value, read) => textOf(value, (text) => ({ listen: readListen(read, 'dns_addr', text) }))],
+  ['domain', (value, read) => textOf(value, (text) => ({ domain: readName(read, 'domain', text) }))],
+  ['local', (value, read) => textOf(value, (text) => ({ local: readName(read, 'local', text) }))],
+  [
+    'hostmaster',
+    (value, read) =>
+      textOf(value, (text) => ({ hostmaster: readName(read, 'hostmaster', text.replaceAll('@', '.')) })),
+  ],
+  [
+    'dnssec',
+    (value, read) => {
+      if (value !== '')
+        read.addProblem('dnssec', 'Portolan does not sign answers', String(value), 'Take it out.');
+      return {};
+    },
+  ],
+  [
+    'systemd',
+    (value, read) => {
+      if (value === true)
+        read.addProblem('systemd', 'sockets of systemd are not taken over', undefined, 'Take it out.');
+      return typeof value === 'boolean' ? {} : undefined;
+    },
+  ],
+  ['round_robin', (value) => flagOf(value, (roundRobin) => ({ roundRobin }))],
+  ['ns_rotate', (value) => flagOf(value, (rotatesServers) => ({ rotatesServers }))],
+  ['no_rec', (value) => flagOf(value, (noRecursion) => ({ noRecursion }))],
+  [
+    'nameservers',
+    (value, read) => {
+      if (!Array.isArray(value) || !value.every((each) => typeof each === 'string')) return undefined;
+      const nameservers = readServers(read, 'nameservers', value);
+      return value.length === 0 || nameservers === undefined ? {} : { nameservers };
+    },
+  ],
   // Go writes a duration as its nanoseconds.
-  read_timeout: (value) => numberOf(value, (nanoseconds) => ({ readTimeout: nanoseconds / NANOSECONDS })),
-  priority: (value) => numberOf(value, (priority) => ({ priority })),
-  ttl: (value) => numberOf(value, (ttl) => ({ ttl })),
-  min_ttl: (value) => numberOf(value, (minTtl) => ({ minTtl })),
-  rcache: (value) => numberOf(value, (cacheEntries) => ({ cacheEntries })),
-  rcache_ttl: (value) => numberOf(value, (cacheTtl) => ({ cacheTtl })),
-  scache: (value) => numberOf(value, () => ({})),
-  ndot: (value) => numberOf(value, (ndots) => ({ ndots })),
-  ndots: (value) => numberOf(value, (ndots) => ({ ndots })),
-};
+  ['read_timeout', (value) => numberOf(value, (nanoseconds) => ({ readTimeout: nanoseconds / NANOSECONDS }))],
+  ['priority', (value) => numberOf(value, (priority) => ({ priority }))],
+  ['ttl', (value) => numberOf(value, (ttl) => ({ ttl }))],
+  ['min_ttl', (value) => numberOf(value, (minTtl) => ({ minTtl }))],
+  ['rcache', (value) => numberOf(value, (cacheEntries) => ({ cacheEntries }))],
+  ['rcache_ttl', (value) => numberOf(value, (cacheTtl) => ({ cacheTtl }))],
+  ['scache', (value) => numberOf(value, () => ({}))],
+  ['ndot', (value) => numberOf(value, (ndots) => ({ ndots }))],
+  ['ndots', (value) => numberOf(value, (ndots) => ({ ndots }))],
+]);
 
 /** The settings with what the key `config` says. @param complaints what is wrong is added to it */
 export function applyConfig(settings: SkyDnsSettings, json: string, complaints: Complaints): SkyDnsSettings {
@@ -238,7 +251,7 @@ export function applyConfig(settings: SkyDnsSettings, json: string, complaints: 
   }
   let changed = settings;
   for (const [name, value] of Object.entries(config)) {
-    const read = CONFIG_FIELDS[name.toLowerCase()];
+    const read = CONFIG_FIELDS.get(name.toLowerCase());
     if (read === undefined || value === null) continue;
     const change = read(value, complaints);
     if (change === undefined)

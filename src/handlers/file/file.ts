@@ -2,6 +2,7 @@
  * Answers from zone files, and takes over what changes in them.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
@@ -41,12 +42,15 @@ const MAX_DEPTH = 8;
 export class File {
   readonly handler: Handler;
   readonly #dependencies: FileDependencies;
+  readonly #fence: ItemFence;
   readonly #zones: ReadonlyMap<NameKey, FollowedZone>;
   readonly #fallthrough: ReadonlySet<NameKey>;
   #isStopped = false;
 
   constructor({ zones, fallthrough }: FileOptions, dependencies: FileDependencies) {
     this.#dependencies = dependencies;
+    const { clock, log } = dependencies;
+    this.#fence = new ItemFence({ source: 'zone-file', clock, log });
     this.#zones = new Map(
       zones.map((plan) => [plan.origin, { plan, names: undefined, modified: 0, timer: undefined }]),
     );
@@ -99,7 +103,13 @@ export class File {
   /** @param serial one that means that nothing has changed */
   #read(zone: FollowedZone, serial: number | undefined): ZoneReading {
     const { isStrict } = this.#dependencies;
-    const reading = readZone(zone.plan, { serial, modified: zone.modified }, isStrict);
+    const { path } = zone.plan;
+    const reading = this.#fence.take(
+      () => path,
+      () => readZone(zone.plan, { serial, modified: zone.modified }, isStrict),
+    ) ?? { kind: 'faulty', reason: `file ${JSON.stringify(path)} cannot be read` };
+    if (reading.kind === 'missing') this.#fence.count('unreadable');
+    if (reading.kind === 'faulty') this.#fence.count('malformed');
     if (reading.kind !== 'read') return reading;
     zone.names = reading.names;
     zone.modified = reading.modified;

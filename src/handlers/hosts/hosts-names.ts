@@ -3,6 +3,7 @@
  *
  * Immutable: a changed file makes another one. Lines that hold no address and name are left out, as in CoreDNS.
  */
+import { readItem } from '../../base/item-fence.ts';
 import { formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
 import { isWithin, NameError, parentOf, parseName, splitLabels, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -15,17 +16,24 @@ class HostsText {
   /** By reverse names. */
   readonly pointers = new Map<NameKey, NameKey[]>();
   size = 0;
+  /** Lines that the program failed at. */
+  readonly failures: LineFailure[] = [];
 
-  constructor(text: string, { zones, hasReverse }: HostsRules) {
-    for (const line of text.split('\n')) {
-      const [first = '', ...words] = (line.split('#', 1)[0] ?? '').trim().split(/\s+/);
-      const address = readAddress(first);
-      if (address === undefined) continue;
-      for (const word of words) {
-        const name = readName(word);
-        if (name !== undefined && zones.some((zone) => isWithin(name, zone)))
-          this.#add(name, address, hasReverse);
-      }
+  constructor(text: string, rules: HostsRules) {
+    for (const [index, line] of text.split('\n').entries()) {
+      const reading = readItem(() => this.#readLine(line, rules));
+      if (reading.kind === 'rejected') this.failures.push({ line: index + 1, problem: reading.problem });
+    }
+  }
+
+  #readLine(line: string, { zones, hasReverse }: HostsRules): void {
+    const [first = '', ...words] = (line.split('#', 1)[0] ?? '').trim().split(/\s+/);
+    const address = readAddress(first);
+    if (address === undefined) return;
+    for (const word of words) {
+      const name = readName(word);
+      if (name !== undefined && zones.some((zone) => isWithin(name, zone)))
+        this.#add(name, address, hasReverse);
     }
   }
 
@@ -36,6 +44,12 @@ class HostsText {
     append(this.pointers, reverseName(address), name);
     this.size += 1;
   }
+}
+
+export interface LineFailure {
+  /** From 1. */
+  readonly line: number;
+  readonly problem: string;
 }
 
 export interface HostsRules {
@@ -70,6 +84,11 @@ export class HostsNames {
       const own = addresses[family].get(name);
       return own ?? (wildcard === undefined ? [] : (addresses[family].get(wildcard) ?? []));
     });
+  }
+
+  /** Lines of the file that were left out since the program failed at them. */
+  get failures(): readonly LineFailure[] {
+    return this.#texts[0]?.failures ?? [];
   }
 
   isKnown(name: NameKey): boolean {

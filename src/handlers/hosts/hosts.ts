@@ -2,6 +2,7 @@
  * Answers names and addresses of a hosts file and of lines in the configuration, and takes over what changes in the file.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
@@ -28,6 +29,7 @@ export interface HostsDependencies {
 export class Hosts {
   readonly handler: Handler;
   readonly #options: HostsOptions;
+  readonly #fence: ItemFence;
   readonly #dependencies: HostsDependencies;
   readonly #zones: ReadonlySet<NameKey>;
   readonly #fallthrough: ReadonlySet<NameKey>;
@@ -42,6 +44,8 @@ export class Hosts {
 
   constructor(options: HostsOptions, dependencies: HostsDependencies) {
     this.#options = options;
+    const { clock, log } = dependencies;
+    this.#fence = new ItemFence({ source: 'hosts', clock, log });
     this.#dependencies = dependencies;
     this.#zones = new Set(options.zones);
     this.#fallthrough = new Set(options.fallthrough);
@@ -92,7 +96,14 @@ export class Hosts {
     const reading = await this.#reader.read(this.#options.path, clock.now());
     if (reading?.kind !== 'content' || reading.digest === this.#digest || this.#isStopped) return;
     this.#digest = reading.digest;
-    await this.#publish(this.#names.withFile(reading.octets.toString(), this.#options));
+    const { path } = this.#options;
+    const names = this.#fence.take(
+      () => path,
+      () => this.#names.withFile(reading.octets.toString(), this.#options),
+    );
+    if (names === undefined) return;
+    for (const { line, problem } of names.failures) this.#fence.reject(`${path}:${line}`, 'failed', problem);
+    await this.#publish(names);
     this.#count();
   }
 

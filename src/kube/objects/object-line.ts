@@ -8,17 +8,18 @@
  *     ["N", name]
  *     ["P", namespace, name, addresses]
  */
+import { ItemFault } from '../../base/item-fence.ts';
 import { isClusterObject } from './object-check.ts';
 import type { ClusterObject, EndpointAddress, EndpointGroup, ServiceObject, ServicePort } from './objects.ts';
 
 export type ObjectLine = string;
 
 /** A line is not an object. */
-export class ObjectLineError extends Error {
+export class ObjectLineError extends ItemFault {
   override readonly name = 'ObjectLineError';
 
   constructor(line: string) {
-    super(`not the line of an object: ${line.slice(0, 80)}`);
+    super('malformed', `not the line of an object: ${line.slice(0, 80)}`);
   }
 }
 

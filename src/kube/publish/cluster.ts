@@ -7,6 +7,7 @@
 
 import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
+import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -14,7 +15,7 @@ import type { NameKey } from '../../wire/types.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { writeCacheTree } from '../dialects/kube-dns/cache-tree.ts';
 import type { PodMode } from '../names/pods.ts';
-import { checkLine, type ObjectLine, ObjectLineError, readLine } from '../objects/object-line.ts';
+import { checkLine, type ObjectLine, readLine } from '../objects/object-line.ts';
 import { type ListState, ObjectStore } from '../objects/object-store.ts';
 import type {
   ClusterObject,
@@ -61,18 +62,6 @@ export interface ClusterState {
   readonly addresses: number;
 }
 
-/** A line of a snapshot is not an object. */
-export class SnapshotLineError extends Error {
-  override readonly name = 'SnapshotLineError';
-  /** From 1. */
-  readonly line: number;
-
-  constructor(line: number, text: string) {
-    super(`snapshot line ${line} is not an object: ${text.slice(0, 80)}`);
-    this.line = line;
-  }
-}
-
 // Keys by inspection.
 const REVERSE_ZONES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey];
 /** Characters of a domain that leave room for a namespace and a service. */
@@ -90,6 +79,7 @@ export class Cluster {
   readonly #publication: Publication;
   readonly #queue: ChangeQueue;
   readonly #clock: Clock;
+  readonly #log: Log;
   readonly #needed: ReadonlyMap<ObjectKind, ObjectStore<never>>;
   readonly #whenKnown: (() => void)[] = [];
   #isKnown = false;
@@ -111,12 +101,13 @@ export class Cluster {
     const { domain, dialect, pods, ttl, ownAddresses, reverseZones = REVERSE_ZONES } = options;
     const { hasEndpoints = true, ignoresEmptyServices = false } = options;
     this.#clock = clock;
+    this.#log = log;
     this.#model = new ClusterModel({
       ...{ domain, dialect, pods, ttl, ownAddresses, reverseZones, ignoresEmptyServices },
     });
     this.#model.renewZones(this.#seconds());
     this.names = new KubernetesNames(this.#model);
-    this.#publication = new Publication(this.#model, table, log, options);
+    this.#publication = new Publication(this.#model, table, { clock, log }, options);
     this.#queue = new ChangeQueue(
       clock,
       () => this.#publication.step(),
@@ -214,14 +205,18 @@ export class Cluster {
    * Takes in the lines of a snapshot. What is not listed again is forgotten at the end of the list of its kind. The zones
    * stay unknown, but the names of these objects are answered.
    *
-   * @throws SnapshotLineError; the lines before it are taken in
+   * A line that is no object is passed over.
    */
   restore(lines: Iterable<string>): void {
     this.#model.endpointsKnown = true;
+    const fence = new ItemFence({ source: 'snapshot', clock: this.#clock, log: this.#log });
     let number = 0;
     for (const line of lines) {
       number += 1;
-      this.#restoreObject(readSnapshotLine(line, number));
+      fence.take(
+        () => `object ${number}`,
+        () => this.#restoreObject(checkLine(line)),
+      );
     }
   }
 
@@ -345,13 +340,5 @@ export class Cluster {
 
   #seconds(): number {
     return Math.floor(this.#clock.now() / 1000);
-  }
-}
-
-function readSnapshotLine(line: string, number: number): ClusterObject {
-  try {
-    return checkLine(line);
-  } catch (error) {
-    throw error instanceof ObjectLineError ? new SnapshotLineError(number, line) : error;
   }
 }

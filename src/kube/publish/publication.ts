@@ -1,6 +1,8 @@
 /**
  * Keeps the table equal to the model: every change of an object ends in the nodes that it touches, derived anew.
  */
+import type { Clock } from '../../base/clock.ts';
+import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { Steps } from '../../base/steps.ts';
 import { WorkQueue } from '../../base/work-queue.ts';
@@ -37,7 +39,7 @@ export class Publication {
   readonly #model: ClusterModel;
   readonly #table: TableWriter;
   readonly #publisher: Publisher;
-  readonly #log: Log;
+  readonly #fence: ItemFence;
   readonly #zones: readonly PublishedZone[];
   readonly #services = new WorkQueue<ServiceUnit>();
   readonly #namespaces = new WorkQueue<NamespaceUnit>();
@@ -47,12 +49,24 @@ export class Publication {
   /** The service that is published now, in steps. */
   #current: Steps<void> | undefined;
 
-  constructor(model: ClusterModel, table: TableWriter, log: Log, settings: PublicationSettings = {}) {
+  constructor(
+    model: ClusterModel,
+    table: TableWriter,
+    { clock, log }: { readonly clock: Clock; readonly log: Log },
+    settings: PublicationSettings = {},
+  ) {
     this.#id = settings.publication ?? DEFAULT_PUBLICATION;
     this.#model = model;
     this.#table = table;
     this.#publisher = new Publisher(table, log, settings.filteredTypes);
-    this.#log = log;
+    this.#fence = new ItemFence({
+      ...{ source: 'kubernetes', clock, log },
+      report: ({ item, problem, error }) =>
+        log.error('names not published', {
+          of: item,
+          reason: error instanceof Error ? (error.stack ?? problem) : problem,
+        }),
+    });
     this.#zones = model.zones.map((zone) => ({
       apex: zone.apex,
       id: table.defineZone(this.#settings(zone, false), this.#id),
@@ -103,32 +117,20 @@ export class Publication {
   }
 
   *#workOff(service: ServiceUnit, work: Steps<void>): Steps<void> {
-    try {
-      yield* work;
-    } catch (error) {
-      this.#reportFailure(`${service.namespace.name}/${service.name}`, error);
-    }
+    const nameOf = () => `${service.namespace.name}/${service.name}`;
+    while (this.#fence.take(nameOf, () => work.next())?.done === false) yield;
     this.#model.units.drop(service);
   }
 
   /** Whatever is wrong with one object, all others are served. */
   #attempt(what: string, publish: () => void): void {
-    try {
-      publish();
-    } catch (error) {
-      this.#reportFailure(what, error);
-    }
+    this.#fence.take(() => what, publish);
     this.objectsChanged();
   }
 
   /** Ends the answers that were derived from the cluster before: its objects, or its nodes in the table, have changed. */
   objectsChanged(): void {
     this.#table.publicationChanged(this.#id);
-  }
-
-  #reportFailure(what: string, error: unknown): void {
-    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#log.error('names not published', { of: what, reason });
   }
 
   /** Publishes the zones themselves, after the model has renewed them. */

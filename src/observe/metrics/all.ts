@@ -5,6 +5,7 @@ import { CLUSTER_METRICS } from './cluster.ts';
 import { CONFIG_METRICS } from './config.ts';
 import { ETCD_METRICS } from './etcd.ts';
 import { FILE_METRICS } from './files.ts';
+import { ITEM_METRICS } from './items.ts';
 import type { HistogramMetric, Metric } from './metric.ts';
 import { PROCESS_METRICS } from './process.ts';
 import { QUERY_METRICS } from './queries.ts';
@@ -20,6 +21,7 @@ export const METRICS: readonly Metric[] = [
   ...ETCD_METRICS,
   ...SOCKET_METRICS,
   ...FILE_METRICS,
+  ...ITEM_METRICS,
   ...CONFIG_METRICS,
   ...PROCESS_METRICS,
 ];

@@ -1,4 +1,7 @@
 import { expect, it } from 'vitest';
+import { ItemFence } from '../../base/item-fence.ts';
+import { silentLog } from '../../base/log.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RESOLVER_OUTCOME } from '../../handlers/resolver/outcomes.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { TYPE } from '../../wire/types.ts';
@@ -147,6 +150,16 @@ it('shows what went upstream, and what the cache saved', async () => {
     ]),
   );
   expect(text).toContain('# TYPE portolan_forward_duration_seconds histogram');
+});
+
+it('counts the items of sources that were passed over', async () => {
+  const fence = new ItemFence({ source: 'etcd', clock: new ManualClock(), log: silentLog });
+  fence.reject('/skydns/a', 'too-large', 'it is large');
+  const lines = linesOf(await render(bare));
+  expect(lines).toContain('portolan_rejected_items_total{source="etcd",reason="too-large"} 1');
+  expect(lines).toContain('portolan_rejected_items_total{source="etcd",reason="malformed"} 0');
+  // Sources that nothing was read from are left out.
+  expect(lines.join()).not.toContain('source="hosts"');
 });
 
 it('has no value for what is not to be had', async () => {

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
+import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { Route, UpstreamsPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { DnsmasqInputs } from '../../config/dnsmasq/forward-plan.ts';
@@ -27,17 +28,20 @@ export type ServersOfFiles = Pick<DnsmasqInputs, 'fromResolvFile' | 'moreRoutes'
 
 export class UpstreamSources {
   readonly #options: UpstreamSourcesOptions;
+  readonly #fence: ItemFence;
   readonly #resolvFiles: ResolvFiles;
   #moreRoutes: readonly Route[] = [];
 
   constructor(options: UpstreamSourcesOptions) {
     this.#options = options;
-    const { plan, clock } = options;
+    const { plan, clock, log } = options;
+    this.#fence = new ItemFence({ source: 'servers-file', clock, log });
     this.#resolvFiles = new ResolvFiles({
       paths: plan.resolvFiles,
       follows: plan.followsResolvFiles,
       events: this.#resolvEvents(),
       clock,
+      log,
     });
   }
 
@@ -78,9 +82,11 @@ export class UpstreamSources {
     try {
       const { routes, problems, notes } = readServersFile(await readFile(plan.serversFile), plan.serversFile);
       for (const problem of problems) log.error(describeProblem(problem));
+      this.#fence.count('malformed', problems.length);
       for (const { where, text } of notes) log.warn(`${where}: ${text}`);
       this.#moreRoutes = routes;
     } catch (error) {
+      this.#fence.count('unreadable');
       log.error(`cannot read ${plan.serversFile}: ${codeOf(error)}`);
     }
   }

@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { Environment } from '../../config/corefile/syntax/environment.ts';
 import {
@@ -44,6 +45,7 @@ const PERIOD = 10_000;
 
 export class RenderedCorefile {
   readonly #options: RenderedCorefileOptions;
+  readonly #fence: ItemFence;
   readonly #templates: FolderFollower;
   readonly #folder: ConfigFolder | undefined;
   #template: string | undefined;
@@ -55,6 +57,7 @@ export class RenderedCorefile {
   constructor(options: RenderedCorefileOptions) {
     this.#options = options;
     const { plan, defaultConfigFolder = DEFAULT_CONFIG_FOLDER, clock, log } = options;
+    this.#fence = new ItemFence({ source: 'config-map', clock, log });
     this.#templates = new FolderFollower({
       folder: dirname(plan.template),
       accepts: (name) => name === basename(plan.template),
@@ -113,10 +116,15 @@ export class RenderedCorefile {
   }
 
   #takeConfig(texts: ConfigTexts): void {
-    const reading = readNodeCacheConfig(texts);
-    if (reading.kind === 'bad') {
-      for (const problem of reading.problems)
+    const reading = this.#fence.take(
+      () => this.#options.plan.configFolder ?? 'kube-dns',
+      () => readNodeCacheConfig(texts),
+    );
+    if (reading?.kind !== 'good') {
+      for (const problem of reading?.problems ?? []) {
+        this.#fence.count('malformed');
         this.#options.log.error(`Invalid config: ${describeProblem(problem)}`);
+      }
       this.#options.onError();
       return;
     }

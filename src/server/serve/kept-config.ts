@@ -4,9 +4,10 @@
  */
 
 import type { Clock } from '../../base/clock.ts';
+import { ItemFault, ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import { CONFIG_KEYS } from '../../config/config-map/config-map.ts';
-import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
+import type { ConfigText, ConfigTexts } from '../../sources/config-map/config-texts.ts';
 import { readSnapshot, type SnapshotOwner, writeSnapshot } from '../../sources/snapshot/snapshot-file.ts';
 
 export interface KeptConfigOptions {
@@ -29,15 +30,13 @@ export class KeptConfig {
 
   /** @returns nothing if there are none that can be used; why is in the log */
   async read(): Promise<ConfigTexts | undefined> {
-    const { file, owner, log } = this.#options;
+    const { file, owner, clock, log } = this.#options;
     const reading = await readSnapshot(file, owner);
     if (reading.kind === 'none') return undefined;
-    const texts = reading.kind === 'good' ? parseLines(reading.lines) : undefined;
-    if (texts === undefined) {
-      const reason = reading.kind === 'unusable' ? reading.reason : 'it holds no settings';
-      log.error('saved configuration ignored', { file, reason });
-    }
-    return texts;
+    if (reading.kind === 'good')
+      return readKeptLines(reading.lines, new ItemFence({ source: 'saved-config', clock, log }));
+    log.error('saved configuration ignored', { file, reason: reading.reason });
+    return undefined;
   }
 
   /** Writes settings, soon. */
@@ -73,16 +72,35 @@ export class KeptConfig {
   }
 }
 
-function parseLines(lines: Iterable<string>): ConfigTexts | undefined {
-  const texts = new Map<string, { readonly kind: 'text'; readonly text: string }>();
+/**
+ * Settings are taken as a whole or not at all: some of them might send queries where the others keep them from.
+ *
+ * @returns nothing if a line is no key and its text
+ */
+export function readKeptLines(lines: Iterable<string>, fence: ItemFence): ConfigTexts | undefined {
+  const texts = new Map<string, ConfigText>();
+  let number = 0;
+  let isWhole = true;
   for (const line of lines) {
-    const [key, text] = parseList(line);
-    if (typeof key !== 'string' || typeof text !== 'string') return undefined;
-    texts.set(key, { kind: 'text', text });
+    number += 1;
+    const kept = fence.take(
+      () => `setting ${number}`,
+      () => readKeptLine(line),
+    );
+    if (kept === undefined) isWhole = false;
+    else texts.set(...kept);
   }
-  return texts;
+  return isWhole ? texts : undefined;
 }
 
+function readKeptLine(line: string): readonly [key: string, text: ConfigText] {
+  const [key, text] = parseList(line);
+  if (typeof key !== 'string' || typeof text !== 'string')
+    throw new ItemFault('malformed', `not a key and its text: ${line.slice(0, MAX_SHOWN)}`);
+  return [key, { kind: 'text', text }];
+}
+
+/** @returns an empty list for text that is none in JSON */
 function parseList(line: string): readonly unknown[] {
   try {
     const value: unknown = JSON.parse(line);
@@ -91,3 +109,6 @@ function parseList(line: string): readonly unknown[] {
     return [];
   }
 }
+
+/** Characters of a line that a message shows. */
+const MAX_SHOWN = 80;

@@ -3,6 +3,7 @@
  */
 
 import type { Clock } from '../../base/clock.ts';
+import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import {
   CONFIG_KEYS,
@@ -10,7 +11,7 @@ import {
   type KubeDnsConfig,
   readKubeDnsConfig,
 } from '../../config/config-map/config-map.ts';
-import { describeProblem, type Problem } from '../../config/values/problem.ts';
+import { type Checked, describeProblem, type Problem } from '../../config/values/problem.ts';
 import type { ConfigStats } from '../../observe/stats.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 
@@ -29,6 +30,7 @@ const MAX_TOLD = 10;
 
 export class LastGoodConfig {
   readonly #options: LastGoodConfigOptions;
+  readonly #fence: ItemFence;
   readonly #errors = new Map<ConfigKey, number>(CONFIG_KEYS.map((key) => [key, 0]));
   #read: string | undefined;
   #isHeldBack = false;
@@ -37,6 +39,8 @@ export class LastGoodConfig {
 
   constructor(options: LastGoodConfigOptions) {
     this.#options = options;
+    const { clock, log } = options;
+    this.#fence = new ItemFence({ source: 'config-map', clock, log });
   }
 
   /** Takes in what the ConfigMap says now. The same texts again are no change. */
@@ -44,8 +48,9 @@ export class LastGoodConfig {
     const fingerprint = JSON.stringify(CONFIG_KEYS.map((key) => texts.get(key) ?? null));
     if (fingerprint === this.#read) return;
     this.#read = fingerprint;
-    const checked = readKubeDnsConfig(texts);
-    if (checked.kind === 'bad') this.#reject(checked.problems);
+    const checked = this.#check(texts);
+    if (checked === undefined) this.#isHeldBack = true;
+    else if (checked.kind === 'bad') this.#reject(checked.problems);
     else {
       this.#accept(checked.value, this.#options.source);
       this.#options.keep?.(texts);
@@ -54,8 +59,8 @@ export class LastGoodConfig {
 
   /** Begins with settings that were good before; whatever is read counts more. */
   restore(texts: ConfigTexts): void {
-    const checked = readKubeDnsConfig(texts);
-    if (checked.kind === 'good') this.#accept(checked.value, 'the last run');
+    const checked = this.#check(texts);
+    if (checked?.kind === 'good') this.#accept(checked.value, 'the last run');
   }
 
   stats(): ConfigStats {
@@ -65,6 +70,13 @@ export class LastGoodConfig {
       changes: this.#changes,
       changedAt: this.#changedAt,
     };
+  }
+
+  #check(texts: ConfigTexts): Checked<KubeDnsConfig> | undefined {
+    return this.#fence.take(
+      () => this.#options.source,
+      () => readKubeDnsConfig(texts),
+    );
   }
 
   #accept(config: KubeDnsConfig, from: string): void {
@@ -87,7 +99,10 @@ export class LastGoodConfig {
     const { log, source } = this.#options;
     this.#isHeldBack = true;
     for (const key of CONFIG_KEYS)
-      if (problems.some(({ where }) => where === key)) this.#errors.set(key, this.#countOf(key) + 1);
+      if (problems.some(({ where }) => where === key)) {
+        this.#errors.set(key, this.#countOf(key) + 1);
+        this.#fence.count('malformed');
+      }
     for (const problem of problems.slice(0, MAX_TOLD))
       log.error(`configuration rejected, keeping the last good one: ${describeProblem(problem)}`, {
         from: source,

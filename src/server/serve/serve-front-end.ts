@@ -111,9 +111,9 @@ export class ServeFrontEnd implements FrontEnd {
 
   #makeResolvFiles(): ResolvFiles {
     const { upstreams } = this.#settings.resolver;
-    const { clock } = this.#dependencies;
+    const { clock, log } = this.#dependencies;
     const paths = upstreams.kind === 'resolv-file' ? [upstreams.path] : [];
-    return new ResolvFiles({ paths, follows: true, events: this.#resolvEvents(), clock });
+    return new ResolvFiles({ paths, follows: true, events: this.#resolvEvents(), clock, log });
   }
 
   #resolvEvents(): ResolvFileEvents {

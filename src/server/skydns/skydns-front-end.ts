@@ -3,8 +3,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
+import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
-import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { compileSkyDns, type SkyDnsInputs } from '../../config/skydns/compile-skydns.ts';
 import { applyConfig, type SkyDnsSettings } from '../../config/skydns/skydns-settings.ts';
@@ -34,7 +34,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
   readonly #flags: SkyDnsSettings;
   readonly #dependencies: SkyDnsFrontEndDependencies;
   readonly #resolvFiles: ResolvFiles;
-  readonly #warnings: RateLimitedWarnings;
+  readonly #fence: ItemFence;
   readonly #startedAt: number;
   #settings: SkyDnsSettings;
   #inputs: SkyDnsInputs = { systemServers: [], stubZones: [] };
@@ -47,7 +47,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
     this.#settings = settings;
     this.#dependencies = dependencies;
     this.#startedAt = Math.floor(clock.now() / 1000);
-    this.#warnings = new RateLimitedWarnings(log, clock);
+    this.#fence = new ItemFence({ source: 'etcd', clock, log });
     this.#resolvFiles = new ResolvFiles({
       paths: [RESOLV_CONF],
       follows: true,
@@ -59,6 +59,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
         changed: (systemServers) => this.#change({ systemServers }),
       },
       clock,
+      log,
     });
   }
 
@@ -73,7 +74,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
     if (!this.#settings.followsStubZones) return;
     const { domain } = this.#settings;
     source.onChange(pathOfName(stubZonesOf(domain)), () => {
-      this.#change({ stubZones: readStubZones(source.names, domain, this.#warnings) });
+      this.#change({ stubZones: readStubZones(source.names, domain, this.#fence) });
     });
   }
 

@@ -4,6 +4,7 @@
  * A name has a node with the answers that are made from the keys at it and below it alone. What depends on other names, on others'
  * servers or on the time is left to the chain, and so are names with very many keys and types that few ask for.
  */
+import type { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { Steps } from '../../base/steps.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
@@ -33,6 +34,7 @@ export interface EtcdPublicationOptions {
   readonly zones: readonly EtcdZone[];
   /** What hits count for, 16 bits. */
   readonly outcome: number;
+  readonly fence: ItemFence;
   readonly log: Log;
 }
 
@@ -107,7 +109,7 @@ export class EtcdPublication {
   #publishAt(node: KeyNode, name: NameKey): void {
     const zone = this.#zones.find(({ apex }) => isWithin(name, apex));
     if (zone === undefined) return;
-    if (node !== NO_NODE) this.#put(this.#compile(node, name, zone));
+    if (node !== NO_NODE) this.#put(this.#tryCompile(node, name, zone));
     else if (name === zone.apex) this.#put(this.#emptyNode(name, zone, 'ask'));
     else this.#options.table.remove(encodeName(name), zone.id);
   }
@@ -150,6 +152,15 @@ export class EtcdPublication {
     const id = table.defineZone(settings, this.id);
     const types = isReverseZone(zone.apex) ? REVERSE_TYPES : FORWARD_TYPES;
     return { id, zone, apex: zone.apex, depth: pathOfName(zone.apex).length, settings, types };
+  }
+
+  /** A name whose keys cannot be made into answers is left to the chain. */
+  #tryCompile(node: KeyNode, name: NameKey, zone: PublishedZone): NameNode {
+    const compiled = this.#options.fence.take(
+      () => name,
+      () => this.#compile(node, name, zone),
+    );
+    return compiled ?? this.#emptyNode(name, zone, 'ask');
   }
 
   #compile(node: KeyNode, name: NameKey, zone: PublishedZone): NameNode {

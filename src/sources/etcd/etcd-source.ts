@@ -4,8 +4,8 @@
  * The keys are read once and watched from then on: a question costs no call. While etcd is away, what was known is answered.
  */
 import type { Clock } from '../../base/clock.ts';
+import { ItemFault, ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
-import { RateLimitedWarnings } from '../../base/rate-limited-warning.ts';
 import { TimeSlice } from '../../base/time-slice.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -23,7 +23,7 @@ import { restoreKeys, writeKeys } from './names/kept-keys.ts';
 import { type KeyNode, KeyTree, NO_NODE, TOP } from './names/key-tree.ts';
 import { type KeyLease, Leases } from './names/leases.ts';
 import { PrefixedKeys } from './names/prefixed-keys.ts';
-import { faultOfValue, TOO_LARGE } from './names/service-record.ts';
+import { checkValue } from './names/service-record.ts';
 import { octetsOf, type ServiceLookup, ServiceNames } from './names/services.ts';
 import { Evaluation, type OutsideAnswers, type ServiceAnswer } from './rules/evaluation.ts';
 import type { NameRules, QuestionOfRules } from './rules/rules.ts';
@@ -79,7 +79,7 @@ export class EtcdSource implements KeySink {
   readonly #names: ServiceNames;
   readonly #publication: EtcdPublication;
   readonly #feed: KeyFeed;
-  readonly #warnings: RateLimitedWarnings;
+  readonly #fence: ItemFence;
   readonly #changes: ChangedNames;
   readonly #unlisted: UnlistedNames | undefined;
   readonly #snapshot: SnapshotKeeper | undefined;
@@ -101,19 +101,19 @@ export class EtcdSource implements KeySink {
     const whole = `/${prefix}/`.replace(/\/+/g, '/');
     this.#prefix = Buffer.from(whole);
     this.#keys = new PrefixedKeys(this.#tree, this.#prefix);
-    this.#warnings = new RateLimitedWarnings(log, clock);
+    this.#fence = new ItemFence({ source: 'etcd', clock, log });
     this.#leases = new Leases({
       ask: (id) => this.#feed.askLease(id),
       onKnown: (nodes) => this.#republish(nodes),
       clock,
     });
     this.#names = new ServiceNames(this.#tree, this.#leases, rules);
-    const publication = { table, names: this.#names, rules, zones, outcome, log };
+    const publication = { table, names: this.#names, rules, zones, outcome, fence: this.#fence, log };
     this.#publication = new EtcdPublication(publication);
     this.#changes = new ChangedNames(this.#publication, clock);
     this.#snapshot = this.#makeSnapshot();
     if (version === 2) {
-      const unlisted = { etcd, prefix: whole, rules, names: this.#names, clock };
+      const unlisted = { etcd, prefix: whole, rules, names: this.#names, fence: this.#fence, clock };
       this.#unlisted = new UnlistedNames(unlisted);
     }
     const reader = version === 3 ? new V3Reader(etcd, whole, clock) : new V2Reader(etcd, whole, clock);
@@ -217,25 +217,29 @@ export class EtcdSource implements KeySink {
   }
 
   put(key: Buffer, value: Buffer | 'too-large', lease: KeyLease | undefined): void {
-    if (key.length > MAX_KEY_OCTETS) return;
-    const put = this.#keys.put(key, this.#contentOf(key, value));
-    if (put === undefined) return;
-    const { node, isChanged } = put;
-    const hasOtherEnd = this.#leases.bind(node, lease);
-    this.#meet(node);
-    if (!isChanged && !hasOtherEnd) return;
-    this.#generation += 1;
-    // Until all is known it is published as a whole.
-    if (this.#isKnown) this.#touch(this.#tree.pathOf(node));
+    this.#fence.take(
+      () => String(key),
+      () => this.#put(key, value, lease),
+    );
   }
 
   remove(key: Buffer): void {
-    const node = this.#keys.find(key);
-    if (node !== NO_NODE && this.#tree.hasKey(node)) this.#removeNode(node);
+    this.#fence.take(
+      () => String(key),
+      () => {
+        const node = this.#keys.find(key);
+        if (node !== NO_NODE && this.#tree.hasKey(node)) this.#removeNode(node);
+      },
+    );
   }
 
   removeFolder(key: Buffer): void {
-    for (const node of this.#keys.within(key)) this.#removeNode(node);
+    this.#fence.take(
+      () => String(key),
+      () => {
+        for (const node of this.#keys.within(key)) this.#removeNode(node);
+      },
+    );
   }
 
   async completeRead(): Promise<void> {
@@ -253,7 +257,7 @@ export class EtcdSource implements KeySink {
     this.#isRead = true;
     // Names that are not published yet are answered by the chain.
     this.#becomeKnown(isPublished);
-    for (const { changed } of this.#listeners) changed();
+    for (const { path, changed } of this.#listeners) this.#fence.take(() => path.join('/'), changed);
     const { keys, badKeys } = this.stats();
     this.#dependencies.log.info('etcd read', { keys, badKeys, prefix: String(this.#prefix) });
     if (isPublished) return;
@@ -287,7 +291,9 @@ export class EtcdSource implements KeySink {
   async #restore(): Promise<void> {
     if (this.#snapshot === undefined) return;
     const lines = await this.#snapshot.read();
-    await restoreKeys(lines, this.#tree, this.#leases, this.#dependencies.clock);
+    const { clock, log } = this.#dependencies;
+    const fence = new ItemFence({ source: 'snapshot', clock, log });
+    await restoreKeys(lines, { tree: this.#tree, leases: this.#leases, fence, clock });
     if (this.#tree.size === 0) return;
     await this.#publishAll();
     this.#becomeKnown(false);
@@ -308,11 +314,22 @@ export class EtcdSource implements KeySink {
     this.#publication.changed();
   }
 
-  #contentOf(key: Buffer, value: Buffer | 'too-large'): Buffer | 'bad' {
-    const reason = value === 'too-large' ? TOO_LARGE : faultOfValue(value);
-    if (value !== 'too-large' && reason === undefined) return value;
-    this.#warnings.warn('value of a key in etcd is no record', { key: key.toString('utf8'), reason });
-    return 'bad';
+  #put(key: Buffer, value: Buffer | 'too-large', lease: KeyLease | undefined): void {
+    if (key.length > MAX_KEY_OCTETS)
+      throw new ItemFault('too-large', `it has more than ${MAX_KEY_OCTETS} octets`);
+    const content = this.#fence.take(
+      () => String(key),
+      () => checkValue(value),
+    );
+    const put = this.#keys.put(key, content ?? 'bad');
+    if (put === undefined) return;
+    const { node, isChanged } = put;
+    const hasOtherEnd = this.#leases.bind(node, lease);
+    this.#meet(node);
+    if (!isChanged && !hasOtherEnd) return;
+    this.#generation += 1;
+    // Until all is known it is published as a whole.
+    if (this.#isKnown) this.#touch(this.#tree.pathOf(node));
   }
 
   #removeNode(node: KeyNode): void {
@@ -343,6 +360,6 @@ export class EtcdSource implements KeySink {
     if (!this.#isKnown) return;
     this.#changes.add(key);
     for (const { path, changed } of this.#listeners)
-      if (path.every((part, index) => part === key[index])) changed();
+      if (path.every((part, index) => part === key[index])) this.#fence.take(() => path.join('/'), changed);
   }
 }

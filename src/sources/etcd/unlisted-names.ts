@@ -3,11 +3,12 @@
  * `_http._tcp` in front of a service. They are neither read with the others nor watched, so they are asked for one by one.
  */
 import type { Clock } from '../../base/clock.ts';
+import type { ItemFence } from '../../base/item-fence.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EtcdSettings } from './client/settings.ts';
 import { EtcdV2Client } from './client/v2-client.ts';
 import { type KeyNode, KeyTree } from './names/key-tree.ts';
-import { faultOfValue } from './names/service-record.ts';
+import { checkValue } from './names/service-record.ts';
 import {
   octetsOf,
   pathOfName,
@@ -23,6 +24,7 @@ export interface UnlistedNamesOptions {
   readonly rules: ServiceRules;
   /** What other names are looked up in. */
   readonly names: ServiceLookup;
+  readonly fence: ItemFence;
   readonly clock: Clock;
 }
 
@@ -58,14 +60,17 @@ export class UnlistedNames {
   }
 
   async #ask(name: NameKey): Promise<ServiceLookup> {
-    const { prefix, names, rules } = this.#options;
+    const { prefix, names, rules, fence } = this.#options;
     const { nodes } = await this.#client.read(`${prefix}${pathOfName(name).join('/')}`);
     const tree = new KeyTree();
     const seconds = new Map<KeyNode, number>();
     for (const { key, value, ttl } of nodes) {
       const path = key.slice(prefix.length).split('/');
-      const content = Buffer.from(value);
-      const { node } = tree.put(octetsOf(path), faultOfValue(content) === undefined ? content : 'bad');
+      const content = fence.take(
+        () => key,
+        () => checkValue(Buffer.from(value)),
+      );
+      const { node } = tree.put(octetsOf(path), content ?? 'bad');
       seconds.set(node, ttl);
     }
     const own = new ServiceNames(tree, { secondsLeft: (node) => seconds.get(node) ?? 0 }, rules);

@@ -21,6 +21,12 @@ export interface HostsVisitor {
    */
   host(address: Uint8Array, name: WireName, isPlain: boolean): void;
   warning(warning: HostsWarning): void;
+  /**
+   * Reads a line, whatever the reader throws.
+   *
+   * @param line from 1
+   */
+  line(line: number, read: () => void): void;
 }
 
 /** Takes a file in pieces, one after the other, and then `end`. */

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { ItemFence } from '../../base/item-fence.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { RecordingLog } from '../../base/testing/recording-log.ts';
 import type { HostsFile } from './hosts-source.ts';
 import { ParseWarningReport } from './parse-warning-report.ts';
 
+const fenceOf = (log: RecordingLog) => new ItemFence({ source: 'hosts', clock: new ManualClock(), log });
 let files = 0;
 
 function file(path: string): HostsFile {
@@ -21,7 +24,7 @@ const warning = (line: number) => ({ line, kind: 'address', value: 'x' });
 describe('bad lines of hosts files', () => {
   it('are told once as long as the file is the same', () => {
     const log = new RecordingLog();
-    const report = new ParseWarningReport(log);
+    const report = new ParseWarningReport(log, fenceOf(log));
     const [one, two] = [file('/one'), file('/two')];
     const readBoth = (first: typeof one, second: typeof two) => {
       report.begin([first, second]);
@@ -41,7 +44,7 @@ describe('bad lines of hosts files', () => {
 
   it('are counted where there are too many to read', () => {
     const log = new RecordingLog();
-    const report = new ParseWarningReport(log);
+    const report = new ParseWarningReport(log, fenceOf(log));
     const bad = file('/bad');
     report.begin([bad]);
     for (let line = 1; line <= 1000; line += 1) report.add(bad, warning(line));

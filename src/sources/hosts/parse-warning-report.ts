@@ -2,6 +2,7 @@
  * Reports the invalid lines of hosts files in the log: each line once as long as its file stays the same, and the first 20 of
  * each file.
  */
+import type { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { HostsWarning } from './hosts-format.ts';
 import type { HostsFile } from './hosts-source.ts';
@@ -10,12 +11,14 @@ const MAX_LINES = 20;
 
 export class ParseWarningReport {
   readonly #log: Log;
+  readonly #fence: ItemFence;
   #known: ReadonlySet<string> = new Set();
   #files: readonly HostsFile[] = [];
   #counts = new Map<HostsFile, number>();
 
-  constructor(log: Log) {
+  constructor(log: Log, fence: ItemFence) {
     this.#log = log;
+    this.#fence = fence;
   }
 
   /** Begins a reading of these files. */
@@ -28,6 +31,7 @@ export class ParseWarningReport {
     if (this.#known.has(keyOf(file))) return;
     const count = (this.#counts.get(file) ?? 0) + 1;
     this.#counts.set(file, count);
+    this.#fence.count('malformed');
     if (count > MAX_LINES) return;
     this.#log.warn('invalid line in hosts file ignored', { file: file.path, line, bad: kind, value });
   }

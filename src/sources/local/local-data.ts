@@ -8,6 +8,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ChangeQueue } from '../../base/change-queue.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
+import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { PublicationId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -52,6 +53,7 @@ export class LocalData {
   readonly #localised: LocalisedPublications;
   #networks: readonly AddressRange[];
   readonly #queue: ChangeQueue;
+  readonly #fence: ItemFence;
   readonly #warnings: ParseWarningReport;
   #names = new LocalNames(hostsOnly(0), new HostNames(), LOCAL_OUTCOME);
   #work: Iterator<void, void> | undefined;
@@ -66,7 +68,8 @@ export class LocalData {
     this.#publication = new LocalPublication(table, log);
     this.#localised = new LocalisedPublications(table, log);
     this.#networks = options.networks;
-    this.#warnings = new ParseWarningReport(log);
+    this.#fence = new ItemFence({ source: 'hosts', clock, log });
+    this.#warnings = new ParseWarningReport(log, this.#fence);
     this.#queue = new ChangeQueue(
       clock,
       () => this.#step(),
@@ -159,7 +162,7 @@ export class LocalData {
     const files = this.#source.files();
     this.#warnings.begin(files);
     const onWarning = (file: HostsFile, warning: HostsWarning) => this.#warnings.add(file, warning);
-    const hosts = yield* readHosts({ plan, files, format, onWarning });
+    const hosts = yield* readHosts({ plan, files, format, onWarning, fence: this.#fence });
     if (hosts === undefined) {
       this.#renewLater();
       return;

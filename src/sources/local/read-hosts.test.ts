@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { ItemFence } from '../../base/item-fence.ts';
+import { silentLog } from '../../base/log.ts';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 import { encodeName, parseName, toKey } from '../../wire/name.ts';
 import { keyOfWire } from '../../wire/name-wire.ts';
@@ -47,7 +50,8 @@ function run(texts: readonly string[], changes: Partial<LocalNamesPlan> = {}, is
   const plan = { ...hostsOnly(5), ...changes };
   const onWarning = (file: { path: string }, { line, value }: { line: number; value: string }) =>
     void warnings.push(`${file.path}:${line} ${value}`);
-  const reading = readHosts({ plan, files, format: FORMAT, onWarning });
+  const fence = new ItemFence({ source: 'hosts', clock: new ManualClock(), log: silentLog });
+  const reading = readHosts({ plan, files, format: FORMAT, onWarning, fence });
   let pauses = 0;
   for (;;) {
     const step = reading.next();

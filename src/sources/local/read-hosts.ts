@@ -1,6 +1,7 @@
 /**
  * Hosts files made into names, piece by piece: a long file does not keep the thread from its other work.
  */
+import type { ItemFence } from '../../base/item-fence.ts';
 import { parseAddress } from '../../wire/address.ts';
 import { MAX_NAME_OCTETS } from '../../wire/label.ts';
 import { encodeName } from '../../wire/name.ts';
@@ -15,6 +16,7 @@ export interface ReadHostsOptions {
   readonly files: readonly HostsFile[];
   readonly format: HostsFormat;
   readonly onWarning: (file: HostsFile, warning: HostsWarning) => void;
+  readonly fence: ItemFence;
 }
 
 /** The octets of a line, about: for the size of the index of names. */
@@ -26,7 +28,7 @@ const LINE_OCTETS = 32;
  * @returns nothing when a file is not what it was when it was reported: it changes at the moment
  */
 export function* readHosts(options: ReadHostsOptions): Generator<void, HostNames | undefined> {
-  const { plan, files, format, onWarning } = options;
+  const { plan, files, format, onWarning, fence } = options;
   const octets = files.reduce((sum, { size }) => sum + size, 0);
   const names = new HostNames(octets / LINE_OCTETS);
   addHostRecords(names, plan);
@@ -39,7 +41,11 @@ export function* readHosts(options: ReadHostsOptions): Generator<void, HostNames
       if (expanded !== undefined) names.add(expanded, address, origin);
       names.add(name, address, origin);
     };
-    const reader = format.open({ host, warning: (warning) => onWarning(file, warning) });
+    const reader = format.open({
+      host,
+      warning: (warning) => onWarning(file, warning),
+      line: (line, read) => fence.take(() => `${file.path}:${line}`, read),
+    });
     const pieces = file.read();
     for (let piece = pieces.next(); ; piece = pieces.next()) {
       if (piece.done === true) {

@@ -20,6 +20,7 @@ let source: ManifestSource | undefined;
 const held = new Map<string, ClusterObject>();
 const calls: string[] = [];
 const incomplete: boolean[] = [];
+let refuses = '';
 const logged: { message: string; fields: LogFields }[] = [];
 
 beforeEach(() => {
@@ -28,6 +29,7 @@ beforeEach(() => {
   calls.length = 0;
   incomplete.length = 0;
   logged.length = 0;
+  refuses = '';
 });
 
 afterEach(() => {
@@ -41,6 +43,7 @@ function sinkOf<Kind extends ClusterObject>(kind: Kind['kind']): ObjectSink<Kind
     listCompleted: () => void calls.push(`${kind} listed`),
     upsert(object) {
       calls.push(`${kind} + ${keyOfObject(object)}`);
+      if (refuses === `${kind} ${keyOfObject(object)}`) throw new Error('a defect');
       held.set(`${kind} ${keyOfObject(object)}`, object);
     },
     remove(key) {
@@ -160,6 +163,38 @@ describe('later', () => {
     expect(started.status()).toEqual({ files: 1, badFiles: 0, missing: [] });
     // What was good once misses nothing.
     expect(incomplete.at(-1)).toBe(false);
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])(
+    'names a file of kind %s, and serves the others',
+    async (kind) => {
+      const bad = `apiVersion: v1\nkind: ${kind}\nmetadata: {name: x}\n`;
+      write('a.yaml', bad);
+      write('b.yaml', service('cart'));
+      await serve();
+      expect(services()).toEqual(['Service shop/cart']);
+      expect(logged).toMatchObject([
+        { message: 'bad manifest', fields: { file: join(folder, 'a.yaml'), line: 1 } },
+      ]);
+      logged.length = 0;
+      write('c.yaml', bad);
+      write('d.yaml', service('till', '10.96.0.8'));
+      await until(() => expect(services()).toEqual(['Service shop/cart', 'Service shop/till']));
+      expect(logged).toMatchObject([
+        { message: 'bad manifest', fields: { file: join(folder, 'c.yaml'), line: 1 } },
+      ]);
+    },
+  );
+
+  it('passes over an object that cannot be taken in, and serves the others', async () => {
+    write('a.yaml', service('odd'));
+    write('b.yaml', service('cart', '10.96.0.8'));
+    refuses = 'Service shop/odd';
+    await serve();
+    expect(services()).toEqual(['Service shop/cart']);
+    expect(logged).toMatchObject([
+      { message: 'item rejected', fields: { item: 'Service shop/odd', reason: 'failed' } },
+    ]);
   });
 
   it('follows editors that write beside and rename', async () => {

@@ -4,6 +4,7 @@
  * A file that turns bad is reported with its line and its last good version stays; the other files are served.
  */
 import type { Clock } from '../../base/clock.ts';
+import { ItemFence, type RejectedItem } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { ClusterSinks } from '../../kube/api/list-watch/cluster-watch.ts';
 import {
@@ -43,6 +44,8 @@ export class ManifestSource {
   readonly #markIncomplete: (isIncomplete: boolean) => void;
   readonly #sinks: ReadonlyMap<ObjectKind, AnySink>;
   readonly #follower: FolderFollower;
+  readonly #fence: ItemFence;
+  readonly #objects: ItemFence;
   readonly #addresses = new MadeUpAddresses();
   /** The objects of the last good version of each file. */
   readonly #good = new Map<string, readonly ManifestObject[]>();
@@ -53,6 +56,11 @@ export class ManifestSource {
 
   constructor({ folder, allowEmpty, sinks, clock, log }: ManifestSourceOptions) {
     this.#log = log;
+    this.#fence = new ItemFence({
+      ...{ source: 'manifests', clock, log },
+      report: (rejected) => this.#reject(rejected),
+    });
+    this.#objects = new ItemFence({ source: 'manifests', clock, log });
     this.#folder = folder;
     this.#allowEmpty = allowEmpty;
     this.#markIncomplete = sinks.markIncomplete ?? (() => {});
@@ -90,8 +98,8 @@ export class ManifestSource {
 
   #take(changes: readonly FileChange[]): void {
     for (const change of changes) {
-      if (change.kind === 'content') this.#read(change.file, change.octets.toString('utf8'));
-      else if (change.kind === 'unreadable') this.#reject(change.file, { reason: change.reason });
+      if (change.kind === 'content') this.#read(change.file, change.octets);
+      else if (change.kind === 'unreadable') this.#fence.reject(change.file, 'unreadable', change.reason);
       else this.#forget(change.file);
     }
     const files = [...this.#good.keys()].sort();
@@ -105,22 +113,24 @@ export class ManifestSource {
     this.#log.info('manifests read', { files: files.length, bad: this.#bad.size, objects: objects.size });
   }
 
-  #read(file: string, text: string): void {
-    try {
-      const { objects, ignoredKinds } = parseManifest(file, text);
-      this.#good.set(file, objects);
-      this.#bad.delete(file);
-      if (ignoredKinds.length > 0)
-        this.#log.debug('kinds without meaning to DNS', { file, kinds: ignoredKinds.join() });
-    } catch (error) {
-      if (!(error instanceof ManifestError)) throw error;
-      this.#reject(file, { line: error.line, reason: error.reason });
-    }
+  #read(file: string, octets: Buffer): void {
+    const manifest = this.#fence.take(
+      () => file,
+      () => parseManifest(file, octets.toString('utf8')),
+    );
+    if (manifest === undefined) return;
+    const { objects, ignoredKinds } = manifest;
+    this.#good.set(file, objects);
+    this.#bad.delete(file);
+    if (ignoredKinds.length > 0)
+      this.#log.debug('kinds without meaning to DNS', { file, kinds: ignoredKinds.join() });
   }
 
-  #reject(file: string, why: { readonly line?: number; readonly reason: string }): void {
+  #reject({ item: file, problem, error }: RejectedItem): void {
     this.#bad.add(file);
     const served = this.#good.has(file) ? 'its last good version' : 'nothing of it';
+    const why =
+      error instanceof ManifestError ? { line: error.line, reason: error.reason } : { reason: problem };
     this.#log.error('bad manifest', { file, ...why, served });
   }
 
@@ -168,9 +178,18 @@ export class ManifestSource {
     for (const [id, object] of objects) {
       const text = JSON.stringify(object);
       now.set(id, text);
-      if (this.#served.get(id) !== text) this.#sinks.get(object.kind)?.upsert(object);
+      if (this.#served.get(id) === text) continue;
+      this.#objects.take(
+        () => id,
+        () => this.#sinks.get(object.kind)?.upsert(object),
+      );
     }
-    for (const [id, text] of this.#served) if (!now.has(id)) this.#remove(text);
+    for (const [id, text] of this.#served)
+      if (!now.has(id))
+        this.#objects.take(
+          () => id,
+          () => this.#remove(text),
+        );
     if (!this.#listed) for (const sink of this.#sinks.values()) sink.listCompleted();
     this.#listed = true;
     this.#served = now;

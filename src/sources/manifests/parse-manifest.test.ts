@@ -123,6 +123,15 @@ describe('a bad file is named with its line', () => {
     ['broken YAML', `${SERVICE}---\na: [1,\nb: 2\n`, 7, /flow/i],
     ['a scalar', `${SERVICE}---\njust words\n`, 6, /not an object/],
     ['no kind', `${SERVICE}---\napiVersion: v1\n`, 6, /kind is missing/],
+    [
+      '__proto__ as its kind',
+      `${SERVICE}---\napiVersion: v1\nkind: __proto__\n`,
+      6,
+      /not a kind of v1: __proto__/,
+    ],
+    ['constructor as its kind', 'apiVersion: v1\nkind: constructor\n', 1, /not a kind of v1: constructor/],
+    ['a kind in small letters', 'apiVersion: v1\nkind: service\n', 1, /not a kind of v1: service/],
+    ['__proto__ of a group', 'apiVersion: apps/v1\nkind: __proto__\n', 1, /not a kind of apps\/v1/],
     ['no name', `\n${SERVICE.replace('name: cart,', '')}`, 2, /Service: it has no metadata.name/],
     [
       'an item without apiVersion',

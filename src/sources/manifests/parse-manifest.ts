@@ -16,6 +16,7 @@ import {
   parseAllDocuments,
   parseDocument,
 } from 'yaml';
+import { ItemFault } from '../../base/item-fence.ts';
 import type { ClusterObject } from '../../kube/objects/objects.ts';
 import { asList, asRecord, asText, asTexts, type JsonRecord } from '../../kube/objects/trim/fields.ts';
 import { trimEndpointSlice } from '../../kube/objects/trim/trim-endpoint-slice.ts';
@@ -25,7 +26,7 @@ import { trimPod } from '../../kube/objects/trim/trim-pod.ts';
 import { trimService } from '../../kube/objects/trim/trim-service.ts';
 import type { Trim } from '../../kube/objects/trim/trimmed.ts';
 
-export class ManifestError extends Error {
+export class ManifestError extends ItemFault {
   override readonly name = 'ManifestError';
   readonly file: string;
   /** From 1. */
@@ -33,7 +34,7 @@ export class ManifestError extends Error {
   readonly reason: string;
 
   constructor(file: string, line: number, reason: string) {
-    super(`bad manifest: ${file}:${line}: ${reason}`);
+    super('malformed', `bad manifest: ${file}:${line}: ${reason}`);
     this.file = file;
     this.line = line;
     this.reason = reason;
@@ -60,12 +61,15 @@ export interface Manifest {
 
 const SLICES = 'discovery.k8s.io/';
 /** The kinds of the core group, all `v1`. */
-const CORE: Readonly<Record<string, Trim<ClusterObject>>> = {
-  Service: trimService,
-  Endpoints: trimEndpoints,
-  Namespace: trimNamespace,
-  Pod: trimPod,
-};
+const CORE: ReadonlyMap<string, Trim<ClusterObject>> = new Map<string, Trim<ClusterObject>>([
+  ['Service', trimService],
+  ['Endpoints', trimEndpoints],
+  ['Namespace', trimNamespace],
+  ['Pod', trimPod],
+]);
+/** Kinds of other groups may have any case: those of custom resources are as their authors name them. */
+const CORE_KIND = /^[A-Z][A-Za-z]*$/;
+const ANY_KIND = /^[A-Za-z][A-Za-z0-9-]*$/;
 
 /** An object as it stands in the file. */
 interface Found {
@@ -82,7 +86,7 @@ export function parseManifest(file: string, text: string): Manifest {
   const objects: ManifestObject[] = [];
   const ignoredKinds = new Set<string>();
   for (const found of findObjects(file, text)) {
-    const trim = found.apiVersion === 'v1' ? CORE[found.kind] : trimSlices(found);
+    const trim = found.apiVersion === 'v1' ? CORE.get(found.kind) : trimSlices(found);
     if (trim === undefined) {
       ignoredKinds.add(found.kind);
       continue;
@@ -242,6 +246,8 @@ function* unfold(file: string, candidate: Candidate, findLine: LineFinder): Gene
   const kind = asText(raw['kind']) ?? inherited?.kind;
   if (apiVersion === undefined || kind === undefined)
     throw new ManifestError(file, line, `${apiVersion === undefined ? 'apiVersion' : 'kind'} is missing`);
+  if (!(apiVersion === 'v1' ? CORE_KIND : ANY_KIND).test(kind))
+    throw new ManifestError(file, line, `not a kind of ${apiVersion}: ${kind}`);
   if (!kind.endsWith('List') || !Array.isArray(raw['items'])) {
     yield { raw, apiVersion, kind, line, lineAt: (path) => findLine(place, path) };
     return;

@@ -1,6 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
 import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { waitUntil } from '../../base/testing/wait-until.ts';
@@ -17,6 +18,7 @@ async function follow(content: string | undefined, follows = true) {
     paths: [path],
     follows,
     clock,
+    log: silentLog,
     events: {
       missing: () => seen.push('missing'),
       reading: () => seen.push('reading'),

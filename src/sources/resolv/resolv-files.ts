@@ -6,6 +6,8 @@
  * or names no server any more leaves the servers as they were: it is most likely being written.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
+import { ItemFence } from '../../base/item-fence.ts';
+import type { Log } from '../../base/log.ts';
 import {
   type FollowedResolvConf,
   type ResolvConfProblem,
@@ -20,6 +22,7 @@ export interface ResolvFilesOptions {
   readonly follows: boolean;
   readonly events: ResolvFileEvents;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** What is seen of the files, for logs, in the order in which it is seen. */
@@ -41,6 +44,7 @@ const POLL_MILLISECONDS = 500;
 
 export class ResolvFiles {
   readonly #options: ResolvFilesOptions;
+  readonly #fence: ItemFence;
   #servers: readonly UpstreamAddress[] = [];
   /** The file that counts and the one behind systemd's stub, with their times, as last read. */
   #read = '';
@@ -51,6 +55,8 @@ export class ResolvFiles {
 
   constructor(options: ResolvFilesOptions) {
     this.#options = options;
+    const { clock, log } = options;
+    this.#fence = new ItemFence({ source: 'resolv-conf', clock, log });
   }
 
   /** The servers that are named now. */
@@ -99,9 +105,16 @@ export class ResolvFiles {
     this.#missing = missing;
     if (path === undefined || (await signatureOf([path, ...this.#behind])) === this.#read) return false;
     events.reading(path);
-    const read = readResolvConf(path, readIfThere);
+    const read = this.#fence.take(
+      () => path,
+      () => readResolvConf(path, readIfThere),
+    );
+    if (read === undefined) return false;
     await this.#note(path, read);
-    if (read.problems.length > 0) events.problems(path, read.problems);
+    if (read.problems.length > 0) {
+      this.#fence.count('malformed', read.problems.length);
+      events.problems(path, read.problems);
+    }
     if (read.servers.length === 0) events.empty(path);
     else this.#servers = read.servers;
     return read.servers.length > 0;

@@ -4,6 +4,7 @@
  * An entry is a line, or several lines inside parentheses. `;` begins a comment. Words in quotation marks may hold blanks;
  * escapes stay as they are, since names and strings read them differently.
  */
+import { ItemFault } from '../../base/item-fence.ts';
 
 export interface ZoneWord {
   /** Without the quotation marks around it, with its escapes. */
@@ -31,7 +32,7 @@ export interface DataField {
 }
 
 /** What is wrong with a master file, and with which word. */
-export class ZoneFileFault extends Error {
+export class ZoneFileFault extends ItemFault {
   override readonly name = 'ZoneFileFault';
   readonly line: number;
   readonly column: number;
@@ -44,7 +45,7 @@ export class ZoneFileFault extends Error {
     { line, column, text }: { line: number; column: number; text?: string | undefined },
     field?: DataField,
   ) {
-    super(what);
+    super('malformed', what);
     this.line = line;
     this.column = column;
     this.word = text;

@@ -5,6 +5,7 @@
  * and the line it stands in.
  */
 import { dirname, isAbsolute, join } from 'node:path';
+import { readItem } from '../../base/item-fence.ts';
 import { classOf, typeOf } from '../../wire/mnemonics.ts';
 import { ROOT } from '../../wire/name.ts';
 import { type AbsoluteName, CLASS, type ResourceRecord } from '../../wire/types.ts';
@@ -106,28 +107,24 @@ class ZoneFileReader {
 
   read(text: string, file: string, origin: AbsoluteName, depth: number): void {
     this.#origin = origin;
-    try {
+    let entryLine = 1;
+    this.#guard(file, entryLine, () => {
       for (const entry of readEntries(text)) {
-        this.#guard(file, () => this.#readEntry(entry, file, depth));
+        entryLine = entry.words[0]?.line ?? entryLine;
+        this.#guard(file, entryLine, () => this.#readEntry(entry, file, depth));
         if (this.problems.length >= MAX_PROBLEMS) return;
       }
-    } catch (error) {
-      this.#note(error, file);
-    }
+    });
   }
 
-  #guard(file: string, read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      this.#note(error, file);
-    }
-  }
-
-  #note(error: unknown, file: string): void {
-    if (!(error instanceof ZoneFileFault)) throw error;
-    const { message: fault, line, column, word, field } = error;
-    this.problems.push({ file, line, column, fault, word, field });
+  /** @param line where the entry begins: of a fault that names no place */
+  #guard(file: string, line: number, read: () => void): void {
+    const reading = readItem(read);
+    if (reading.kind === 'read') return;
+    const { error, problem: fault } = reading;
+    const place = { line, column: 0, word: undefined, field: undefined };
+    const { column, word, field, line: at } = error instanceof ZoneFileFault ? error : place;
+    this.problems.push({ file, line: at, column, fault, word, field });
   }
 
   #readEntry({ words, continuesOwner }: ZoneEntry, file: string, depth: number): void {

@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { ItemFence, type RejectedItem } from '../../../base/item-fence.ts';
+import { silentLog } from '../../../base/log.ts';
+import { ManualClock } from '../../../base/testing/manual-clock.ts';
 import type { PodObject } from '../../objects/objects.ts';
 import { trimPod } from '../../objects/trim/trim-pod.ts';
 import { MemorySink } from '../../testing/memory-sink.ts';
@@ -9,6 +12,9 @@ const pod = (name: number, phase: string) => ({
   metadata: { name: String(name), namespace: 'a' },
   status: { podIP: '10.0.0.1', phase },
 });
+
+const fenceOf = (report: (rejected: RejectedItem) => void) =>
+  new ItemFence({ source: 'kubernetes', clock: new ManualClock(), log: silentLog, report });
 
 type Step =
   | { readonly kind: 'take'; readonly name: number; readonly phase: 'Running' | 'Succeeded' }
@@ -31,7 +37,10 @@ test('whatever comes in lists and between them, the sink holds what there is and
   fc.assert(
     fc.property(fc.array(round), (rounds) => {
       const sink = new MemorySink<PodObject>();
-      const intake = new Intake(sink, () => {});
+      const intake = new Intake(
+        sink,
+        fenceOf(() => {}),
+      );
       const phases = new Map<number, string>();
       intake.startList();
       intake.completeList();
@@ -60,7 +69,10 @@ test('whatever comes in lists and between them, the sink holds what there is and
 
 test('objects that cannot be understood are told of, and count if they have a name', () => {
   const warned: string[] = [];
-  const intake = new Intake(new MemorySink<PodObject>(), (key, problem) => warned.push(`${key}: ${problem}`));
+  const intake = new Intake(
+    new MemorySink<PodObject>(),
+    fenceOf(({ item, problem }) => warned.push(`${item}: ${problem}`)),
+  );
   const trim = (raw: unknown) => ({ kind: 'malformed' as const, key: String(raw), problem: 'odd' });
   intake.startList();
   intake.take('a/x', trim);

@@ -3,20 +3,20 @@
  *
  * Counting matters: the check against the server compares how many objects there are.
  */
+import type { ItemFence } from '../../../base/item-fence.ts';
 import { keyOfObject, type ObjectKey, type ObjectSink, type WatchedObject } from '../../objects/objects.ts';
-import type { Trim, Trimmed } from '../../objects/trim/trimmed.ts';
+import { readIdentity, type Trim, type Trimmed } from '../../objects/trim/trimmed.ts';
 
 export class Intake<Kind extends WatchedObject> {
   readonly #sink: ObjectSink<Kind>;
-  readonly #warn: (key: ObjectKey, problem: string) => void;
+  readonly #fence: ItemFence;
   #leftOut = new Set<ObjectKey>();
   /** While a list is under way: the objects it leaves out, and those deleted after they were listed. */
   #list: { readonly leftOut: Set<ObjectKey>; readonly deleted: Set<ObjectKey>; taken: number } | undefined;
 
-  /** `warn` is told of objects that cannot be understood. */
-  constructor(sink: ObjectSink<Kind>, warn: (key: ObjectKey, problem: string) => void) {
+  constructor(sink: ObjectSink<Kind>, fence: ItemFence) {
     this.#sink = sink;
-    this.#warn = warn;
+    this.#fence = fence;
   }
 
   /** As many as the server has, if all is well. */
@@ -43,17 +43,34 @@ export class Intake<Kind extends WatchedObject> {
   }
 
   take(raw: unknown, trim: Trim<Kind>): void {
-    const trimmed = trim(raw);
     if (this.#list !== undefined) this.#list.taken += 1;
-    if (trimmed.kind === 'object') this.#accept(trimmed.object);
-    else this.#leaveOut(trimmed);
+    const isTaken = this.#fence.take(
+      () => nameOf(raw),
+      () => {
+        const trimmed = trim(raw);
+        if (trimmed.kind === 'object') this.#accept(trimmed.object);
+        else this.#leaveOut(trimmed);
+        return true;
+      },
+    );
+    const key = isTaken === undefined ? keyOfRaw(raw) : undefined;
+    if (key === undefined) return;
+    this.#fence.take(
+      () => key,
+      () => this.#forget(key, true),
+    );
   }
 
   /** Takes the last known state of an object that was deleted. */
   drop(raw: unknown, trim: Trim<Kind>): void {
-    const key = keyOfTrimmed(trim(raw));
-    if (key === undefined) this.#warn('?', 'a deleted object has no name');
-    else this.#forget(key, false);
+    this.#fence.take(
+      () => nameOf(raw),
+      () => {
+        const key = keyOfTrimmed(trim(raw));
+        if (key === undefined) this.#fence.reject('?', 'malformed', 'a deleted object has no name');
+        else this.#forget(key, false);
+      },
+    );
   }
 
   #accept(object: Kind): void {
@@ -64,7 +81,7 @@ export class Intake<Kind extends WatchedObject> {
   }
 
   #leaveOut(trimmed: Exclude<Trimmed<Kind>, { kind: 'object' }>): void {
-    if (trimmed.kind === 'malformed') this.#warn(trimmed.key ?? '?', trimmed.problem);
+    if (trimmed.kind === 'malformed') this.#fence.reject(trimmed.key ?? '?', 'malformed', trimmed.problem);
     if (trimmed.key !== undefined) this.#forget(trimmed.key, true);
   }
 
@@ -86,4 +103,12 @@ export class Intake<Kind extends WatchedObject> {
 
 function keyOfTrimmed(trimmed: Trimmed<WatchedObject>): ObjectKey | undefined {
   return trimmed.kind === 'object' ? keyOfObject(trimmed.object) : trimmed.key;
+}
+
+function nameOf(raw: unknown): ObjectKey {
+  return keyOfRaw(raw) ?? '?';
+}
+
+function keyOfRaw(raw: unknown): ObjectKey | undefined {
+  return readIdentity(raw, true)?.key ?? readIdentity(raw, false)?.key;
 }

@@ -4,6 +4,7 @@
  * One loop makes one try after the other. What the next one does, and after which wait, is decided by the retry policy.
  */
 import { formatElapsed } from '../../../base/duration.ts';
+import { ItemFence } from '../../../base/item-fence.ts';
 import { OutageLog } from '../../../base/outage-log.ts';
 import { RateLimitedWarnings } from '../../../base/rate-limited-warning.ts';
 import type { ObjectSink, WatchedObject } from '../../objects/objects.ts';
@@ -62,7 +63,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
   readonly #changed: () => void;
   readonly #versions: ApiVersions<Kind>;
   readonly #replica: Replica<Kind>;
-  readonly #warnings: RateLimitedWarnings;
+  readonly #fence: ItemFence;
   readonly #outage: OutageLog;
   readonly #check: ServerCheck;
   readonly #stop = new AbortController();
@@ -89,14 +90,17 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
     this.#api = api;
     this.#changed = changed;
     this.#versions = versions;
-    this.#warnings = new RateLimitedWarnings(api.log, api.clock, MALFORMED_INTERVAL);
+    const warnings = new RateLimitedWarnings(api.log, api.clock, MALFORMED_INTERVAL);
+    this.#fence = new ItemFence({
+      ...{ source: 'kubernetes', clock: api.clock, log: api.log },
+      report: ({ item: object, problem }) =>
+        warnings.warn('malformed object left out', { kind: title, object, problem }),
+    });
     this.#outage = new OutageLog(api.log, api.clock, {
       failed: 'API server cannot be followed',
       ended: 'API server followed again',
     });
-    const intake = new Intake(sink, (object, problem) =>
-      this.#warnings.warn('malformed object left out', { kind: title, object, problem }),
-    );
+    const intake = new Intake(sink, this.#fence);
     this.#replica = new Replica(intake, api, {
       listing: (objects) => this.#move({ kind: 'listing', path: this.#resource.path, objects }),
       listed: () => this.#onListed(),
@@ -130,7 +134,7 @@ export class Reflector<Kind extends WatchedObject> implements Follower {
       objects: this.#replica.count,
       lists: this.#replica.lists,
       repairs: this.#repairs,
-      malformed: this.#warnings.total,
+      malformed: this.#fence.total,
       words: describeState(this.#state),
     };
   }

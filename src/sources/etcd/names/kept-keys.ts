@@ -2,6 +2,7 @@
  * Keys as the lines of a snapshot: path, value (null for one that is no record), lease, and when that ends.
  */
 import type { Clock } from '../../../base/clock.ts';
+import { ItemFault, type ItemFence } from '../../../base/item-fence.ts';
 import { TimeSlice } from '../../../base/time-slice.ts';
 import type { KeyTree } from './key-tree.ts';
 import type { KeyLease, Leases } from './leases.ts';
@@ -28,35 +29,43 @@ export function* writeKeys(tree: KeyTree, leases: Leases, clock: Clock): Iterabl
   }
 }
 
+/** Where the keys of a snapshot go. */
+export interface KeyStores {
+  readonly tree: KeyTree;
+  readonly leases: Leases;
+  readonly fence: ItemFence;
+  readonly clock: Clock;
+}
+
 /** Puts the keys of a snapshot into a tree. */
-export async function restoreKeys(
-  lines: Iterable<string>,
-  tree: KeyTree,
-  leases: Leases,
-  clock: Clock,
-): Promise<void> {
+export async function restoreKeys(lines: Iterable<string>, stores: KeyStores): Promise<void> {
+  const { fence, clock } = stores;
   const slice = new TimeSlice(clock);
+  let number = 0;
   for (const line of lines) {
+    number += 1;
     if (slice.isOver) await slice.next();
-    const key = readKey(line, clock);
-    if (key === undefined) continue;
-    const { path, value, lease } = key;
-    const { node } = tree.put(octetsOf(path), value === undefined ? 'bad' : Buffer.from(value));
-    leases.bind(node, lease);
+    fence.take(
+      () => `key ${number}`,
+      () => restoreKey(line, stores),
+    );
   }
 }
 
-/** @returns undefined for a key that has ended, and for what is no line of a key */
+/** @throws ItemFault for what is no line of a key */
+function restoreKey(line: string, { tree, leases, clock }: KeyStores): void {
+  const key = readKey(line, clock);
+  if (key === undefined) return;
+  const { path, value, lease } = key;
+  const { node } = tree.put(octetsOf(path), value === undefined ? 'bad' : Buffer.from(value));
+  leases.bind(node, lease);
+}
+
+/** @returns undefined for a key that has ended. @throws ItemFault for what is no line of a key */
 function readKey(line: string, clock: Clock): KeptKey | undefined {
-  let fields: unknown;
-  try {
-    fields = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  if (!Array.isArray(fields)) return undefined;
-  const [key, value, id, ends]: readonly unknown[] = fields;
-  if (typeof key !== 'string' || (typeof value !== 'string' && value !== null)) return undefined;
+  const [key, value, id, ends] = parseList(line);
+  if (typeof key !== 'string' || (typeof value !== 'string' && value !== null))
+    throw new ItemFault('malformed', `not a key and its value: ${line.slice(0, MAX_SHOWN)}`);
   const seconds = typeof ends === 'number' ? Math.floor((ends - clock.now()) / 1000) : undefined;
   if (seconds !== undefined && seconds < 1) return undefined;
   return {
@@ -65,3 +74,16 @@ function readKey(line: string, clock: Clock): KeptKey | undefined {
     lease: typeof id === 'string' ? { id, ...(seconds !== undefined && { seconds }) } : undefined,
   };
 }
+
+/** @returns an empty list for text that is none in JSON */
+function parseList(line: string): readonly unknown[] {
+  try {
+    const fields: unknown = JSON.parse(line);
+    return Array.isArray(fields) ? fields : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Characters of a line that a message shows. */
+const MAX_SHOWN = 80;

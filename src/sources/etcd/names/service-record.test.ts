@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { PROPERTY_NAMES } from '../../../base/testing/property-names.ts';
 import { parseServiceRecord } from './service-record.ts';
 
 describe('the value of a key', () => {
@@ -15,6 +16,12 @@ describe('the value of a key', () => {
     const record = parseServiceRecord(' {"HOST":"a","Port":null,"other":[1.5],"host":"b"} ');
     expect(record).toMatchObject({ host: 'b', port: 0 });
     expect(parseServiceRecord('null')).toMatchObject({ host: '' });
+  });
+
+  it.each(PROPERTY_NAMES)('may have a field %s, which is an unknown one', (name) => {
+    expect(parseServiceRecord(`{"host":"10.0.0.1",${JSON.stringify(name)}:1}`)).toMatchObject({
+      host: '10.0.0.1',
+    });
   });
 
   it.each([

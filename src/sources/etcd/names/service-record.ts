@@ -4,6 +4,7 @@
  * It is read as SkyDNS and CoreDNS read it, with the rules of Go's package encoding/json: names of fields in any case, of equal ones
  * the last, unknown ones and null passed over; but a number in quotes, or with a fraction, makes the whole value a bad one.
  */
+import { ItemFault } from '../../../base/item-fence.ts';
 
 export interface ServiceRecord {
   /** An address or a name; empty: there is none. */
@@ -23,7 +24,7 @@ export interface ServiceRecord {
 
 /** Octets of a value. Larger ones are no records: the text of a message has fewer. */
 const MAX_VALUE_OCTETS = 128 * 1024;
-export const TOO_LARGE = `more than ${MAX_VALUE_OCTETS} octets`;
+const TOO_LARGE = `its value has more than ${MAX_VALUE_OCTETS} octets`;
 
 const MAX_TTL = 2 ** 32 - 1;
 
@@ -32,18 +33,20 @@ const EMPTY: ServiceRecord = {
   ...{ ttl: 0, targetStrip: 0, group: '' },
 };
 
+type FieldCheck = readonly [field: keyof ServiceRecord, isRight: (value: unknown) => boolean];
+
 /** How each field is checked, by its name in lower case. */
-const FIELDS: Readonly<Record<string, readonly [keyof ServiceRecord, (value: unknown) => boolean]>> = {
-  host: ['host', isText],
-  port: ['port', isInteger],
-  priority: ['priority', isInteger],
-  weight: ['weight', isInteger],
-  text: ['text', isText],
-  mail: ['mail', (value) => typeof value === 'boolean'],
-  ttl: ['ttl', (value) => isInteger(value) && value >= 0 && value <= MAX_TTL],
-  targetstrip: ['targetStrip', isInteger],
-  group: ['group', isText],
-};
+const FIELDS: ReadonlyMap<string, FieldCheck> = new Map<string, FieldCheck>([
+  ['host', ['host', isText]],
+  ['port', ['port', isInteger]],
+  ['priority', ['priority', isInteger]],
+  ['weight', ['weight', isInteger]],
+  ['text', ['text', isText]],
+  ['mail', ['mail', (value) => typeof value === 'boolean']],
+  ['ttl', ['ttl', (value) => isInteger(value) && value >= 0 && value <= MAX_TTL]],
+  ['targetstrip', ['targetStrip', isInteger]],
+  ['group', ['group', isText]],
+]);
 
 /** @returns undefined for a value that is no record */
 export function parseServiceRecord(value: string): ServiceRecord | undefined {
@@ -51,9 +54,8 @@ export function parseServiceRecord(value: string): ServiceRecord | undefined {
   if (parsed === null) return EMPTY;
   if (typeof parsed !== 'object' || Array.isArray(parsed)) return undefined;
   const record: { -readonly [Field in keyof ServiceRecord]: unknown } = { ...EMPTY };
-  for (const name in parsed) {
-    const content = (parsed as Readonly<Record<string, unknown>>)[name];
-    const field = FIELDS[name] ?? FIELDS[name.toLowerCase()];
+  for (const [name, content] of Object.entries(parsed)) {
+    const field = FIELDS.get(name) ?? FIELDS.get(name.toLowerCase());
     if (field === undefined || content === null) continue;
     const [target, isRight] = field;
     if (!isRight(content)) return undefined;
@@ -63,10 +65,12 @@ export function parseServiceRecord(value: string): ServiceRecord | undefined {
   return record as ServiceRecord;
 }
 
-/** Why a value is no record; undefined for one that is. */
-export function faultOfValue(value: Buffer): string | undefined {
-  if (value.length > MAX_VALUE_OCTETS) return TOO_LARGE;
-  return parseServiceRecord(value.toString('utf8')) === undefined ? 'no JSON of a record' : undefined;
+/** @returns the value of a record. @throws ItemFault for any other one */
+export function checkValue(value: Buffer | 'too-large'): Buffer {
+  if (value === 'too-large' || value.length > MAX_VALUE_OCTETS) throw new ItemFault('too-large', TOO_LARGE);
+  if (parseServiceRecord(value.toString('utf8')) === undefined)
+    throw new ItemFault('malformed', 'its value is no JSON of a record');
+  return value;
 }
 
 /** @returns undefined for text that is no JSON */

@@ -1,0 +1,181 @@
+/**
+ * The fence between foreign data and the program: each item of a source (a key, an object, a file, a line) is read by itself.
+ *
+ * An item that cannot be read is counted, named in the log and passed over. It never ends the source that it comes from, nor the
+ * items behind it.
+ */
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import { RateLimitedWarnings } from './rate-limited-warning.ts';
+
+/** Where items come from, as metrics and logs name it. */
+export type ItemSource =
+  | 'config-map'
+  | 'etcd'
+  | 'hosts'
+  | 'kubernetes'
+  | 'manifests'
+  | 'resolv-conf'
+  | 'saved-config'
+  | 'servers-file'
+  | 'snapshot'
+  | 'zone-file';
+
+/** Why items are rejected. `failed`: the program failed at it, which is a defect of the program. */
+const REJECTION_REASONS = ['malformed', 'too-large', 'unreadable', 'failed'] as const;
+export type RejectionReason = (typeof REJECTION_REASONS)[number];
+
+/** An item is not what it should be: thrown by those that read it. All other errors are defects of the program. */
+export class ItemFault extends Error {
+  override readonly name: string = 'ItemFault';
+  readonly rejection: RejectionReason;
+
+  constructor(rejection: RejectionReason, message: string) {
+    super(message);
+    this.rejection = rejection;
+  }
+}
+
+export interface RejectedItem {
+  /** A path, a key, a file and line: what a person looks for. */
+  readonly item: string;
+  readonly reason: RejectionReason;
+  readonly problem: string;
+  /** What the reader threw; undefined where it was rejected without an error. */
+  readonly error: unknown;
+}
+
+/** What became of an item. */
+export type ItemReading<Result> =
+  | { readonly kind: 'read'; readonly result: Result }
+  | ({ readonly kind: 'rejected' } & Omit<RejectedItem, 'item'>);
+
+/**
+ * Reads one item, whatever the reader throws: for readers of texts, which list their problems. Those who read from a source use
+ * an `ItemFence`, which counts too.
+ */
+export function readItem<Result>(read: () => Result): ItemReading<Result> {
+  try {
+    return { kind: 'read', result: read() };
+  } catch (error) {
+    const reason = error instanceof ItemFault ? error.rejection : 'failed';
+    return { kind: 'rejected', reason, problem: describe(error), error };
+  }
+}
+
+export interface ItemFenceOptions {
+  readonly source: ItemSource;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Log;
+  /** Reports in the words of the source, in place of the warning. */
+  readonly report?: (rejected: RejectedItem) => void;
+}
+
+/** How many items of a source were rejected for a reason. */
+export interface RejectedCount {
+  readonly source: ItemSource;
+  readonly reason: RejectionReason;
+  readonly count: number;
+}
+
+/** Items whose names are remembered, so that each is named once. */
+const MAX_NAMED = 1_000;
+
+/**
+ * By source and reason. One count per process: sources come and go with plans and reloads, and many begin before there is a server.
+ */
+const counts = new Map<ItemSource, Map<RejectionReason, number>>();
+
+/** All reasons of each source that the process has read from. */
+export function countRejectedItems(): readonly RejectedCount[] {
+  return [...counts].flatMap(([source, reasons]) =>
+    REJECTION_REASONS.map((reason) => ({ source, reason, count: reasons.get(reason) ?? 0 })),
+  );
+}
+
+export class ItemFence {
+  readonly #source: ItemSource;
+  readonly #counts: Map<RejectionReason, number>;
+  readonly #log: Log;
+  readonly #warnings: RateLimitedWarnings;
+  readonly #report: (rejected: RejectedItem) => void;
+  /** The problem of each item that was named. */
+  readonly #named = new Map<string, string>();
+  #total = 0;
+
+  constructor({ source, clock, log, report }: ItemFenceOptions) {
+    this.#source = source;
+    this.#counts = counts.get(source) ?? new Map();
+    counts.set(source, this.#counts);
+    this.#log = log;
+    this.#warnings = new RateLimitedWarnings(log, clock);
+    this.#report = report ?? ((rejected) => this.#warn(rejected));
+  }
+
+  /** Items that were rejected so far. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /**
+   * Reads one item, whatever the reader throws.
+   *
+   * @param nameOf the item as a person looks for it; called for those that are rejected
+   * @returns undefined for an item that was rejected
+   */
+  take<Result>(nameOf: () => string, read: () => Result): Result | undefined {
+    const before = this.#total;
+    const reading = readItem(read);
+    if (reading.kind === 'rejected') {
+      this.#note({ ...reading, item: tryName(nameOf) });
+      return undefined;
+    }
+    // An item that is good again is named again once it is bad. Items in items may have been rejected meanwhile.
+    if (this.#named.size > 0 && this.#total === before) this.#named.delete(tryName(nameOf));
+    return reading.result;
+  }
+
+  /** Counts and names an item whose reader passes it over by itself. */
+  reject(item: string, reason: RejectionReason, problem: string): void {
+    this.#note({ item, reason, problem, error: undefined });
+  }
+
+  /** Counts items that are reported elsewhere. */
+  count(reason: RejectionReason, items = 1): void {
+    this.#total += items;
+    this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + items);
+  }
+
+  #note(rejected: RejectedItem): void {
+    this.count(rejected.reason);
+    const reported = readItem(() => this.#report(rejected));
+    if (reported.kind === 'rejected')
+      this.#log.error('rejected item not reported', { source: this.#source, reason: reported.problem });
+  }
+
+  #warn({ item, reason, problem, error }: RejectedItem): void {
+    if (this.#named.get(item) === problem) return;
+    const stack = reason === 'failed' && error instanceof Error ? error.stack : undefined;
+    const fields = { source: this.#source, item, reason, problem, stack };
+    if (this.#warnings.warn('item rejected', fields)) this.#remember(item, problem);
+  }
+
+  #remember(item: string, problem: string): void {
+    const [oldest] = this.#named.keys();
+    if (this.#named.size >= MAX_NAMED && oldest !== undefined) this.#named.delete(oldest);
+    this.#named.set(item, problem);
+  }
+}
+
+function tryName(nameOf: () => string): string {
+  const named = readItem(nameOf);
+  return named.kind === 'read' ? named.result : '?';
+}
+
+function describe(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return 'an error without words';
+  }
+}
