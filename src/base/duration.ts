@@ -1,7 +1,13 @@
 /**
  * Durations as Kubernetes programs write them on their command line and in their logs: `5s`, `1m30s`, `250ms`, `100us`, `0`.
  */
-const MILLISECONDS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const MILLISECONDS: ReadonlyMap<string, number> = new Map<string, number>([
+  ['us', 0.001],
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+]);
 const MAX = 20 * 24 * 3_600_000;
 const WHOLE = /^(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))+$/;
 const PART = /(\d+(?:\.\d+)?)(us|ms|s|m|h)/g;
@@ -12,14 +18,14 @@ export function parseDuration(text: string): number | undefined {
   if (text.length > 30 || !WHOLE.test(text)) return undefined;
   let total = 0;
   for (const [, amount, unit] of text.matchAll(PART))
-    total += Number(amount) * (MILLISECONDS[unit ?? ''] ?? 0);
+    total += Number(amount) * (MILLISECONDS.get(unit ?? '') ?? 0);
   return total <= MAX ? Math.round(total * 1000) / 1000 : undefined;
 }
 
 /** The text of milliseconds, in the largest unit that leaves no rest. */
 export function formatDuration(milliseconds: number): string {
   for (const unit of ['h', 'm', 's'] as const) {
-    const size = MILLISECONDS[unit] ?? 1;
+    const size = MILLISECONDS.get(unit) ?? 1;
     if (milliseconds >= size && milliseconds % size === 0) return `${milliseconds / size}${unit}`;
   }
   return milliseconds === 0 ? '0s' : `${milliseconds}ms`;

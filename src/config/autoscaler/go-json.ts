@@ -29,16 +29,16 @@ export function parseGoJson(text: string): JsonNode {
   return value;
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-};
+const ESCAPES: ReadonlyMap<string, string> = new Map<string, string>([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['/', '/'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+]);
 const LITERALS = {
   t: ['true', { kind: 'bool', value: true }],
   f: ['false', { kind: 'bool', value: false }],
@@ -143,7 +143,7 @@ class Scanner {
       }
       return String.fromCharCode(Number.parseInt(this.#text.slice(start, this.#at), 16));
     }
-    const meant = Object.hasOwn(ESCAPES, this.#character) ? ESCAPES[this.#character] : undefined;
+    const meant = ESCAPES.get(this.#character);
     if (meant === undefined) this.refuse('in string escape code');
     this.#at += 1;
     return meant;

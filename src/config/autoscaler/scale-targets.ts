@@ -24,17 +24,20 @@ export type ScaleResource =
   | { readonly kind: 'discovered'; readonly word: string; readonly group: string };
 
 const APPS = '/apis/apps/v1';
-const KNOWN: Readonly<Record<string, ScaleResource>> = {
-  deployment: { kind: 'known', root: APPS, plural: 'deployments', objectKind: 'Deployment' },
-  replicaset: { kind: 'known', root: APPS, plural: 'replicasets', objectKind: 'ReplicaSet' },
-  statefulset: { kind: 'known', root: APPS, plural: 'statefulsets', objectKind: 'StatefulSet' },
-  replicationcontroller: {
-    kind: 'known',
-    root: '/api/v1',
-    plural: 'replicationcontrollers',
-    objectKind: 'ReplicationController',
-  },
-};
+const KNOWN: ReadonlyMap<string, ScaleResource> = new Map<string, ScaleResource>([
+  ['deployment', { kind: 'known', root: APPS, plural: 'deployments', objectKind: 'Deployment' }],
+  ['replicaset', { kind: 'known', root: APPS, plural: 'replicasets', objectKind: 'ReplicaSet' }],
+  ['statefulset', { kind: 'known', root: APPS, plural: 'statefulsets', objectKind: 'StatefulSet' }],
+  [
+    'replicationcontroller',
+    {
+      kind: 'known',
+      root: '/api/v1',
+      plural: 'replicationcontrollers',
+      objectKind: 'ReplicationController',
+    },
+  ],
+]);
 const REMEDY =
   'Give deployment/NAME, replicaset/NAME, statefulset/NAME, replicationcontroller/NAME or RESOURCE.GROUP/NAME, with commas between several.';
 
@@ -59,11 +62,7 @@ function readScaleTarget(shown: string): ScaleTarget | undefined {
 
 function readResource(type: string): ScaleResource | undefined {
   const dot = type.indexOf('.');
-  if (dot < 0)
-    return (
-      (Object.hasOwn(KNOWN, type) ? KNOWN[type] : undefined) ??
-      Object.values(KNOWN).find((each) => isPluralOf(type, each))
-    );
+  if (dot < 0) return KNOWN.get(type) ?? [...KNOWN.values()].find((each) => isPluralOf(type, each));
   const [word, group] = [type.slice(0, dot), type.slice(dot + 1)];
   const isGood = isDns1123Subdomain(word) && isDns1123Subdomain(group);
   return isGood ? { kind: 'discovered', word, group } : undefined;

@@ -87,15 +87,15 @@ export type ConfigLine =
   /** `value` may contain escaped characters; it is undefined where there is no equals sign. */
   | { readonly kind: 'option'; readonly name: string; readonly value: string | undefined };
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  t: '\t',
-  n: '\n',
-  e: '\x1b',
-  b: '\b',
-  r: '\r',
-};
+const ESCAPES: ReadonlyMap<string, string> = new Map<string, string>([
+  ['"', '"'],
+  ['\\', '\\'],
+  ['t', '\t'],
+  ['n', '\n'],
+  ['e', '\x1b'],
+  ['b', '\b'],
+  ['r', '\r'],
+]);
 const SPACE = /[ \t\n\v\f\r]/;
 /** Quotes, comments and other spaces than the ordinary one, which nearly all lines of long lists are without. */
 const SPECIAL = /["#\t\n\v\f\r]/;
@@ -141,7 +141,7 @@ function readQuoted(line: string, start: number): { text: string; next: number }
   for (let at = start; at < line.length; at += 1) {
     const character = line[at] ?? '';
     if (character === '"') return { text, next: at + 1 };
-    const escaped = character === '\\' ? ESCAPES[line[at + 1] ?? ''] : undefined;
+    const escaped = character === '\\' ? ESCAPES.get(line[at + 1] ?? '') : undefined;
     if (escaped !== undefined) at += 1;
     text += escapeText(escaped ?? character);
   }

@@ -8,33 +8,33 @@ import type { Use } from './option.ts';
 import { cutAll } from './pieces.ts';
 
 /** Names that dnsmasq knows beyond ours: types that were hardly ever used (IANA, DNS parameters). */
-const RARE_TYPES: Readonly<Record<string, number>> = {
-  NSAP: 22,
-  NSAP_PTR: 23,
-  GPOS: 27,
-  EID: 31,
-  NIMLOC: 32,
-  ATMA: 34,
-  A6: 38,
-  SINK: 40,
-  NINFO: 56,
-  RKEY: 57,
-  TALINK: 58,
-  UINFO: 100,
-  UID: 101,
-  GID: 102,
-  UNSPEC: 103,
-  NID: 104,
-  L32: 105,
-  L64: 106,
-  LP: 107,
-  AVC: 258,
-  DOA: 259,
-  AMTRELAY: 260,
-  RESINFO: 261,
-  TA: 32768,
-  DLV: 32769,
-};
+const RARE_TYPES: ReadonlyMap<string, number> = new Map<string, number>([
+  ['NSAP', 22],
+  ['NSAP_PTR', 23],
+  ['GPOS', 27],
+  ['EID', 31],
+  ['NIMLOC', 32],
+  ['ATMA', 34],
+  ['A6', 38],
+  ['SINK', 40],
+  ['NINFO', 56],
+  ['RKEY', 57],
+  ['TALINK', 58],
+  ['UINFO', 100],
+  ['UID', 101],
+  ['GID', 102],
+  ['UNSPEC', 103],
+  ['NID', 104],
+  ['L32', 105],
+  ['L64', 106],
+  ['LP', 107],
+  ['AVC', 258],
+  ['DOA', 259],
+  ['AMTRELAY', 260],
+  ['RESINFO', 261],
+  ['TA', 32768],
+  ['DLV', 32769],
+]);
 
 /** The types of a list, those that are none reported. */
 export function readTypes(use: Use, value: string): readonly number[] {
@@ -51,5 +51,5 @@ function typeNumber(text: string): number | undefined {
   if (number !== undefined) return number <= 0xffff ? number : undefined;
   // dnsmasq knows no `TYPE65280`.
   const name = unescapeText(text).toUpperCase();
-  return /^TYPE/.test(name) ? undefined : (typeOf(name) ?? RARE_TYPES[name]);
+  return /^TYPE/.test(name) ? undefined : (typeOf(name) ?? RARE_TYPES.get(name));
 }

@@ -2,6 +2,7 @@
  * The command line of kube-dns. Its flags mean what the same flags of `serve` mean, and are read to those; flags of `serve`
  * that kube-dns never had are accepted too.
  */
+import { readVariable } from '../../base/environment.ts';
 import type { Flag } from '../flags/flag.ts';
 import { kindsOf } from '../flags/flag.ts';
 import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';
@@ -96,17 +97,17 @@ export function readKubeDnsFlags(
 }
 
 function collectFlags(given: GivenFlags): ServeFlags {
-  const flags: Record<string, unknown> = {};
+  const flags = new Map<string, unknown>();
   for (const flag of SERVE_FLAGS) {
     // To kube-dns a flag with an empty value is one that is not given.
     const values = given.all(flag.name).filter((value) => value !== '');
     if (values.length === 0) continue;
     const key = keyOf(flag.name);
-    if (flag.value === 'none') flags[key] = values.at(-1) === 'true';
-    else flags[key] = 'repeats' in flag ? values : values.at(-1);
+    if (flag.value === 'none') flags.set(key, values.at(-1) === 'true');
+    else flags.set(key, 'repeats' in flag ? values : values.at(-1));
   }
   // The keys and their types are those of the table that `ServeFlags` is made from.
-  return flags as ServeFlags;
+  return Object.fromEntries(flags) as ServeFlags;
 }
 
 function listNotes(given: GivenFlags): readonly string[] {
@@ -124,6 +125,7 @@ function listNotes(given: GivenFlags): readonly string[] {
 function expandVariables(text: string, environment: Readonly<Record<string, string | undefined>>): string {
   return text.replace(
     /\$(?:\{(\w+)\}|(\w+))/g,
-    (_whole, braced: string | undefined, bare: string | undefined) => environment[braced ?? bare ?? ''] ?? '',
+    (_whole, braced: string | undefined, bare: string | undefined) =>
+      readVariable(environment, braced ?? bare ?? '') ?? '',
   );
 }

@@ -1,6 +1,7 @@
 /**
  * The flags of kube2sky, as that program takes them, and those that only this one has.
  */
+import { readVariable } from '../../base/environment.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
 import { type Endpoint, parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
@@ -127,6 +128,6 @@ function readEndpoints(text: string, read: ValueReader): readonly Endpoint[] {
 /** As a shell does, `$NAME` and `${NAME}`; what is not set is empty. */
 function expandVariables(text: string, environment: Environment): string {
   return text.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_all, braced: string, bare: string) => {
-    return environment[braced ?? bare] ?? '';
+    return readVariable(environment, braced ?? bare) ?? '';
   });
 }

@@ -1,6 +1,7 @@
 /**
  * The address of a Service as the kubelet gives it to containers: by an environment variable.
  */
+import { readVariable } from '../../base/environment.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 import type { Environment } from '../corefile/syntax/environment.ts';
 
@@ -11,7 +12,7 @@ export function addressVariableOf(service: string): string {
 
 /** @returns its shortest text; undefined: the variable holds no address */
 export function readServiceAddress(service: string, environment: Environment): string | undefined {
-  const address = parseAddress(environment[addressVariableOf(service)] ?? '');
+  const address = parseAddress(readVariable(environment, addressVariableOf(service)) ?? '');
   return address && formatAddress(unmapped(address));
 }
 

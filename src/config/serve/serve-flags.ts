@@ -373,9 +373,9 @@ export function keyOf(name: string): string {
 }
 
 export function createServeFlagReader(flags: ServeFlags): ServeFlagReader {
-  const given: Readonly<Record<string, boolean | string | readonly string[] | undefined>> = flags;
+  const given = new Map<string, boolean | string | readonly string[] | undefined>(Object.entries(flags));
   const texts: GivenTexts = (name) => {
-    const value = given[keyOf(name)] ?? [];
+    const value = given.get(keyOf(name)) ?? [];
     return typeof value === 'object' ? value : [String(value)];
   };
   return new FlagReader(SERVE_FLAGS, texts);

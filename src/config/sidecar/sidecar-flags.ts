@@ -211,7 +211,7 @@ function readName(text: string, read: ValueReader): AbsoluteName | undefined {
 
 function readType(text: string | undefined, read: ValueReader): number | undefined {
   if (text === undefined) return SIDECAR_DEFAULTS.probeType;
-  const type = Object.hasOwn(PROBE_TYPES, text) ? PROBE_TYPES[text] : undefined;
+  const type = PROBE_TYPES.get(text);
   if (type === undefined)
     read.addProblem(`${PROBE}, its type`, 'unknown', text, 'Give ANY, A, AAAA or SRV, in capitals.');
   return type;

@@ -53,12 +53,12 @@ export interface SidecarHttpPlan {
 }
 
 /** The types that probes ask for, by their names on the command line. */
-export const PROBE_TYPES: Readonly<Record<string, number>> = {
-  ANY: TYPE.ANY,
-  A: TYPE.A,
-  AAAA: TYPE.AAAA,
-  SRV: TYPE.SRV,
-};
+export const PROBE_TYPES: ReadonlyMap<string, number> = new Map<string, number>([
+  ['ANY', TYPE.ANY],
+  ['A', TYPE.A],
+  ['AAAA', TYPE.AAAA],
+  ['SRV', TYPE.SRV],
+]);
 
 /** The original's defaults. */
 export const SIDECAR_DEFAULTS = {

@@ -1,6 +1,7 @@
 /**
  * The command line and the environment of SkyDNS.
  */
+import { readVariable } from '../../base/environment.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { parseGoBoolean, readGoFlags } from '../flags/go-flags.ts';
@@ -160,20 +161,20 @@ export const SKYDNS_FLAGS = [
 ] as const satisfies readonly Flag[];
 
 /** The environment, by the flags that it stands in for. */
-const VARIABLES: Readonly<Record<string, string>> = {
-  domain: 'SKYDNS_DOMAIN',
-  addr: 'SKYDNS_ADDR',
-  nameservers: 'SKYDNS_NAMESERVERS',
-  machines: 'ETCD_MACHINES',
-  'tls-key': 'ETCD_TLSKEY',
-  'tls-pem': 'ETCD_TLSPEM',
-  'ca-cert': 'ETCD_CACERT',
-  username: 'ETCD_USERNAME',
-  password: 'ETCD_PASSWORD',
-  'path-prefix': 'SKYDNS_PATH_PREFIX',
-  ndots: 'SKYDNS_NDOTS',
-  systemd: 'SKYDNS_SYSTEMD',
-};
+const VARIABLES: ReadonlyMap<string, string> = new Map<string, string>([
+  ['domain', 'SKYDNS_DOMAIN'],
+  ['addr', 'SKYDNS_ADDR'],
+  ['nameservers', 'SKYDNS_NAMESERVERS'],
+  ['machines', 'ETCD_MACHINES'],
+  ['tls-key', 'ETCD_TLSKEY'],
+  ['tls-pem', 'ETCD_TLSPEM'],
+  ['ca-cert', 'ETCD_CACERT'],
+  ['username', 'ETCD_USERNAME'],
+  ['password', 'ETCD_PASSWORD'],
+  ['path-prefix', 'SKYDNS_PATH_PREFIX'],
+  ['ndots', 'SKYDNS_NDOTS'],
+  ['systemd', 'SKYDNS_SYSTEMD'],
+]);
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type SkyDnsFlagReader = FlagReader<typeof SKYDNS_FLAGS>;
@@ -193,7 +194,7 @@ export function readSkyDnsFlags(words: readonly string[], environment: Environme
   if (given.switch('version') === true) return { kind: 'version' };
   const texts = (name: string): readonly string[] => {
     const own = given.all(name).filter((text) => text !== '');
-    const variable = environment[VARIABLES[name] ?? ''] ?? '';
+    const variable = readVariable(environment, VARIABLES.get(name) ?? '') ?? '';
     if (own.length > 0 || variable === '') return own;
     return name === 'systemd' ? [String(parseGoBoolean(variable) ?? false)] : [variable];
   };

@@ -138,7 +138,9 @@ function readEtcd(read: SkyDnsFlagReader): EtcdSettings {
 /** Where problems of values are added to. */
 type Complaints = Pick<SkyDnsFlagReader, 'addProblem'>;
 
+/** In the place of what is wrong: settings with problems are not used. */
 const NO_NAME = toKey(parseName('invalid.'));
+const NO_PLACE = { address: '192.0.2.1', port: 53 };
 
 function readName(read: Complaints, where: string, text: string): NameKey {
   try {
@@ -154,9 +156,10 @@ function readListen(read: Complaints, where: string, text: string): SkyDnsSettin
   const split = splitAddress(text);
   const { host, port } = split.kind === 'good' ? split.value : { host: '', port: '' };
   const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
-  if (parseAddress(host) === undefined || number < 1 || number > 65_535)
-    read.addProblem(where, 'not an IP address with a port', text, 'Give both, as in 127.0.0.1:53.');
-  return { address: host, port: number };
+  if (parseAddress(host) !== undefined && number >= 1 && number <= 65_535)
+    return { address: host, port: number };
+  read.addProblem(where, 'not an IP address with a port', text, 'Give both, as in 127.0.0.1:53.');
+  return NO_PLACE;
 }
 
 function readServers(
@@ -166,7 +169,7 @@ function readServers(
 ): readonly UpstreamAddress[] | undefined {
   return texts?.map((text) => {
     const { address, port } = readListen(read, where, text);
-    return parseUpstream(`${address.includes(':') ? `[${address}]` : address || '192.0.2.1'}:${port || 53}`);
+    return parseUpstream(`${address.includes(':') ? `[${address}]` : address}:${port}`);
   });
 }
 

@@ -1,19 +1,24 @@
 /**
  * Sizes in octets: a whole number, or one with a unit of 1024 as Unbound and Kubernetes write it: `512K`, `16M`, `1G`, `16Mi`.
  */
-const UNITS: Readonly<Record<string, number>> = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
+const UNITS: ReadonlyMap<string, number> = new Map<string, number>([
+  ['', 1],
+  ['K', 2 ** 10],
+  ['M', 2 ** 20],
+  ['G', 2 ** 30],
+]);
 const SIZE = /^(\d{1,15})([KMG]?)(?:(?<=[KMG])iB?)?$/i;
 
 /** @returns octets, from 0; nothing if the text is no size */
 export function parseSize(text: string): number | undefined {
   const [, digits, unit = ''] = SIZE.exec(text) ?? [];
-  return digits === undefined ? undefined : Number(digits) * (UNITS[unit.toUpperCase()] ?? 1);
+  return digits === undefined ? undefined : Number(digits) * (UNITS.get(unit.toUpperCase()) ?? 1);
 }
 
 /** The text of whole octets, in the largest unit that leaves no remainder. */
 export function formatSize(octets: number): string {
   for (const unit of ['G', 'M', 'K'] as const) {
-    const size = UNITS[unit] ?? 1;
+    const size = UNITS.get(unit) ?? 1;
     if (octets >= size && octets % size === 0) return `${octets / size}${unit}`;
   }
   return String(octets);

@@ -87,13 +87,13 @@ async function checkFiles({
   throw new ClusterNotFoundError(`plugin/kubernetes: invalid configuration: ${listed}`);
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file or directory',
-  EACCES: 'permission denied',
-  ENOTDIR: 'not a directory',
-};
+const REASONS: ReadonlyMap<string, string> = new Map<string, string>([
+  ['ENOENT', 'no such file or directory'],
+  ['EACCES', 'permission denied'],
+  ['ENOTDIR', 'not a directory'],
+]);
 
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return REASONS[code] ?? (code === '' ? String(error) : code);
+  return REASONS.get(code) ?? (code === '' ? String(error) : code);
 }

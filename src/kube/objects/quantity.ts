@@ -4,10 +4,22 @@
 const QUANTITY = /^([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i)|[eE]([+-]?\d{1,2})|([numkMGTPE]?))$/;
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 /** Powers of ten. */
-const DECIMAL: Readonly<Record<string, number>> = {
-  ...{ n: -9, u: -6, m: -3, '': 0, k: 3 },
-  ...{ M: 6, G: 9, T: 12, P: 15, E: 18 },
-};
+const DECIMAL: ReadonlyMap<string, number> = new Map([
+  ...([
+    ['n', -9],
+    ['u', -6],
+    ['m', -3],
+    ['', 0],
+    ['k', 3],
+  ] as const),
+  ...([
+    ['M', 6],
+    ['G', 9],
+    ['T', 12],
+    ['P', 15],
+    ['E', 18],
+  ] as const),
+]);
 const NANO = 9;
 
 /** As many billionths, rounded away from zero, as Kubernetes does. @returns nothing for what is no quantity */
@@ -17,7 +29,8 @@ export function parseQuantity(text: string): bigint | undefined {
   const [, sign, whole = '', fraction = '', binary, exponent, suffix = ''] = match;
   if (whole === '' && fraction === '') return undefined;
   const digits = BigInt(whole + fraction) * 1024n ** BigInt(BINARY.indexOf(binary ?? ''));
-  const power = NANO - fraction.length + (exponent === undefined ? (DECIMAL[suffix] ?? 0) : Number(exponent));
+  const power =
+    NANO - fraction.length + (exponent === undefined ? (DECIMAL.get(suffix) ?? 0) : Number(exponent));
   const value = power >= 0 ? digits * 10n ** BigInt(power) : divideUp(digits, 10n ** BigInt(-power));
   return sign === '-' ? -value : value;
 }

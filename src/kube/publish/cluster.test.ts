@@ -96,3 +96,14 @@ describe('a cluster that is listed for the first time', () => {
     expect(table.find(encodeName(toKey(parseName('web.blue.svc.cluster.local.'))))).toBeDefined();
   });
 });
+
+describe('a cluster that is restored from a snapshot', () => {
+  it('passes over lines that are no objects, and knows the others', () => {
+    const { cluster, isPublished } = makeCluster();
+    const odd = ['', 'no JSON', '["constructor"]', '["S","__proto__"]', '{"__proto__":1}', 'null'];
+    cluster.restore([...odd, '["S","blue","web",["10.96.0.1"],[]]', '["E"]', '["S","blue","shop",0,[]]']);
+    cluster.settle();
+    expect(isPublished('web')).toBe(true);
+    expect([...cluster.snapshot()]).toHaveLength(2);
+  });
+});

@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { readVariable } from '../../base/environment.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
 import type { Environment } from '../../config/corefile/syntax/environment.ts';
@@ -88,7 +89,7 @@ export class RenderedCorefile {
     if (readServiceAddress(plan.upstreamService, environment) === undefined) {
       const variable = addressVariableOf(plan.upstreamService);
       log.warn(
-        `Unable to lookup IP address of Upstream service ${plan.upstreamService}, env $${variable} \`${environment[variable] ?? ''}\``,
+        `Unable to lookup IP address of Upstream service ${plan.upstreamService}, env $${variable} \`${readVariable(environment, variable) ?? ''}\``,
       );
     }
     await this.#folder?.start();

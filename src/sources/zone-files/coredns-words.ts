@@ -4,19 +4,20 @@
 import type { ZoneFileProblem } from './zone-file.ts';
 
 /** What the library of CoreDNS calls the fields of the usual types. */
-const FIELD_WORDS: Readonly<Record<string, readonly string[]>> = {
-  A: ['A A'],
-  AAAA: ['AAAA AAAA'],
-  CNAME: ['CNAME Target'],
-  MX: ['MX Pref', 'MX Mx'],
-  NS: ['NS NsName'],
-  PTR: ['PTR Ptr'],
-  SOA: ['SOA Ns', 'SOA Mbox', ...Array.from({ length: 5 }, () => 'SOA zone parameter')],
-  SRV: ['SRV Priority', 'SRV Weight', 'SRV Port', 'SRV Target'],
-};
+const FIELD_WORDS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+  ['A', ['A A']],
+  ['AAAA', ['AAAA AAAA']],
+  ['CNAME', ['CNAME Target']],
+  ['MX', ['MX Pref', 'MX Mx']],
+  ['NS', ['NS NsName']],
+  ['PTR', ['PTR Ptr']],
+  ['SOA', ['SOA Ns', 'SOA Mbox', ...Array.from({ length: 5 }, () => 'SOA zone parameter')]],
+  ['SRV', ['SRV Priority', 'SRV Weight', 'SRV Port', 'SRV Target']],
+]);
 
 /** `dns: bad A A: "x" at line: 1:20`. */
 export function describeAsCoreDns({ line, column, fault, field, word = '' }: ZoneFileProblem): string {
-  const what = field === undefined ? fault : `bad ${FIELD_WORDS[field.type]?.[field.index] ?? field.type}`;
+  const what =
+    field === undefined ? fault : `bad ${FIELD_WORDS.get(field.type)?.[field.index] ?? field.type}`;
   return `dns: ${what}: ${JSON.stringify(word)} at line: ${line}:${column}`;
 }

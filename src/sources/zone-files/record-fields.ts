@@ -17,61 +17,61 @@ import { encodeParameters } from './service-parameters.ts';
 import { readName, readNumber, readOctets, readSeconds } from './word-values.ts';
 
 /** Fields by type, in their order. Those that take all words that are left stand last. */
-const FIELDS: Readonly<Record<string, string>> = {
-  A: 'ipv4',
-  AAAA: 'ipv6',
-  AFSDB: 'uint16 name',
-  CAA: 'uint8 string text',
-  CDNSKEY: 'uint16 uint8 algorithm base64',
-  CDS: 'uint16 algorithm uint8 hex',
-  CERT: 'certificate uint16 algorithm base64',
-  CNAME: 'name',
-  CSYNC: 'uint32 uint16 types',
-  DHCID: 'base64',
-  DNAME: 'name',
-  DNSKEY: 'uint16 uint8 algorithm base64',
-  DS: 'uint16 algorithm uint8 hex',
-  EUI48: 'eui48',
-  EUI64: 'eui64',
-  HINFO: 'string string',
-  HTTPS: 'uint16 name parameters',
-  ISDN: 'strings',
-  KEY: 'uint16 uint8 algorithm base64',
-  KX: 'uint16 name',
-  LOC: 'location',
-  MB: 'name',
-  MD: 'name',
-  MF: 'name',
-  MG: 'name',
-  MINFO: 'name name',
-  MR: 'name',
-  MX: 'uint16 name',
-  NAPTR: 'uint16 uint16 string string string name',
-  NS: 'name',
-  NSEC: 'name types',
-  NSEC3: 'uint8 uint8 uint16 salt hash types',
-  NSEC3PARAM: 'uint8 uint8 uint16 salt',
-  OPENPGPKEY: 'base64',
-  PTR: 'name',
-  PX: 'uint16 name name',
-  RP: 'name name',
-  RRSIG: 'type algorithm uint8 seconds time time uint16 name base64',
-  RT: 'uint16 name',
-  SMIMEA: 'uint8 uint8 uint8 hex',
-  SOA: 'name name uint32 seconds seconds seconds seconds',
-  SPF: 'strings',
-  SRV: 'uint16 uint16 uint16 name',
-  SSHFP: 'uint8 uint8 hex',
-  SVCB: 'uint16 name parameters',
-  TLSA: 'uint8 uint8 uint8 hex',
-  TXT: 'strings',
-  URI: 'uint16 uint16 text',
-  X25: 'string',
-  ZONEMD: 'uint32 uint8 uint8 hex',
-};
+const FIELDS: ReadonlyMap<string, string> = new Map<string, string>([
+  ['A', 'ipv4'],
+  ['AAAA', 'ipv6'],
+  ['AFSDB', 'uint16 name'],
+  ['CAA', 'uint8 string text'],
+  ['CDNSKEY', 'uint16 uint8 algorithm base64'],
+  ['CDS', 'uint16 algorithm uint8 hex'],
+  ['CERT', 'certificate uint16 algorithm base64'],
+  ['CNAME', 'name'],
+  ['CSYNC', 'uint32 uint16 types'],
+  ['DHCID', 'base64'],
+  ['DNAME', 'name'],
+  ['DNSKEY', 'uint16 uint8 algorithm base64'],
+  ['DS', 'uint16 algorithm uint8 hex'],
+  ['EUI48', 'eui48'],
+  ['EUI64', 'eui64'],
+  ['HINFO', 'string string'],
+  ['HTTPS', 'uint16 name parameters'],
+  ['ISDN', 'strings'],
+  ['KEY', 'uint16 uint8 algorithm base64'],
+  ['KX', 'uint16 name'],
+  ['LOC', 'location'],
+  ['MB', 'name'],
+  ['MD', 'name'],
+  ['MF', 'name'],
+  ['MG', 'name'],
+  ['MINFO', 'name name'],
+  ['MR', 'name'],
+  ['MX', 'uint16 name'],
+  ['NAPTR', 'uint16 uint16 string string string name'],
+  ['NS', 'name'],
+  ['NSEC', 'name types'],
+  ['NSEC3', 'uint8 uint8 uint16 salt hash types'],
+  ['NSEC3PARAM', 'uint8 uint8 uint16 salt'],
+  ['OPENPGPKEY', 'base64'],
+  ['PTR', 'name'],
+  ['PX', 'uint16 name name'],
+  ['RP', 'name name'],
+  ['RRSIG', 'type algorithm uint8 seconds time time uint16 name base64'],
+  ['RT', 'uint16 name'],
+  ['SMIMEA', 'uint8 uint8 uint8 hex'],
+  ['SOA', 'name name uint32 seconds seconds seconds seconds'],
+  ['SPF', 'strings'],
+  ['SRV', 'uint16 uint16 uint16 name'],
+  ['SSHFP', 'uint8 uint8 hex'],
+  ['SVCB', 'uint16 name parameters'],
+  ['TLSA', 'uint8 uint8 uint8 hex'],
+  ['TXT', 'strings'],
+  ['URI', 'uint16 uint16 text'],
+  ['X25', 'string'],
+  ['ZONEMD', 'uint32 uint8 uint8 hex'],
+]);
 
 /** Types whose data has a form of its own, in alphabetical order. */
-export const PRESENTABLE_TYPES: readonly string[] = Object.keys(FIELDS);
+export const PRESENTABLE_TYPES: readonly string[] = [...FIELDS.keys()];
 
 /**
  * @param type Its word stands for missing data in messages.
@@ -111,14 +111,14 @@ function encodeFields(
   words: readonly ZoneWord[],
   origin: AbsoluteName,
 ): Uint8Array {
-  const fields = FIELDS[typeName(number)];
+  const fields = FIELDS.get(typeName(number));
   if (fields === undefined)
     throw new ZoneFileFault(`no form for this type but that of RFC 3597, \\# LENGTH HEX`, words[0] ?? type);
   const parts: Uint8Array[] = [];
   let rest = words;
   let before = type;
   for (const [index, field] of fields.split(' ').entries()) {
-    const encodeRest = REST_FIELDS[field];
+    const encodeRest = REST_FIELDS.get(field);
     const taken = encodeRest === undefined ? rest.slice(0, 1) : rest;
     try {
       parts.push(encodeRest?.(taken, before) ?? encodeOne(field, taken, before, origin));
@@ -141,7 +141,7 @@ function encodeOne(
   origin: AbsoluteName,
 ): Uint8Array {
   if (word === undefined) throw missing(field, before);
-  return ONE_WORD_FIELDS[field]?.(word, origin) ?? new Uint8Array();
+  return ONE_WORD_FIELDS.get(field)?.(word, origin) ?? new Uint8Array();
 }
 
 function missing(field: string, { line, column }: ZoneWord): ZoneFileFault {
@@ -153,37 +153,39 @@ const NOWHERE: ZoneWord = { text: '', isQuoted: false, line: 1, column: 0 };
 type OneWordField = (word: ZoneWord, origin: AbsoluteName) => Uint8Array;
 type RestField = (words: readonly ZoneWord[], before: ZoneWord) => Uint8Array;
 
-const ONE_WORD_FIELDS: Readonly<Record<string, OneWordField>> = {
-  ipv4: (word) => encodeAddress(word, 4),
-  ipv6: (word) => encodeAddress(word, 16),
-  name: (word, origin) => encodeName(readName(word, origin)),
-  uint8: (word) => encodeNumber(readNumber(word, 0xff), 1),
-  uint16: (word) => encodeNumber(readNumber(word, 0xffff), 2),
-  uint32: (word) => encodeNumber(readNumber(word, 0xffff_ffff), 4),
-  seconds: (word) => encodeNumber(readSeconds(word), 4),
-  time: (word) => encodeNumber(readTime(word), 4),
-  string: encodeString,
-  text: readOctets,
-  type: (word) => encodeNumber(readType(word), 2),
-  algorithm: (word) => encodeNumber(readNamed(word, ALGORITHMS, 0xff), 1),
-  certificate: (word) => encodeNumber(readNamed(word, CERTIFICATES, 0xffff), 2),
-  salt: encodeSalt,
-  hash: encodeHash,
-  eui48: (word) => encodeEui(word, 6),
-  eui64: (word) => encodeEui(word, 8),
-};
+const ONE_WORD_FIELDS: ReadonlyMap<string, OneWordField> = new Map<string, OneWordField>([
+  ['ipv4', (word) => encodeAddress(word, 4)],
+  ['ipv6', (word) => encodeAddress(word, 16)],
+  ['name', (word, origin) => encodeName(readName(word, origin))],
+  ['uint8', (word) => encodeNumber(readNumber(word, 0xff), 1)],
+  ['uint16', (word) => encodeNumber(readNumber(word, 0xffff), 2)],
+  ['uint32', (word) => encodeNumber(readNumber(word, 0xffff_ffff), 4)],
+  ['seconds', (word) => encodeNumber(readSeconds(word), 4)],
+  ['time', (word) => encodeNumber(readTime(word), 4)],
+  ['string', encodeString],
+  ['text', readOctets],
+  ['type', (word) => encodeNumber(readType(word), 2)],
+  ['algorithm', (word) => encodeNumber(readNamed(word, ALGORITHMS, 0xff), 1)],
+  ['certificate', (word) => encodeNumber(readNamed(word, CERTIFICATES, 0xffff), 2)],
+  ['salt', encodeSalt],
+  ['hash', encodeHash],
+  ['eui48', (word) => encodeEui(word, 6)],
+  ['eui64', (word) => encodeEui(word, 8)],
+]);
 
-const REST_FIELDS: Readonly<Record<string, RestField>> = {
-  strings(words, before) {
-    if (words.length === 0) throw missing('string', before);
-    return Buffer.concat(words.map(encodeString));
-  },
-  hex: encodeHex,
-  base64: encodeBase64,
-  types: encodeTypes,
-  parameters: encodeParameters,
-  location: encodeLocation,
-};
+const REST_FIELDS: ReadonlyMap<string, RestField> = new Map<string, RestField>([
+  ['strings', encodeStrings],
+  ['hex', encodeHex],
+  ['base64', encodeBase64],
+  ['types', encodeTypes],
+  ['parameters', encodeParameters],
+  ['location', encodeLocation],
+]);
+
+function encodeStrings(words: readonly ZoneWord[], before: ZoneWord): Uint8Array {
+  if (words.length === 0) throw missing('string', before);
+  return Buffer.concat(words.map(encodeString));
+}
 
 function encodeNumber(value: number, octets: 1 | 2 | 4): Uint8Array {
   const bytes = Buffer.alloc(octets);
@@ -240,38 +242,37 @@ function encodeTypes(words: readonly ZoneWord[]): Uint8Array {
 }
 
 /** IANA, DNS Security Algorithm Numbers. */
-const ALGORITHMS: Readonly<Record<string, number>> = {
-  RSAMD5: 1,
-  DH: 2,
-  DSA: 3,
-  RSASHA1: 5,
-  'DSA-NSEC3-SHA1': 6,
-  'RSASHA1-NSEC3-SHA1': 7,
-  RSASHA256: 8,
-  RSASHA512: 10,
-  'ECC-GOST': 12,
-  ECDSAP256SHA256: 13,
-  ECDSAP384SHA384: 14,
-  ED25519: 15,
-  ED448: 16,
-};
+const ALGORITHMS: ReadonlyMap<string, number> = new Map<string, number>([
+  ['RSAMD5', 1],
+  ['DH', 2],
+  ['DSA', 3],
+  ['RSASHA1', 5],
+  ['DSA-NSEC3-SHA1', 6],
+  ['RSASHA1-NSEC3-SHA1', 7],
+  ['RSASHA256', 8],
+  ['RSASHA512', 10],
+  ['ECC-GOST', 12],
+  ['ECDSAP256SHA256', 13],
+  ['ECDSAP384SHA384', 14],
+  ['ED25519', 15],
+  ['ED448', 16],
+]);
 /** RFC 4398 section 2.1. */
-const CERTIFICATES: Readonly<Record<string, number>> = {
-  PKIX: 1,
-  SPKI: 2,
-  PGP: 3,
-  IPKIX: 4,
-  ISPKI: 5,
-  IPGP: 6,
-  ACPKIX: 7,
-  IACPKIX: 8,
-  URI: 253,
-  OID: 254,
-};
+const CERTIFICATES: ReadonlyMap<string, number> = new Map<string, number>([
+  ['PKIX', 1],
+  ['SPKI', 2],
+  ['PGP', 3],
+  ['IPKIX', 4],
+  ['ISPKI', 5],
+  ['IPGP', 6],
+  ['ACPKIX', 7],
+  ['IACPKIX', 8],
+  ['URI', 253],
+  ['OID', 254],
+]);
 
-function readNamed(word: ZoneWord, names: Readonly<Record<string, number>>, max: number): number {
-  const name = word.text.toUpperCase();
-  return (Object.hasOwn(names, name) ? names[name] : undefined) ?? readNumber(word, max);
+function readNamed(word: ZoneWord, names: ReadonlyMap<string, number>, max: number): number {
+  return names.get(word.text.toUpperCase()) ?? readNumber(word, max);
 }
 
 /** Seconds, or `YYYYMMDDHHmmSS` (RFC 4034 section 3.2). */

@@ -25,7 +25,13 @@ export function readNumber(word: ZoneWord, max: number): number {
   throw new ZoneFileFault(`not a whole number from 0 to ${max}`, word);
 }
 
-const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+const SECONDS: ReadonlyMap<string, number> = new Map<string, number>([
+  ['s', 1],
+  ['m', 60],
+  ['h', 3600],
+  ['d', 86_400],
+  ['w', 604_800],
+]);
 const MAX_UINT32 = 2 ** 32 - 1;
 /** RFC 2181 section 8. */
 export const MAX_TTL = 2 ** 31 - 1;
@@ -36,7 +42,7 @@ export function parseTtl(text: string): number | undefined {
   if (!/^(?:\d{1,9}[smhdw])+$/i.test(text)) return undefined;
   let seconds = 0;
   for (const [, amount, unit = ''] of text.matchAll(/(\d+)([smhdw])/gi))
-    seconds += Number(amount) * (SECONDS[unit.toLowerCase()] ?? 0);
+    seconds += Number(amount) * (SECONDS.get(unit.toLowerCase()) ?? 0);
   return seconds;
 }
 

@@ -4,6 +4,7 @@
  * A variable that is not set is empty, and what a variable holds is not split into words. References inside a value are
  * replaced in turn.
  */
+import { readVariable } from '../../../base/environment.ts';
 
 /** The variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -43,7 +44,7 @@ function expandForm(
     // A reference without a name stays, and so does everything behind it.
     if (end <= start + open.length) return text;
     const name = text.slice(start + open.length, end);
-    const value = environment[name];
+    const value = readVariable(environment, name);
     if (value === undefined) unset.push(name);
     text = text.split(text.slice(start, end + close.length)).join(value ?? '');
   }

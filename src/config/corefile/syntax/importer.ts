@@ -147,14 +147,14 @@ function importToken(token: Token, step: ImportStep): Token {
   return { ...token, position: { ...token.position, imported: step } };
 }
 
-const FAULTS: Readonly<Record<string, string>> = {
-  EACCES: 'permission denied',
-  EISDIR: 'is a directory',
-  ENOENT: 'no such file or directory',
-};
+const FAULTS: ReadonlyMap<string, string> = new Map<string, string>([
+  ['EACCES', 'permission denied'],
+  ['EISDIR', 'is a directory'],
+  ['ENOENT', 'no such file or directory'],
+]);
 
 /** Why a file cannot be read, in the words of Go's library. */
 export function describeReadFault(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return FAULTS[code] ?? (code === '' ? String(error) : code);
+  return FAULTS.get(code) ?? (code === '' ? String(error) : code);
 }

@@ -50,18 +50,21 @@ function formatText(text: string, verb: Verb): string {
   return verb.letter === 'X' ? hexadecimal.toUpperCase() : wrongVerb(text, verb);
 }
 
-const BASES: Readonly<Record<string, readonly [base: number, prefix: string]>> = {
-  b: [2, '0b'],
-  d: [10, ''],
-  o: [8, '0'],
-  x: [16, '0x'],
-  X: [16, '0X'],
-};
+const BASES: ReadonlyMap<string, readonly [base: number, prefix: string]> = new Map<
+  string,
+  readonly [base: number, prefix: string]
+>([
+  ['b', [2, '0b']],
+  ['d', [10, '']],
+  ['o', [8, '0']],
+  ['x', [16, '0x']],
+  ['X', [16, '0X']],
+]);
 
 function formatInteger(value: bigint, verb: Verb): string {
   if (verb.letter === 'c') return String.fromCodePoint(Number(value));
   if (verb.letter === 'q') return `'${String.fromCodePoint(Number(value))}'`;
-  const form = BASES[verb.letter];
+  const form = BASES.get(verb.letter);
   if (form === undefined) return wrongVerb(value, verb);
   const [base, prefix] = form;
   const digits = (value < 0n ? -value : value).toString(base).padStart(verb.precision ?? 1, '0');

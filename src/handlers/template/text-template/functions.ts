@@ -150,25 +150,32 @@ function parseInteger([text, base, bits, ...others]: Values): TemplateValue {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }
 
-function replaceAll(text: string, pattern: RegExp, names: Readonly<Record<string, string>>): string {
-  return text.replace(pattern, (character) => names[character] ?? character);
+function replaceAll(text: string, pattern: RegExp, names: ReadonlyMap<string, string>): string {
+  return text.replace(pattern, (character) => names.get(character) ?? character);
 }
 
-const HTML = { '"': '&#34;', "'": '&#39;', '&': '&amp;', '<': '&lt;', '>': '&gt;', '\0': '\ufffd' };
+const HTML: ReadonlyMap<string, string> = new Map([
+  ['"', '&#34;'],
+  ["'", '&#39;'],
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['\0', '\ufffd'],
+]);
 
 function escapeHtml(text: string): string {
   return replaceAll(text, /["'&<>\0]/g, HTML);
 }
 
-const SCRIPT = {
-  '\\': '\\\\',
-  "'": "\\'",
-  '"': '\\"',
-  '<': '\\u003C',
-  '>': '\\u003E',
-  '&': '\\u0026',
-  '=': '\\u003D',
-};
+const SCRIPT: ReadonlyMap<string, string> = new Map([
+  ['\\', '\\\\'],
+  ["'", "\\'"],
+  ['"', '\\"'],
+  ['<', '\\u003C'],
+  ['>', '\\u003E'],
+  ['&', '\\u0026'],
+  ['=', '\\u003D'],
+]);
 
 function escapeScript(text: string): string {
   const escaped = replaceAll(text, /[\\'"<>&=]/g, SCRIPT);

@@ -114,18 +114,18 @@ function readToken(source: string, start: number, isApart: boolean): ActionToken
   throw new TemplateSyntaxError(`unexpected ${JSON.stringify(rest[0])} in command`, start);
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  a: '\u0007',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-  '"': '"',
-  "'": "'",
-  '\\': '\\',
-};
+const ESCAPES: ReadonlyMap<string, string> = new Map<string, string>([
+  ['a', '\u0007'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['v', '\v'],
+  ['"', '"'],
+  ["'", "'"],
+  ['\\', '\\'],
+]);
 
 function unquote(quoted: string, at: number): string {
   return quoted
@@ -136,7 +136,7 @@ function unquote(quoted: string, at: number): string {
         const digits = hex ?? short ?? long;
         const code = digits === undefined ? Number.parseInt(octal ?? '', 8) : Number.parseInt(digits, 16);
         if (letter === undefined && code <= 0x10ffff) return String.fromCodePoint(code);
-        const escaped = ESCAPES[letter ?? ''];
+        const escaped = ESCAPES.get(letter ?? '');
         if (escaped === undefined) throw new TemplateSyntaxError('invalid syntax in quoted string', at);
         return escaped;
       },

@@ -184,18 +184,18 @@ function describe(error: NodeJS.ErrnoException): string {
   if (error instanceof AggregateError) {
     return error.errors.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join(', ');
   }
-  const remedy = error.code === undefined ? undefined : remedies[error.code];
+  const remedy = error.code === undefined ? undefined : remedies.get(error.code);
   return remedy === undefined ? error.message : `${error.message}; ${remedy}`;
 }
 
 const AUTHORITY = 'check certificate-authority in the kubeconfig, or ca.crt of the service account';
-const remedies: Readonly<Record<string, string>> = {
-  SELF_SIGNED_CERT_IN_CHAIN: AUTHORITY,
-  DEPTH_ZERO_SELF_SIGNED_CERT: AUTHORITY,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: AUTHORITY,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: AUTHORITY,
-  ERR_TLS_CERT_ALTNAME_INVALID: 'check the server address, or set tls-server-name',
-};
+const remedies: ReadonlyMap<string, string> = new Map<string, string>([
+  ['SELF_SIGNED_CERT_IN_CHAIN', AUTHORITY],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', AUTHORITY],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', AUTHORITY],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', AUTHORITY],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'check the server address, or set tls-server-name'],
+]);
 
 function toResponse(response: IncomingMessage): ApiResponse {
   // Without a listener an error that comes before the body is read would end the process.

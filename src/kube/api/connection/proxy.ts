@@ -2,8 +2,10 @@
  * Proxies between us and the API server, chosen from the environment by the rules of Go's HTTP client, which kubectl
  * and every other Kubernetes client obey.
  */
+
 import type { Agent, AgentOptions } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { readVariable } from '../../../base/environment.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -36,7 +38,7 @@ export async function makeProxyAgent(proxy: URL, options: AgentOptions): Promise
 }
 
 function read(environment: Environment, variable: string): string | undefined {
-  const value = environment[variable] ?? environment[variable.toLowerCase()];
+  const value = readVariable(environment, variable) ?? readVariable(environment, variable.toLowerCase());
   return value === '' ? undefined : value;
 }
 

@@ -82,3 +82,26 @@ test('objects that cannot be understood are told of, and count if they have a na
   intake.drop('a/x', trim);
   expect(intake.count).toBe(0);
 });
+
+test('an object that the program fails at is left out, and the others are taken in', () => {
+  const rejected: RejectedItem[] = [];
+  const sink = new MemorySink<PodObject>();
+  const intake = new Intake(
+    sink,
+    fenceOf((each) => rejected.push(each)),
+  );
+  const trim: typeof trimPod = (raw) => {
+    if (raw === odd) throw new Error('a defect');
+    return trimPod(raw);
+  };
+  const odd = pod(1, 'Running');
+  intake.startList();
+  for (const each of [odd, pod(2, 'Running')]) intake.take(each, trim);
+  intake.completeList();
+  expect(sink.keys).toEqual(['a/2']);
+  intake.take(odd, trim);
+  intake.drop(odd, trim);
+  expect(rejected.map(({ item, reason }) => [item, reason])).toEqual(Array(3).fill(['a/1', 'failed']));
+  // Gone, it is not counted any more.
+  expect(intake.count).toBe(1);
+});

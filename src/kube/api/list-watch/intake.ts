@@ -53,23 +53,30 @@ export class Intake<Kind extends WatchedObject> {
         return true;
       },
     );
-    const key = isTaken === undefined ? keyOfRaw(raw) : undefined;
-    if (key === undefined) return;
-    this.#fence.take(
-      () => key,
-      () => this.#forget(key, true),
-    );
+    if (isTaken === undefined) this.#forgetUnread(raw, true);
   }
 
   /** Takes the last known state of an object that was deleted. */
   drop(raw: unknown, trim: Trim<Kind>): void {
-    this.#fence.take(
+    const isDropped = this.#fence.take(
       () => nameOf(raw),
       () => {
         const key = keyOfTrimmed(trim(raw));
         if (key === undefined) this.#fence.reject('?', 'malformed', 'a deleted object has no name');
         else this.#forget(key, false);
+        return true;
       },
+    );
+    if (isDropped === undefined) this.#forgetUnread(raw, false);
+  }
+
+  /** Forgets an object that the program has failed at. */
+  #forgetUnread(raw: unknown, counts: boolean): void {
+    const key = keyOfRaw(raw);
+    if (key === undefined) return;
+    this.#fence.take(
+      () => key,
+      () => this.#forget(key, counts),
     );
   }
 

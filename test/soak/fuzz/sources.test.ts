@@ -1,0 +1,221 @@
+/**
+ * What sources bring item by item: keys and values of etcd by both versions, manifests, snapshots, saved settings. Whatever an item
+ * is, the program does not fail at it, and the items beside it are taken in.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { countRejectedItems, ItemFence } from '../../../src/base/item-fence.ts';
+import { silentLog } from '../../../src/base/log.ts';
+import { ManualClock } from '../../../src/base/testing/manual-clock.ts';
+import { PROPERTY_NAMES } from '../../../src/base/testing/property-names.ts';
+import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
+import { applyConfig } from '../../../src/config/skydns/skydns-settings.ts';
+import { AskableCluster } from '../../../src/handlers/testing/askable-cluster.ts';
+import { readKeptLines } from '../../../src/server/serve/kept-config.ts';
+import { parseEndpoint } from '../../../src/sources/etcd/client/endpoints.ts';
+import { EtcdError } from '../../../src/sources/etcd/client/etcd-error.ts';
+import { readNodes, readWatchReply } from '../../../src/sources/etcd/client/v2-messages.ts';
+import { EtcdSource } from '../../../src/sources/etcd/etcd-source.ts';
+import { makeSkyDnsRules } from '../../../src/sources/etcd/rules/rules.ts';
+import { ManifestError, parseManifest } from '../../../src/sources/manifests/parse-manifest.ts';
+import { readSnapshot } from '../../../src/sources/snapshot/snapshot-file.ts';
+import { TableWriter } from '../../../src/table/writer.ts';
+import { parseName, toKey } from '../../../src/wire/name.ts';
+import { TYPE } from '../../../src/wire/types.ts';
+import { fuzz, octetsOf } from './fuzz.ts';
+
+const textOf = (input: Uint8Array) => Buffer.from(input).toString('utf8');
+
+const WORDS = [
+  ...PROPERTY_NAMES.flatMap((word) => [word, `"${word}"`, `"${word}":1`, `${word}: `]),
+  ...[
+    '{',
+    '}',
+    '[',
+    ']',
+    '"',
+    ':',
+    ',',
+    '/',
+    '//',
+    '.',
+    '*',
+    '\n',
+    '\u0000',
+    '\\',
+    '\\u0000',
+    'null',
+    'true',
+  ],
+  ...['-1', '1e999', '-0', '99999999999999999999', '0.5', '"host"', '"10.0.0.1"', '"2001:db8::1"', '"x."'],
+].map(octetsOf);
+
+/** Items may be rejected; that the program itself fails at one is a defect. */
+function expectNoDefects(): void {
+  const failed = countRejectedItems().filter(({ reason, count }) => reason === 'failed' && count > 0);
+  expect(failed).toEqual([]);
+}
+
+function makeEtcdSource() {
+  const table = new TableWriter({ readers: 0 });
+  const apex = toKey(parseName('test.'));
+  const numbers = { serial: 1, refresh: 1, retry: 1, expire: 1, minimum: 1 };
+  const soa = { kind: 'SOA', primary: apex, mailbox: apex, ...numbers } as const;
+  const zone = { apex, soa, negativeTtl: 30, authoritativeNxdomain: true };
+  const endpoint = parseEndpoint('http://127.0.0.1:9');
+  const source = new EtcdSource(
+    {
+      etcd: { endpoints: endpoint === undefined ? [] : [endpoint] },
+      ...{ version: 3, prefix: 'skydns', outcome: 0, rules: makeSkyDnsRules({ ttl: 60, priority: 10 }) },
+      zones: [{ zone, missing: 'deny', any: 'refused' }],
+    },
+    { table, clock: new ManualClock(), log: silentLog },
+  );
+  const ask = (name: string) => source.answer(apex, { name: parseName(name), type: TYPE.A }).answer.kind;
+  return { source, ask };
+}
+
+const VALUES = [
+  '{"host":"10.0.0.1","port":80,"priority":5,"weight":7,"text":"t","mail":true,"ttl":9,"targetstrip":1,"group":"g"}',
+  '{"host":"a.example","constructor":1,"__proto__":{"host":"b"},"toString":null}',
+  'null',
+];
+
+it('keys and values of etcd', async () => {
+  const key = Buffer.from('/skydns/test/good');
+  const good = Buffer.from('{"host":"10.0.0.1"}');
+  await fuzz('etcd', {
+    seeds: [...VALUES, ...PROPERTY_NAMES.map((word) => `/test/${word}/a`)].map(octetsOf),
+    words: WORDS,
+    run: async (input) => {
+      const { source, ask } = makeEtcdSource();
+      const odd = Buffer.concat([Buffer.from('/skydns/test/'), input.subarray(0, 100)]);
+      source.beginRead();
+      source.put(odd, good, undefined);
+      source.put(Buffer.from('/skydns/test/odd'), Buffer.from(input), undefined);
+      source.put(key, good, undefined);
+      await source.completeRead();
+      expect(ask('good.test.')).toBe('records');
+      ask('odd.test.');
+      source.put(Buffer.from('/skydns/test/later'), good, undefined);
+      expect(ask('later.test.')).toBe('records');
+      source.remove(odd);
+      source.removeFolder(Buffer.from('/skydns/test/odd'));
+      expectNoDefects();
+      await source.stop();
+    },
+  });
+}, 300_000);
+
+it('replies of version 2 of etcd', async () => {
+  const node = '{"key":"/skydns/test/a","value":"{}","ttl":5,"modifiedIndex":7,"createdIndex":7}';
+  await fuzz('etcd version 2', {
+    seeds: [
+      `{"action":"get","node":{"key":"/skydns","dir":true,"nodes":[${node},{"key":"/b","dir":true,"nodes":[]}]}}`,
+      `{"action":"set","node":${node},"prevNode":${node}}`,
+      `{"action":"delete","node":${node}}`,
+    ].map(octetsOf),
+    words: WORDS,
+    run: (input) => {
+      for (const read of [readNodes, readWatchReply])
+        try {
+          read(textOf(input));
+        } catch (error) {
+          if (!(error instanceof EtcdError)) throw error;
+        }
+    },
+  });
+}, 300_000);
+
+it('the configuration of SkyDNS', async () => {
+  const fields = ['dns_addr', 'domain', 'nameservers', 'read_timeout', 'ttl', 'dnssec', 'round_robin'];
+  const seed = `{${fields.map((field) => `"${field}":"127.0.0.1:53"`).join()}}`;
+  await fuzz('SkyDNS', {
+    seeds: [seed, '{"nameservers":["127.0.0.1:53"],"ttl":60,"no_rec":true}'].map(octetsOf),
+    words: [...WORDS, ...fields.map(octetsOf)],
+    run: (input) => {
+      const problems: string[] = [];
+      applyConfig({} as never, textOf(input), { addProblem: (where: string) => void problems.push(where) });
+    },
+  });
+}, 300_000);
+
+it('manifests with words of JavaScript', async () => {
+  const folder = 'examples/cluster';
+  const seeds = readdirSync(folder)
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => readFileSync(join(folder, name)));
+  const odd = PROPERTY_NAMES.map((word) =>
+    octetsOf(`apiVersion: v1\nkind: ${word}\nmetadata: {name: ${word}, ${word}: {${word}: 1}}\n`),
+  );
+  await fuzz('manifest words', {
+    seeds: [...seeds, ...odd],
+    words: WORDS,
+    run: (input) => {
+      try {
+        for (const { object } of parseManifest('a.yaml', textOf(input)).objects) JSON.stringify(object);
+      } catch (error) {
+        if (!(error instanceof ManifestError)) throw error;
+        expect(error.line).toBeGreaterThan(0);
+      }
+    },
+  });
+}, 300_000);
+
+/** With a foot that is right for it, so that what stands in it is looked at. */
+function seal(body: string): string {
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  return `${body}${JSON.stringify({ lines: body.split('\n').length - 2, sha256 })}\n`;
+}
+
+it('snapshots', async () => {
+  const folder = await makeTemporaryFolder();
+  const file = join(folder.path, 'state');
+  const owner = { domain: 'cluster.local.', source: 'x' };
+  const written = '2026-01-01T00:00:00.000Z';
+  const head = JSON.stringify({ format: 'portolan snapshot', version: 1, ...owner, written });
+  const good = '["S","n","good",["10.96.0.1"],[]]';
+  const lines = [
+    '["S","n","a",["10.96.0.2"],[["http","TCP",80]]]',
+    '["E","n","a-1","a",[[["10.0.0.1",["10.0.0.2","h"]],[["http","TCP",80]]]]]',
+    '["N","n"]',
+    '["P","n","p",["10.0.0.3"]]',
+  ];
+  await fuzz('snapshot', {
+    seeds: [...lines, lines.join('\n'), `${head}\n`].map(octetsOf),
+    words: [...WORDS, ...['["S"', '["E"', '["N"', '["P"', '[]', '0'].map(octetsOf)],
+    run: async (input) => {
+      await writeFile(file, seal(`${head}\n${textOf(input)}\n${good}\n`));
+      const reading = await readSnapshot(file, owner);
+      if (reading.kind !== 'good') throw new Error(`not taken: ${JSON.stringify(reading)}`);
+      const { cluster } = new AskableCluster('coredns');
+      cluster.restore(reading.lines);
+      cluster.settle();
+      expect([...cluster.snapshot()].join()).toContain('"good"');
+      expectNoDefects();
+      cluster.stop();
+      // Anything at all in the place of the file.
+      await writeFile(file, input);
+      await readSnapshot(file, owner);
+    },
+  });
+}, 300_000);
+
+it('saved settings', async () => {
+  await fuzz('saved settings', {
+    seeds: ['["stubDomains","{\\"a\\":[\\"10.0.0.1\\"]}"]', '["federations","a=b.c"]', '["x","y"]\n[]'].map(
+      octetsOf,
+    ),
+    words: WORDS,
+    run: (input) => {
+      const lines = textOf(input).split('\n');
+      const fence = new ItemFence({ source: 'saved-config', clock: new ManualClock(), log: silentLog });
+      const texts = readKeptLines(lines, fence);
+      for (const [key, text] of texts ?? []) expect([typeof key, text.kind]).toEqual(['string', 'text']);
+      expectNoDefects();
+    },
+  });
+}, 300_000);
