@@ -156,6 +156,10 @@ describe('beside etcd', () => {
       await expect.poll(() => storedByVersion2(etcd), PATIENT).toEqual(EXPECTED);
       first.signal('SIGTERM');
       await first.exit;
+      // A name that any client may have written into the list of those that are not listed.
+      const foreign = '/other/_key';
+      await client.set(foreign, 'of others');
+      await client.set(`/portolan/kube2sky/cluster.local.unlisted${SVC}/foreign`, foreign);
       double.delete('Service', 'web', 'shop');
       const left = Object.entries(EXPECTED).filter(([key]) => !key.startsWith(`${SVC}/web/`));
       const second = run(double, etcd, 2);
@@ -163,6 +167,7 @@ describe('beside etcd', () => {
       // Its folder goes after its key.
       const folder = async () => (await fetch(`${etcd.first.url}/v2/keys${SVC}/web`)).status;
       await expect.poll(folder, PATIENT).toBe(404);
+      expect((await client.read(foreign)).nodes.map(({ value }) => value)).toEqual(['of others']);
       expect(second.ended).toBeUndefined();
     },
   );

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import type { TYPE } from '../../src/wire/types.ts';
@@ -94,6 +94,36 @@ describe('a folder', () => {
     expect(await askShort(serving, 'c.n.svc.cluster.local', 'A')).toBe('NXDOMAIN');
   });
 });
+
+it.each(['__proto__', 'constructor'])(
+  'a file of kind %s is named, at a start and later, and the others are served',
+  async (kind) => {
+    const folder = mkdtempSync(join(tmpdir(), 'manifests-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
+    const odd = `apiVersion: v1\nkind: ${kind}\nmetadata: {name: a}\n`;
+    const serviceOf = (name: string) =>
+      `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}, namespace: n}\nspec: {clusterIP: 10.96.0.1}\n`;
+    write('a.yaml', odd);
+    write('b.yaml', serviceOf('b'));
+    const serving = await servePortolan([`--manifests=${folder}`]);
+    const isNamed = (file: string) =>
+      serving.program.log.filter(
+        (line) => line.message === 'bad manifest' && line['file'] === join(folder, file),
+      );
+    await vi.waitFor(() => expect(isNamed('a.yaml')).toMatchObject([{ line: 1 }]));
+    expect(await askShort(serving, 'b.n.svc.cluster.local', 'A')).toBe('10.96.0.1');
+    write('c.yaml', odd);
+    write('d.yaml', serviceOf('d'));
+    const answered = async () =>
+      expect(await askShort(serving, 'd.n.svc.cluster.local', 'A')).toBe('10.96.0.1');
+    await vi.waitFor(answered, { timeout: 10_000 });
+    expect([isNamed('a.yaml'), isNamed('c.yaml')].map(({ length }) => length)).toEqual([1, 1]);
+    expect((await look(serving, '/metrics')).text).toContain(
+      'portolan_rejected_items_total{source="manifests",reason="malformed"} 2',
+    );
+  },
+);
 
 describe('addresses', () => {
   it('may be of IPv6', async () => {

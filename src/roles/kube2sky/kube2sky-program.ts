@@ -54,7 +54,7 @@ export class Kube2SkyProgram {
     await this.#http.start();
     const { connect, clock, log, identity } = this.#dependencies;
     const connection = await connect();
-    const { store, close } = openStore(this.#plan, identity, clock);
+    const { store, close } = openStore(this.#plan, identity, { clock, log });
     this.#close = () => {
       close();
       connection.close();
@@ -90,12 +90,12 @@ export class Kube2SkyProgram {
 function openStore(
   { endpoints, version, domain }: Kube2SkyPlan,
   identity: string,
-  clock: Clock,
+  { clock, log }: Pick<Kube2SkyProgramDependencies, 'clock' | 'log'>,
 ): { readonly store: RecordStore; readonly close: () => void } {
   const owner = ownerKey(domain);
   if (version === 2) {
     const client = new EtcdV2Client({ endpoints }, clock);
-    return { store: new V2RecordStore({ client, owner, identity, clock }), close: () => client.close() };
+    return { store: new V2RecordStore({ client, owner, identity, clock, log }), close: () => client.close() };
   }
   const client = new EtcdClient({ endpoints }, clock);
   return { store: new V3RecordStore(client, owner, identity), close: () => client.close() };

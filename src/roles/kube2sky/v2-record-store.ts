@@ -8,7 +8,10 @@
  * one is added before such a record is written, and removed after it is gone.
  */
 import type { Clock } from '../../base/clock.ts';
+import { ItemFault, ItemFence } from '../../base/item-fence.ts';
+import type { Log } from '../../base/log.ts';
 import type { EtcdV2Client } from '../../sources/etcd/client/v2-client.ts';
+import type { FolderNode } from '../../sources/etcd/client/v2-messages.ts';
 import { OWNER_TTL, type RecordChange, type RecordStore, type StoredRecord } from './record-store.ts';
 
 export interface V2RecordStoreOptions {
@@ -18,6 +21,7 @@ export interface V2RecordStoreOptions {
   /** Of this instance. */
   readonly identity: string;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 /** Milliseconds before the end of the owner's key in which it writes nothing: a write may be under way for so long. */
@@ -29,6 +33,7 @@ const REREAD = 300_000;
 
 export class V2RecordStore implements RecordStore {
   readonly #options: V2RecordStoreOptions;
+  readonly #fence: ItemFence;
   /** Milliseconds: until when the owner's key stands for sure. */
   #ownedUntil = Number.NEGATIVE_INFINITY;
   /** Records that are not listed, as they were read, and since when; those written meanwhile are left out. */
@@ -37,6 +42,8 @@ export class V2RecordStore implements RecordStore {
 
   constructor(options: V2RecordStoreOptions) {
     this.#options = options;
+    const { clock, log } = options;
+    this.#fence = new ItemFence({ source: 'etcd', clock, log });
   }
 
   async own(): Promise<boolean> {
@@ -60,12 +67,21 @@ export class V2RecordStore implements RecordStore {
       this.#hidden.clear();
       this.#readAt = clock.monotonic();
     }
-    const names = (await client.read(this.#listOf(folder))).nodes.map(({ value }) => value);
-    await forEach(names, async (key) => {
-      if (!this.#hidden.has(key)) await this.#readHidden(key);
-      const record = this.#hidden.get(key);
-      if (record !== undefined) records.set(key, record);
-    });
+    const { nodes: listed } = await client.read(this.#listOf(folder));
+    const names = listed.map((node) =>
+      this.#fence.take(
+        () => node.key,
+        () => readName(node, folder),
+      ),
+    );
+    await forEach(
+      names.filter((name) => name !== undefined),
+      async (key) => {
+        if (!this.#hidden.has(key)) await this.#readHidden(key);
+        const record = this.#hidden.get(key);
+        if (record !== undefined) records.set(key, record);
+      },
+    );
     return records;
   }
 
@@ -126,6 +142,12 @@ export class V2RecordStore implements RecordStore {
   #listOf(key: string): string {
     return `${this.#options.owner}.unlisted${key.replaceAll('/_', '/.')}`;
   }
+}
+
+/** The key that a list names. @throws ItemFault for one outside of the folder: any client may have written it */
+function readName({ value }: FolderNode, folder: string): string {
+  if (value.startsWith(`${folder}/`) && isUnlisted(value)) return value;
+  throw new ItemFault('malformed', `not an unlisted key below ${folder}: ${value.slice(0, 80)}`);
 }
 
 /** Whether a part of a key keeps it out of lists. */
