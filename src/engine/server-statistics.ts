@@ -1,7 +1,7 @@
 /**
  * What is counted of each upstream server, with the server's address as dnsmasq writes it.
  */
-import type { UpstreamStatistics } from '../forward/upstream/upstream.ts';
+import type { UpstreamStatistics } from '../forward/upstream/upstream-statistics.ts';
 import { RCODE } from '../wire/types.ts';
 
 export interface ServerStatistics {

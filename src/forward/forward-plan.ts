@@ -54,7 +54,10 @@ export interface ForwardRule {
 export interface RetryPolicy {
   /** `timeout`: when a server is overdue. `client`: when a client asks the same again, as dnsmasq does. */
   readonly trigger: 'timeout' | 'client';
-  /** Milliseconds before the same server is asked the same question again; for `client`, between two queries that count as a repeat. */
+  /**
+   * Milliseconds before the same server is asked the same question again, if that is longer than it is given for a reply; for
+   * `client`, between two queries that count as a repeat.
+   */
   readonly interval: number;
   /** The same for a server whose port was refused: it may be starting. */
   readonly refusedInterval: number;
@@ -66,6 +69,8 @@ export interface RetryPolicy {
 export interface ForwardTiming extends ReplyTimeouts {
   /** From the arrival of a query to its answer, time in the queue included. A client's resolver waits 5 s. */
   readonly deadline: number;
+  /** Until the next server is asked where their order has a meaning; the time that a server is given for a reply, if that is longer. */
+  readonly failover: number;
   /**
    * From asking a server to believing the negative answer of one that was asked later: the first may know a name that the second
    * does not. 0: whichever reply comes first counts.
@@ -87,7 +92,10 @@ export interface ForwardPlan {
   readonly retry: RetryPolicy;
   /** Whether a second server is asked when the first is slower than usual. Never where the order of servers is strict. */
   readonly hedging: boolean;
-  /** Whether questions fail at once while all servers for them are down, but for one that tests the servers. */
+  /**
+   * Whether questions fail at once while all servers for them are down, but for one that tests the servers; and that one, where the
+   * network has refused them for longer than a restart takes.
+   */
   readonly failFast: boolean;
   /** Whether servers are tested for sending our queries back to us. */
   readonly loopDetection: boolean;
@@ -109,8 +117,11 @@ export const DEFAULT_FORWARD_PLAN: ForwardPlan = {
   rules: [],
   policy: 'sequential',
   tryNextOn: [RCODE.SERVFAIL, RCODE.NOTIMP, RCODE.REFUSED],
-  timing: { deadline: 4500, minTimeout: 400, maxTimeout: 2000, firstTimeout: 400, negativeWait: 1000 },
-  retry: { trigger: 'timeout', interval: 850, refusedInterval: 200, scope: 'next' },
+  timing: {
+    ...{ minTimeout: 50, maxTimeout: 2000, firstTimeout: 400 },
+    ...{ deadline: 4500, failover: 400, negativeWait: 1000 },
+  },
+  retry: { trigger: 'timeout', interval: 0, refusedInterval: 200, scope: 'next' },
   hedging: true,
   failFast: true,
   loopDetection: true,

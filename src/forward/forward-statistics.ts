@@ -1,7 +1,7 @@
 /**
  * What is counted of forwarded questions.
  */
-import type { UpstreamStatistics } from './upstream/upstream.ts';
+import type { UpstreamStatistics } from './upstream/upstream-statistics.ts';
 
 export interface ForwardStatistics {
   /** Questions under way upstream, and questions that wait for their turn. */

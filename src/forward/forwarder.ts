@@ -153,7 +153,9 @@ export class Forwarder {
     if (known === undefined || known.routes !== this.#routes) return undefined;
     this.#coalesced += 1;
     if (known.ticket !== undefined) known.route.group.admission.share(known.ticket, client.address);
-    known.resolution?.repeat();
+    // Those that another thread hands over together are several clients, not one that asks again.
+    const isRepeat = this.#clock.monotonic() >= known.startedAt + this.#plan.timing.minTimeout;
+    if (isRepeat) known.resolution?.repeat();
     return known;
   }
 
@@ -319,6 +321,8 @@ export class Forwarder {
       timing: plan.timing,
       retry: plan.retry,
       hedging: plan.hedging && !isStrictlyOrdered(plan.policy),
+      failFast: plan.failFast,
+      isOrdered: isStrictlyOrdered(plan.policy),
       deadlines: new TimerQueue(this.#clock),
       udpSize: plan.udpSize,
       trustsAd: plan.trustsAd,

@@ -12,7 +12,7 @@ import type { Log } from '../base/log.ts';
 import { encodeName, parseName, ROOT } from '../wire/name.ts';
 import { type AbsoluteName, CLASS, type NameKey, type Question, TYPE } from '../wire/types.ts';
 import { type ForwardQuestion, writeQuery } from './transport/query-message.ts';
-import type { Upstream } from './upstream/upstream.ts';
+import type { AttemptEvents, Upstream } from './upstream/upstream.ts';
 import { probePause, type UpstreamState } from './upstream/upstream-state.ts';
 
 export interface ProbeOptions {
@@ -30,6 +30,8 @@ const LABEL = new RegExp(`^[0-9a-f]{${2 * LABEL_OCTETS}}\\.`);
 const LOOP_TIMEOUT = 5000;
 /** Milliseconds between two log lines that say that the same server is down. */
 const DOWN_LOG_INTERVAL = 60_000;
+/** Milliseconds that a probe is waited for: its reply is heard however slow the server is. */
+const PROBE_TIMEOUT = 1000;
 /** Tests for loops that are under way at once. */
 const MAX_UNDER_WAY = 32;
 /** Below the root a probe needs a second label: servers do not forward names of one. */
@@ -191,14 +193,16 @@ export class Probes {
     const { state, edns, usesEdns } = upstream;
     // Every other probe of a silent server goes without EDNS: perhaps that is why nothing is heard.
     const isPlain = !usesEdns || (state.kind === 'silent' && state.probes % 2 === 0);
-    upstream.ask(writeQuery(question, isPlain ? undefined : this.#options.udpSize()), {
+    const events: AttemptEvents = {
       replied: () => {
         if (isPlain && usesEdns) edns.noteFallback(ROOT);
       },
       slow() {},
       overdue: (attempt) => attempt.release(),
       failed() {},
-    });
+    };
+    const timeout = Math.max(upstream.timeoutAfter(0), PROBE_TIMEOUT);
+    upstream.ask(writeQuery(question, isPlain ? undefined : this.#options.udpSize()), events, timeout);
   }
 
   #forgetNames(upstream: Upstream): void {

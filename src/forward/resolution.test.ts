@@ -11,26 +11,32 @@ import {
 } from './resolution.ts';
 
 const BY_TIMEOUT = DEFAULT_FORWARD_PLAN.retry;
-const BY_CLIENT: RetryPolicy = { ...BY_TIMEOUT, trigger: 'client', scope: 'all' };
+const BY_CLIENT: RetryPolicy = { ...BY_TIMEOUT, interval: 850, trigger: 'client', scope: 'all' };
 const IN_ORDER: RetryPolicy = { ...BY_CLIENT, scope: 'next' };
 
 interface Conditions {
-  /** Of each server: `+` well, `-` down, `e` without EDNS. */
+  /** Of each server: `+` well, `-` down, `x` refused by the network for long, `e` without EDNS, `E` known to have it. */
   readonly servers: string;
   readonly retry?: RetryPolicy;
   readonly hedging?: boolean;
+  /** Milliseconds until the next server; undefined: their order has no meaning. */
+  readonly failover?: number;
 }
 
 function contextAt(
   now: number,
-  { servers, retry = BY_TIMEOUT, hedging = false }: Conditions,
+  { servers, retry = BY_TIMEOUT, hedging = false, failover }: Conditions,
 ): ResolutionContext {
   const views = [...servers].map((sign) => ({
-    isDown: sign === '-',
+    isDown: sign === '-' || sign === 'x',
     usesEdns: sign !== 'e',
+    knowsEdns: sign === 'E',
+    refusalPatience: () => (sign === 'x' ? 0 : 400),
+    timeoutAfter: (queries: number) => 100 * 2 ** Math.max(0, queries - 1),
+    usualTimeout: () => 100,
     paceDelay: () => 0,
   }));
-  return { now, servers: views, retry, hedging, negativeWait: 1000 };
+  return { now, servers: views, retry, hedging, failFast: true, failover, negativeWait: 1000 };
 }
 
 /** Effects in a word: `ask 0`, `plain 0` (without EDNS), `retry? 1`, `hedge? 1`, `wait 450`, `keep`, `reply`. */
@@ -54,6 +60,7 @@ const overdue = (server: number): ResolutionEvent => ({ kind: 'overdue', server,
 const waited: ResolutionEvent = { kind: 'waited' };
 const expired: ResolutionEvent = { kind: 'expired' };
 const repeated: ResolutionEvent = { kind: 'repeated' };
+const denied: ResolutionEvent = { kind: 'denied', purpose: 'retry' };
 const granted = (server: number): ResolutionEvent => ({ kind: 'granted', server });
 const replied = (
   server: number,
@@ -74,26 +81,36 @@ const ROWS: readonly Row[] = [
   ['a good answer ends it', one, [0, start, 'ask 0'], [9, replied(0, 'answer'), 'reply']],
   ['a negative answer ends it too', one, [0, start, 'ask 0'], [9, replied(0, 'negative'), 'reply']],
   [
-    'the same server is asked again after the interval, if the budget allows it',
-    one,
+    'the same server is asked again when it is overdue: once for nothing, then if the budget allows it',
+    { servers: 'E' },
     [0, start, 'ask 0'],
-    [400, overdue(0), 'wait 450'],
-    [850, waited, 'retry? 0'],
-    [850, { kind: 'denied', purpose: 'retry' }, 'wait 250'],
-    [1100, waited, 'retry? 0'],
-    [1100, granted(0), 'ask 0'],
+    [100, overdue(0), 'ask 0'],
+    [200, overdue(0), 'retry? 0'],
+    [200, denied, 'wait 100'],
+    [300, waited, 'retry? 0'],
+    [300, granted(0), 'ask 0'],
+    [500, overdue(0), 'retry? 0'],
     [4500, expired, 'timeout'],
   ],
   [
     'after two queries without a reply EDNS is left out',
     one,
     [0, start, 'ask 0'],
-    [400, overdue(0), 'wait 450'],
-    [850, waited, 'retry? 0'],
-    [850, granted(0), 'ask 0'],
-    [1250, overdue(0), 'wait 450'],
-    [1700, waited, 'retry? 0'],
-    [1700, granted(0), 'plain 0'],
+    [100, overdue(0), 'ask 0'],
+    [200, overdue(0), 'retry? 0'],
+    [200, granted(0), 'plain 0'],
+  ],
+  [
+    'after four where the server is known to answer with EDNS',
+    { servers: 'E' },
+    [0, start, 'ask 0'],
+    [100, overdue(0), 'ask 0'],
+    [200, overdue(0), 'retry? 0'],
+    [200, granted(0), 'ask 0'],
+    [400, overdue(0), 'retry? 0'],
+    [400, granted(0), 'ask 0'],
+    [800, overdue(0), 'retry? 0'],
+    [800, granted(0), 'plain 0'],
   ],
   [
     'a server that does not know EDNS is asked without at once',
@@ -104,11 +121,22 @@ const ROWS: readonly Row[] = [
   ],
   ['nor is it asked with it later', { servers: 'e' }, [0, start, 'plain 0']],
   [
-    'the next server is asked when one is overdue, on the budget',
+    'the next server is asked when one is overdue, for nothing',
     two,
     [0, start, 'ask 0'],
-    [400, overdue(0), 'retry? 1'],
-    [400, granted(1), 'ask 1'],
+    [100, overdue(0), 'ask 1'],
+    [110, replied(1, 'answer'), 'reply'],
+  ],
+  [
+    'in a strict order the same server is asked first, and the next one when the time for that has come',
+    { servers: 'E+', failover: 400 },
+    [0, start, 'ask 0'],
+    [100, overdue(0), 'ask 0 wait 300'],
+    [200, overdue(0), 'retry? 0'],
+    [200, denied, 'wait 100'],
+    [300, waited, 'retry? 0'],
+    [300, granted(0), 'ask 0 wait 100'],
+    [400, waited, 'ask 1'],
     [410, replied(1, 'answer'), 'reply'],
   ],
   [
@@ -136,18 +164,16 @@ const ROWS: readonly Row[] = [
     'a negative answer waits for the server that was asked before',
     two,
     [0, start, 'ask 0'],
-    [400, overdue(0), 'retry? 1'],
-    [400, granted(1), 'ask 1'],
-    [410, replied(1, 'negative'), 'keep wait 590'],
+    [100, overdue(0), 'ask 1'],
+    [110, replied(1, 'negative'), 'keep wait 890'],
     [700, replied(0, 'answer', true), 'reply'],
   ],
   [
     'for a second',
     two,
     [0, start, 'ask 0'],
-    [400, overdue(0), 'retry? 1'],
-    [400, granted(1), 'ask 1'],
-    [410, replied(1, 'negative'), 'keep wait 590'],
+    [100, overdue(0), 'ask 1'],
+    [110, replied(1, 'negative'), 'keep wait 890'],
     [1000, waited, 'kept'],
   ],
   [
@@ -173,13 +199,27 @@ const ROWS: readonly Row[] = [
     [202, failed(0, 'refused'), 'wait 200'],
     [4500, expired, 'network'],
   ],
+  [
+    'until it has been refused for longer than a restart takes, by all servers',
+    { servers: 'xx' },
+    [0, start, 'ask 0'],
+    [1, failed(0, 'refused'), 'ask 1'],
+    [2, failed(1, 'refused'), 'network'],
+  ],
+  [
+    'but not while another server has not replied',
+    { servers: 'x+' },
+    [0, { kind: 'start', atOnce: 2 }, 'ask 0 ask 1'],
+    [1, failed(0, 'refused'), 'wait 99'],
+    [50, replied(1, 'answer'), 'reply'],
+  ],
   ['what can never work is not', one, [0, start, 'ask 0'], [0, failed(0, 'final'), 'network']],
   [
-    'a lost connection is tried again after the interval',
+    'a lost connection is tried again after the time for a reply',
     one,
     [0, start, 'ask 0'],
-    [9, failed(0, 'lost'), 'wait 841'],
-    [850, waited, 'retry? 0'],
+    [9, failed(0, 'lost'), 'wait 91'],
+    [100, waited, 'ask 0'],
   ],
   [
     'with dnsmasq it is the client that asks again: all servers then',
@@ -197,7 +237,18 @@ const ROWS: readonly Row[] = [
     [5000, repeated, 'ask 1'],
     [9000, repeated, 'ask 1'],
   ],
-  ['otherwise a repeat changes nothing', two, [0, start, 'ask 0'], [5000, repeated, '']],
+  [
+    'otherwise a client that asks again after the usual time is a retry, without a budget, before its turn',
+    { servers: 'E' },
+    [0, start, 'ask 0'],
+    [50, repeated, ''],
+    [100, overdue(0), 'ask 0'],
+    [200, overdue(0), 'retry? 0'],
+    [200, granted(0), 'ask 0'],
+    [299, repeated, ''],
+    [300, repeated, 'ask 0'],
+    [350, repeated, ''],
+  ],
 ];
 
 describe('the moves of a resolution', () => {

@@ -10,8 +10,12 @@
 import type { RetryPolicy } from './forward-plan.ts';
 import {
   changeUse,
+  countQueries,
+  delayUntilFailover,
   delayUntilNext,
+  impatiently,
   isDown,
+  isRefusedForLong,
   needsNoBudget,
   pickServer,
   type ServerUse,
@@ -73,7 +77,8 @@ export type Verdict = 'answer' | 'negative' | 'truncated' | 'error' | 'no-edns';
 export type Failure = 'refused' | 'lost' | 'final';
 
 export type ResolutionEffect =
-  | { readonly kind: 'ask'; readonly server: number; readonly withEdns: boolean }
+  /** @param timeout milliseconds until it is overdue */
+  | { readonly kind: 'ask'; readonly server: number; readonly withEdns: boolean; readonly timeout: number }
   /** Asks whether the budget allows another query. */
   | { readonly kind: 'request'; readonly server: number; readonly purpose: 'retry' | 'hedge' }
   /** Replaces the wait before. */
@@ -86,6 +91,8 @@ export type ResolutionEffect =
 export interface ResolutionContext extends ServerViews {
   readonly retry: RetryPolicy;
   readonly hedging: boolean;
+  /** Whether a question fails at once where every server has been refusing for long. */
+  readonly failFast: boolean;
   /** Milliseconds that a negative answer waits, from when the earlier server was asked. */
   readonly negativeWait: number;
 }
@@ -98,7 +105,7 @@ export interface Move {
 /** Queries for one question over all servers; those that the network refused are not counted. */
 const MAX_QUERIES = 10;
 /** Milliseconds until the budget is asked again. */
-const DENIED_WAIT = 250;
+const DENIED_WAIT = 100;
 
 const DONE: ResolutionState = { kind: 'done' };
 type State<Kind> = Extract<ResolutionState, { readonly kind: Kind }>;
@@ -124,11 +131,11 @@ const MOVES: Moves = {
     slow: whenSlow,
     overdue: whenOverdue,
     failed: whenFailed,
-    granted: (state, { server }, context) => ask(state, server, context),
-    denied: (state, { purpose }) => ({
-      state,
-      effects: purpose === 'retry' ? [{ kind: 'wait', milliseconds: DENIED_WAIT }] : [],
-    }),
+    granted: (state, { server }, context) => askAgain(state, server, context),
+    denied: (state, { purpose }, context) =>
+      purpose === 'retry'
+        ? waitAtMost(state, Math.min(DENIED_WAIT, delayUntilFailover(state.servers, context)))
+        : { state, effects: [] },
     waited: (state, _, context) => advance(state, context),
     repeated: whenRepeated,
     expired: giveUp,
@@ -245,15 +252,26 @@ function whenFailed(state: Asking, event: Event<'failed'>, context: ResolutionCo
   const isRefused = failure === 'refused';
   const nextAt = isRefused ? context.now + context.retry.refusedInterval : (settled[server]?.nextAt ?? 0);
   const servers = changeUse(settled, server, { isSpent: failure === 'final', isRefused, nextAt });
-  return goOn({ ...state, servers }, context);
+  const after = { ...state, servers };
+  return context.failFast && isRefused && isRefusedForLong(servers, context)
+    ? giveUp(after)
+    : goOn(after, context);
+}
+
+/** What a client asks again is asked again, of the server whose turn it is, unless that still has time to reply. */
+function whenRepeated(state: Asking, event: Event<'repeated'>, context: ResolutionContext): Move {
+  if (context.retry.trigger === 'client') return repeatAsDnsmasq(state, event, context);
+  if (countQueries(state.servers) >= MAX_QUERIES) return { state, effects: [] };
+  const server = pickServer(impatiently(state.servers, context), context);
+  return server < 0 ? { state, effects: [] } : askAgain(state, server, context);
 }
 
 /** As dnsmasq does: all servers, or in a strict order the next one, and the last one again and again. */
-function whenRepeated(state: Asking, _: Event<'repeated'>, context: ResolutionContext): Move {
-  const { trigger, interval, scope } = context.retry;
+function repeatAsDnsmasq(state: Asking, _: Event<'repeated'>, context: ResolutionContext): Move {
+  const { interval, scope } = context.retry;
   const sentAt = state.servers.reduce((max, use) => Math.max(max, use.sentAt), 0);
   // Clients that ask the same at nearly the same time are several, not one that asks again.
-  if (trigger !== 'client' || context.now < sentAt + interval) return { state, effects: [] };
+  if (context.now < sentAt + interval) return { state, effects: [] };
   if (scope === 'all') return askAll(state, state.servers.keys(), context);
   const last = state.servers.findLastIndex(({ queries }) => queries > 0);
   return askAll(state, [Math.min(last + 1, state.servers.length - 1)], context);
@@ -285,17 +303,29 @@ function goOn(state: Asking, context: ResolutionContext): Move {
 /** Asks the server that was asked least, of those whose time has come; otherwise waits until one's time comes. */
 function advance(state: Asking, context: ResolutionContext): Move {
   if (state.servers.every(({ isSpent }) => isSpent)) return giveUp(state);
-  if (state.servers.reduce((sum, { queries }) => sum + queries, 0) >= MAX_QUERIES)
-    return { state, effects: [] };
+  if (countQueries(state.servers) >= MAX_QUERIES) return { state, effects: [] };
   const best = pickServer(state.servers, context);
   if (best >= 0)
     return needsNoBudget(state.servers, best, context)
-      ? ask(state, best, context)
+      ? askAgain(state, best, context)
       : { state, effects: [{ kind: 'request', server: best, purpose: 'retry' }] };
   const milliseconds = delayUntilNext(state.servers, context);
   return Number.isFinite(milliseconds)
     ? { state, effects: [{ kind: 'wait', milliseconds }] }
     : { state, effects: [] };
+}
+
+function waitAtMost(state: Asking, milliseconds: number): Move {
+  return { state, effects: [{ kind: 'wait', milliseconds: Math.max(milliseconds, 1) }] };
+}
+
+/** Asks a server, and looks again when the order lets the next one be asked: nothing else may happen by then. */
+function askAgain(state: Asking, server: number, context: ResolutionContext): Move {
+  const move = ask(state, server, context);
+  if (context.failover === undefined) return move;
+  const milliseconds = delayUntilFailover(move.state.servers, context);
+  if (!Number.isFinite(milliseconds) || milliseconds <= 0) return move;
+  return { state: move.state, effects: [...move.effects, { kind: 'wait', milliseconds }] };
 }
 
 function ask(
@@ -306,15 +336,19 @@ function ask(
 ): Move & { readonly state: Asking } {
   const { retry, now } = context;
   const use = state.servers[server] ?? UNASKED;
+  const view = context.servers[server];
+  const timeout = view?.timeoutAfter(use.queries) ?? retry.interval;
+  const failover = Math.max(view?.usualTimeout() ?? 0, context.failover ?? 0);
   const servers = changeUse(state.servers, server, {
     queries: use.queries + (use.isRefused ? 0 : 1),
     pending: use.pending + 1,
     askedAt: use.queries === 0 ? now : use.askedAt,
     sentAt: now,
-    nextAt: retry.trigger === 'client' ? Number.POSITIVE_INFINITY : now + retry.interval,
+    failoverAt: use.queries === 0 ? now + failover : use.failoverAt,
+    nextAt: retry.trigger === 'client' ? Number.POSITIVE_INFINITY : now + Math.max(timeout, retry.interval),
     isRefused: false,
   });
-  return { state: { ...state, servers }, effects: [{ kind: 'ask', server, withEdns }] };
+  return { state: { ...state, servers }, effects: [{ kind: 'ask', server, withEdns, timeout }] };
 }
 
 function giveUp(state: Asking): Move {

@@ -1,8 +1,8 @@
 /**
- * Keeps retries and hedges a small part of all queries: when a server slows down under load, asking it twice as much would not
- * help it.
+ * Keeps queries beyond the second of a question, and hedges, a small part of all: when a server slows down under load, asking it
+ * three times as much would not help it.
  *
- * A retry that is answered at once, while the query before it stays without a reply, shows that a packet was lost and that the
+ * A retry that is answered in its time, while the query before it stays without a reply, shows that a packet was lost and that the
  * server is not slow: what it cost is given back, and more, so that a lossy path gets the retries that it needs.
  */
 import type { Clock } from '../base/clock.ts';
@@ -10,11 +10,11 @@ import type { Clock } from '../base/clock.ts';
 /** Queries earned by each question, and by each second. */
 const EARNED_PER_QUESTION = 0.1;
 const EARNED_PER_SECOND = 1;
-/** Queries given back for a proven loss. */
-const EARNED_PER_LOSS = 4;
+/** Queries given back for a proven loss: of those that repeat a lost one, fewer than all are lost too. */
+const EARNED_PER_LOSS = 2;
 /** What is saved is at most so much: a burst of questions about slow names costs no more. Proven losses save more. */
 const MAX_SAVED = 3;
-const MAX_SAVED_BY_LOSSES = 20;
+const MAX_SAVED_BY_LOSSES = 200;
 /** A hedge leaves this for retries. */
 const KEPT_FOR_RETRIES = 1;
 
@@ -33,9 +33,9 @@ export class RetryBudget {
     this.#add(questions * EARNED_PER_QUESTION, MAX_SAVED);
   }
 
-  /** Counts a loss that a retry has proven. */
-  earnForLoss(): void {
-    this.#add(EARNED_PER_LOSS, MAX_SAVED_BY_LOSSES);
+  /** Counts losses that a retry has proven. */
+  earnForLosses(losses: number): void {
+    this.#add(losses * EARNED_PER_LOSS, MAX_SAVED_BY_LOSSES);
   }
 
   /** Whether another query may be sent; counts it if so. */

@@ -20,6 +20,7 @@ import { type QueryMessage, writeQuery } from './transport/query-message.ts';
 import type { ExchangeEvents } from './transport/transport.ts';
 import { FORGERY_SUSPECTED } from './transport/udp-transport.ts';
 import { messageOf, rcodeOf, type UpstreamReply } from './transport/upstream-reply.ts';
+import { isRefusal } from './upstream/refusals.ts';
 import type { Attempt, AttemptEvents, Upstream } from './upstream/upstream.ts';
 
 export type ResolutionOutcome =
@@ -41,6 +42,9 @@ export interface ResolutionSettings {
   readonly timing: ForwardTiming;
   readonly retry: RetryPolicy;
   readonly hedging: boolean;
+  readonly failFast: boolean;
+  /** Whether the order of the servers has a meaning. */
+  readonly isOrdered: boolean;
   /** For `timing.deadline`. */
   readonly deadlines: TimerQueue;
   readonly udpSize: number;
@@ -50,10 +54,6 @@ export interface ResolutionSettings {
   readonly onExtraQuery: (purpose: 'retry' | 'hedge') => void;
 }
 
-/** What the network says of a server that may be there in a moment: one that restarts refuses queries meanwhile. */
-const REFUSALS: ReadonlySet<string> = new Set(
-  'ECONNREFUSED EHOSTUNREACH EHOSTDOWN ENETUNREACH ENETDOWN ETIMEDOUT'.split(' '),
-);
 /** Failures after which the server is asked again when it is its turn. */
 const LOSSES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'connection closed', FORGERY_SUSPECTED]);
 
@@ -151,7 +151,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     this.#remove(attempt);
     const { upstream, isOverdue } = attempt;
     this.#errors.add(`${upstream.text}: ${code}`);
-    const failure = REFUSALS.has(code) ? 'refused' : LOSSES.has(code) ? 'lost' : 'final';
+    const failure = isRefusal(code) ? 'refused' : LOSSES.has(code) ? 'lost' : 'final';
     this.#handle({ kind: 'failed', server: this.#upstreams.indexOf(upstream), failure, isOverdue });
   }
 
@@ -161,12 +161,14 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     if (this.#isMoving) return;
     this.#isMoving = true;
     for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) {
-      const { clock, retry, hedging, timing } = this.#settings;
+      const { clock, retry, hedging, failFast, isOrdered, timing } = this.#settings;
       const { state, effects } = nextMove(this.#state, next, {
         now: clock.monotonic(),
         servers: this.#upstreams,
         retry,
         hedging,
+        failFast,
+        failover: isOrdered ? timing.failover : undefined,
         negativeWait: timing.negativeWait,
       });
       this.#state = state;
@@ -178,7 +180,7 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
   #carryOut(effect: ResolutionEffect): void {
     switch (effect.kind) {
       case 'ask':
-        this.#ask(effect.server, effect.withEdns);
+        this.#ask(effect);
         return;
       case 'request': {
         const { server, purpose } = effect;
@@ -203,10 +205,10 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
     }
   }
 
-  #ask(server: number, withEdns: boolean): void {
+  #ask({ server, withEdns, timeout }: Extract<ResolutionEffect, { readonly kind: 'ask' }>): void {
     const upstream = this.#upstreams[server];
     if (upstream === undefined) return;
-    const attempt = upstream.ask(this.#query(withEdns), this);
+    const attempt = upstream.ask(this.#query(withEdns), this, timeout);
     if (!attempt.isDone) this.#attempts.push(attempt);
   }
 
@@ -231,14 +233,18 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
   }
 
   /** What a reply shows beside its answer. */
-  #learn({ upstream, query, isSlow }: Attempt, reply: UpstreamReply): void {
+  #learn({ upstream, query, isOverdue }: Attempt, reply: UpstreamReply): void {
     if (reply.kind === 'raw' ? reply.hasOpt : reply.message.edns !== undefined) upstream.edns.noteOpt();
     const rcode = rcodeOf(reply);
     const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
     // Only what it answers without EDNS shows that EDNS was the reason.
     if (!query.hasEdns && !isRefusal && upstream.usesEdns) upstream.edns.noteFallback(this.#question.name);
-    // This reply came at once while an earlier query stays without one: it was lost, rather than that the server is slow.
-    if (!isSlow && this.#attempts.some((other) => other.isOverdue)) this.#budget.earnForLoss();
+    // This reply came in time while earlier queries stay without one: they were lost, rather than that the server is slow.
+    if (isOverdue) return;
+    const lost = this.#attempts.filter((other) => other.isOverdue && other.upstream === upstream).length;
+    if (lost === 0) return;
+    upstream.losses.noteLost(lost);
+    this.#budget.earnForLosses(lost);
   }
 
   #remove(attempt: Attempt): void {

@@ -63,7 +63,7 @@ class Load {
 }
 
 describe('retries', () => {
-  it('are few where names are slow, after replies that came from the cache of the server', async () => {
+  it('are one for each slow name and a few more, after replies that came from the cache of the server', async () => {
     const load = new Load({ kind: 'uneven', after: 1, slowAfter: 1500 });
     for (let index = 0; index < 20; index += 1) {
       load.ask(`fast${index}.example.`);
@@ -74,7 +74,7 @@ describe('retries', () => {
     for (let index = 0; index < 20; index += 1) load.ask(`slow${index}.example.`);
     await load.advance(6000);
     expect(load.outcomes.filter(({ isAnswered }) => isAnswered).length).toBe(40);
-    expect(sent() - before).toBeLessThanOrEqual(24);
+    expect(sent() - before).toBeLessThanOrEqual(46);
     load.forwarder.stop();
   });
 
@@ -117,7 +117,7 @@ describe('a stub zone whose servers are dead', () => {
     const ask = (name: string) => forwarder.resolve(questionFor(name), { address: '10.0.0.1' });
     const failures: string[] = [];
     let answered = 0;
-    for (let turn = 0; turn < 5000; turn += 5) {
+    for (let turn = 0; turn < 7500; turn += 5) {
       for (const part of ['a', 'b', 'c'])
         void ask(`${part}${turn}.dead.example.`).then((reply) => {
           if (reply.kind === 'failed') failures.push(reply.reason);
@@ -130,11 +130,11 @@ describe('a stub zone whose servers are dead', () => {
       clock.advance(5);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(answered).toBe(150);
+    expect(answered).toBe(225);
     expect(forwarder.statistics().inFlight).toBeLessThanOrEqual(1500);
     expect(failures.filter((reason) => reason === 'down').length).toBeGreaterThan(1000);
     dead.behaviour = { kind: 'answers', rcode: 0, after: 5 };
-    clock.advance(1500);
+    clock.advance(2500);
     await new Promise((resolve) => setImmediate(resolve));
     const reply = ask('back.dead.example.');
     clock.advance(10);

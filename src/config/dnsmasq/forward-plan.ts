@@ -45,22 +45,31 @@ const POLICY: Readonly<Record<UpstreamsPlan['choice'], Policy>> = {
   all: 'all',
 };
 
+/** Milliseconds: a server is given as long at least, and a client's query counts as a repeat after so long. */
+const MIN_TIMEOUT = 400;
+const RETRY_INTERVAL = 850;
+
 /**
  * A query that gets no reply is forwarded again when the client repeats it: to all servers, or in a strict order to the next one.
  * Each of the first replies counts, and a query without one is given up after 10 s (`TIMEOUT` in dnsmasq's `config.h`).
  */
 function dnsmasqRetries({ retry, choice }: UpstreamsPlan): Pick<ForwardPlan, 'timing' | 'retry' | 'hedging'> {
   const { timing: usual, retry: byTimeout } = DEFAULT_FORWARD_PLAN;
-  const timing = { ...usual, negativeWait: 0 };
+  const timing = { ...usual, minTimeout: MIN_TIMEOUT, negativeWait: 0 };
   if (retry === undefined)
     return {
       timing: { ...timing, deadline: 10_000 },
-      retry: { ...byTimeout, trigger: 'client', scope: choice === 'in-order' ? 'next' : 'all' },
+      retry: {
+        ...byTimeout,
+        interval: RETRY_INTERVAL,
+        trigger: 'client',
+        scope: choice === 'in-order' ? 'next' : 'all',
+      },
       hedging: false,
     };
   return {
     timing: { ...timing, firstTimeout: retry.after, deadline: Math.min(timing.deadline, retry.until) },
-    retry: { ...byTimeout, interval: Math.max(retry.after, byTimeout.interval) },
+    retry: { ...byTimeout, interval: Math.max(retry.after, RETRY_INTERVAL) },
     hedging: true,
   };
 }

@@ -54,6 +54,7 @@ const FULL_LOAD = 128;
 const IDLE_MILLISECONDS = { tcp: 10_000, tls: 30_000 } as const;
 
 export class StreamTransport implements Transport {
+  readonly isReliable = true;
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
   readonly #options: StreamTransportOptions;
   #connections: StreamConnection<Entry>[] = [];

@@ -25,6 +25,7 @@ export interface TcpFirstOptions {
 }
 
 export class TcpFirstTransport implements Transport {
+  readonly isReliable = true;
   readonly #options: TcpFirstOptions;
   #usesTcp = true;
   #triedAt = Number.NEGATIVE_INFINITY;

@@ -49,6 +49,8 @@ export interface DirectServer {
 export interface Transport {
   /** Undefined: only this transport reaches the server as it is to be reached. */
   readonly direct?: DirectServer | undefined;
+  /** Whether what is lost is sent again below, so that a query need not be. */
+  readonly isReliable?: boolean;
   /** Sends a query. Events may come before this returns. */
   ask(query: QueryMessage, events: ExchangeEvents): Exchange;
   readonly dropped: Readonly<DroppedPackets>;

@@ -13,9 +13,18 @@ describe('RoundTrip', () => {
     times.measure(200);
     expect([times.smoothed, times.timeout(), times.hedgeDelay()]).toEqual([200, 600, 400]);
     for (let turn = 0; turn < 100; turn += 1) times.measure(200);
-    expect([times.timeout(), times.hedgeDelay()]).toEqual([400, 300]);
+    expect([times.timeout(), times.hedgeDelay()]).toEqual([200, 200]);
     for (let turn = 0; turn < 100; turn += 1) times.measure(1);
-    expect([times.timeout(), times.hedgeDelay()]).toEqual([400, 100]);
+    expect([times.timeout(), times.hedgeDelay()]).toEqual([50, 50]);
+  });
+
+  it('gives the first two queries of a question as long, and each after them twice as long', () => {
+    const times = new RoundTrip(timing);
+    for (let turn = 0; turn < 100; turn += 1) times.measure(7);
+    expect(Array.from({ length: 9 }, (_, queries) => times.timeout(queries))).toEqual([
+      ...[50, 50, 100, 200, 400, 800, 800, 800, 800],
+    ]);
+    expect(times.usualTimeout()).toBe(50);
   });
 
   it('doubles the time-out once for timeouts that come together, until a reply', () => {
@@ -27,7 +36,7 @@ describe('RoundTrip', () => {
     times.timedOut(1800);
     expect(times.timeout()).toBe(1600);
     times.measure(10);
-    expect(times.timeout()).toBe(400);
+    expect(times.timeout()).toBe(50);
   });
 
   it('keeps its bounds whatever it sees', () => {

@@ -10,10 +10,19 @@ export interface ReplyTimeouts {
   readonly firstTimeout: number;
 }
 
-/** After each time-out the next one doubles, at most so often, until a reply shows the true time again. */
-const MAX_DOUBLINGS = 3;
+/** After each time-out without any reply the next one doubles, at most so often, until a reply shows the true time again; so it does
+ * for the later queries of a question.
+ */
+const MAX_DOUBLINGS = 4;
+/** So many queries of a question wait for the usual time; each after them twice as long as the one before. */
+const QUICK_QUERIES = 2;
 /** Milliseconds below which no second server is asked: a resolver answers from its cache in 1 ms and else takes tens of them. */
 const MIN_HEDGE = 100;
+
+/** The same for a path that loses nothing: a late reply only shows that the server is slow. */
+export function withoutLosses(timing: ReplyTimeouts): ReplyTimeouts {
+  return { ...timing, minTimeout: Math.max(timing.minTimeout, timing.firstTimeout) };
+}
 
 export class RoundTrip {
   readonly #timing: ReplyTimeouts;
@@ -50,11 +59,21 @@ export class RoundTrip {
     this.#doublings = Math.min(this.#doublings + 1, MAX_DOUBLINGS);
   }
 
-  /** Whole milliseconds to wait for a reply before asking again or elsewhere. */
-  timeout(): number {
+  /**
+   * Whole milliseconds to wait for a reply before asking again or elsewhere.
+   *
+   * @param queries of the same question that were sent before
+   */
+  timeout(queries = 0): number {
+    const doublings = Math.min(Math.max(this.#doublings, queries + 1 - QUICK_QUERIES), MAX_DOUBLINGS);
+    return Math.min(this.usualTimeout() * 2 ** doublings, this.#timing.maxTimeout);
+  }
+
+  /** The same without doublings: what a reply usually takes at most. */
+  usualTimeout(): number {
     const { minTimeout, maxTimeout, firstTimeout } = this.#timing;
     const usual = this.#smoothed === undefined ? firstTimeout : this.#smoothed + 4 * this.#variation;
-    return Math.round(Math.min(Math.max(usual, minTimeout) * 2 ** this.#doublings, maxTimeout));
+    return Math.round(Math.min(Math.max(usual, minTimeout), maxTimeout));
   }
 
   /** Whole milliseconds after which a reply is late enough to ask a second server too: never above `timeout`. */

@@ -7,17 +7,25 @@ const run = (events: readonly UpstreamEvent[], from: UpstreamState = UNTRIED) =>
 const times = (count: number, event: UpstreamEvent) => Array.from({ length: count }, () => event);
 
 describe('the state of an upstream server', () => {
-  it('is silent only by many failures in a row, and down when probes stay without a reply too', () => {
-    expect(run(times(5, 'failed'))).toEqual({ kind: 'failing', failures: 5 });
-    expect(run(times(60, 'failed'))).toEqual({ kind: 'silent', probes: 0 });
-    expect(run([...times(6, 'failed'), ...times(3, 'probed')]).kind).toBe('silent');
-    expect(run([...times(6, 'failed'), ...times(4, 'probed')])).toEqual({ kind: 'down', probes: 0 });
-    expect(run([...times(6, 'failed'), ...times(3, 'probed'), 'replied']).kind).toBe('well');
-    expect(run([...times(5, 'failed'), 'replied', ...times(5, 'failed')]).kind).toBe('failing');
+  it('is silent when failures are more than losses explain, and down when probes stay without a reply too', () => {
+    expect(run(times(60, 'failed'))).toEqual({ kind: 'failing', failures: 60 });
+    const silent: readonly UpstreamEvent[] = ['failed', 'fell-silent'];
+    expect(run(silent)).toEqual({ kind: 'silent', probes: 0 });
+    expect(run([...silent, ...times(7, 'probed')]).kind).toBe('silent');
+    expect(run([...silent, ...times(8, 'probed')])).toEqual({ kind: 'down', probes: 0 });
+    expect(run([...silent, ...times(7, 'probed'), 'replied']).kind).toBe('well');
+    expect(run(['failed', 'replied', 'fell-silent']).kind).toBe('well');
+  });
+
+  it('is down at once when the network has refused it for long, unless it loops', () => {
+    for (const before of [[], ['replied'], ['failed'], ['failed', 'fell-silent']] as const)
+      expect(run([...before, 'gone'])).toEqual({ kind: 'down', probes: 0 });
+    expect(run(['looped', 'gone']).kind).toBe('looping');
   });
 
   it('is well after any reply, unless it loops', () => {
     expect(run([...times(9, 'failed'), 'replied']).kind).toBe('well');
+    expect(run(['failed', 'gone', 'replied']).kind).toBe('well');
     expect(run(['looped', 'replied']).kind).toBe('looping');
     expect(run(['looped', 'failed', 'failed']).kind).toBe('looping');
     expect(run(['looped', 'loop-ended'])).toBe(UNTRIED);
@@ -30,7 +38,9 @@ describe('the state of an upstream server', () => {
   });
 
   it('is probed in three states, with growing pauses in two, and never in others', () => {
-    const event = fc.constantFrom<UpstreamEvent>('replied', 'failed', 'looped', 'probed', 'loop-ended');
+    const event = fc.constantFrom<UpstreamEvent>(
+      ...(['replied', 'failed', 'fell-silent', 'gone', 'looped', 'probed', 'loop-ended'] as const),
+    );
     fc.assert(
       fc.property(
         fc.array(event, { maxLength: 60 }),

@@ -5,8 +5,9 @@
  *     untried   no reply and no failure yet
  *     well      the last thing heard of it was a reply
  *     failing   some queries in a row were overdue or refused; it is asked as before
- *     silent    many were, and nothing was heard meanwhile: asked last, and probed to tell slow names from a dead server
- *     down      nothing was heard for two seconds more, not even replies to probes: probed with growing pauses
+ *     silent    more were than losses explain, for a while: asked last, and probed to tell slow names from a dead server
+ *     down      nothing was heard for five seconds, not even replies to probes, or the network has refused everything for as
+ *               long as a restart takes: probed with growing pauses
  *     looping   our own query came back: not asked, and probed with growing pauses
  */
 export type UpstreamState =
@@ -22,6 +23,10 @@ export type UpstreamEvent =
   | 'replied'
   /** No reply in time, or an error of the network. */
   | 'failed'
+  /** More queries failed, and for longer, than losses explain. */
+  | 'fell-silent'
+  /** The network has refused every query for longer than a restart takes. */
+  | 'gone'
   /** Our own query came back to us. */
   | 'looped'
   /** A probe was sent. */
@@ -29,10 +34,8 @@ export type UpstreamEvent =
   /** A probe for loops did not come back. */
   | 'loop-ended';
 
-/** A lossy path loses a few in a row by chance; a dead server all of them. */
-const FAILURES_UNTIL_SILENT = 6;
 /** Probes that stay without a reply before a silent server is down. */
-const PROBES_UNTIL_DOWN = 3;
+const PROBES_UNTIL_DOWN = 7;
 
 export const UNTRIED: UpstreamState = { kind: 'untried' };
 const WELL: UpstreamState = { kind: 'well' };
@@ -47,13 +50,19 @@ type Moves = {
 
 /** What is not here leaves a state as it is. */
 const MOVES: Moves = {
-  untried: { replied: () => WELL, failed: () => failing(1), looped },
-  well: { failed: () => failing(1), looped },
-  failing: { replied: () => WELL, failed: ({ failures }) => failing(failures + 1), looped },
+  untried: { replied: () => WELL, failed: () => failing(1), gone: down, looped },
+  well: { failed: () => failing(1), gone: down, looped },
+  failing: {
+    replied: () => WELL,
+    failed: ({ failures }) => failing(failures + 1),
+    'fell-silent': () => ({ kind: 'silent', probes: 0 }),
+    gone: down,
+    looped,
+  },
   silent: {
     replied: () => WELL,
-    probed: ({ probes }) =>
-      probes < PROBES_UNTIL_DOWN ? { kind: 'silent', probes: probes + 1 } : { kind: 'down', probes: 0 },
+    gone: down,
+    probed: ({ probes }) => (probes < PROBES_UNTIL_DOWN ? { kind: 'silent', probes: probes + 1 } : down()),
     looped,
   },
   down: { replied: () => WELL, probed: ({ probes }) => ({ kind: 'down', probes: probes + 1 }), looped },
@@ -65,7 +74,11 @@ const MOVES: Moves = {
 };
 
 function failing(failures: number): UpstreamState {
-  return failures < FAILURES_UNTIL_SILENT ? { kind: 'failing', failures } : { kind: 'silent', probes: 0 };
+  return { kind: 'failing', failures };
+}
+
+function down(): UpstreamState {
+  return { kind: 'down', probes: 0 };
 }
 
 function looped(): UpstreamState {

@@ -12,9 +12,12 @@ import type { QueryMessage } from '../transport/query-message.ts';
 import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from '../transport/transport.ts';
 import { rcodeOf, type UpstreamReply } from '../transport/upstream-reply.ts';
 import { EdnsSupport } from './edns-support.ts';
+import type { LossRate } from './loss-rate.ts';
 import { Pacing } from './pacing.ts';
-import { type ReplyTimeouts, RoundTrip } from './round-trip.ts';
-import { nextState, UNTRIED, type UpstreamEvent, type UpstreamState } from './upstream-state.ts';
+import { type ReplyTimeouts, RoundTrip, withoutLosses } from './round-trip.ts';
+import { UpstreamHealth } from './upstream-health.ts';
+import type { UpstreamEvent, UpstreamState } from './upstream-state.ts';
+import type { DirectCounts, UpstreamStatistics } from './upstream-statistics.ts';
 
 export interface AttemptEvents {
   replied(attempt: Attempt, reply: UpstreamReply): void;
@@ -24,24 +27,6 @@ export interface AttemptEvents {
   overdue(attempt: Attempt): void;
   /** No reply will come. */
   failed(attempt: Attempt, code: string): void;
-}
-
-export interface UpstreamStatistics {
-  readonly upstream: string;
-  readonly state: UpstreamState;
-  readonly sent: number;
-  /** Counts by response code. */
-  readonly replies: ReadonlyMap<number, number>;
-  readonly timeouts: number;
-  readonly networkErrors: number;
-  /** Times that our own query came back from it. */
-  readonly loops: number;
-  readonly dropped: Readonly<DroppedPackets>;
-  readonly inFlight: number;
-  /** Milliseconds; undefined before the first reply. */
-  readonly smoothedRoundTrip: number | undefined;
-  /** Milliseconds that it is given for a reply now. */
-  readonly timeout: number;
 }
 
 export interface UpstreamOptions {
@@ -65,11 +50,10 @@ export class Upstream {
   readonly edns: EdnsSupport;
   readonly #transport: Transport;
   readonly #pacing: Pacing | undefined;
-  readonly #onChange: UpstreamOptions['onChange'];
+  readonly #health: UpstreamHealth;
   /** Under way, in no order: each knows its place. A set of as short lives costs the collector dear, see `QuestionTable`. */
   readonly #attempts: Attempt[] = [];
   readonly #replies = new Map<number, number>();
-  #state: UpstreamState = UNTRIED;
   #sent = 0;
   #timeouts = 0;
   #networkErrors = 0;
@@ -86,23 +70,46 @@ export class Upstream {
     this.slowness = new TimerQueue(clock);
     this.timeout = new TimerQueue(clock);
     this.edns = new EdnsSupport(clock);
-    this.roundTrip = new RoundTrip(timing);
+    this.roundTrip = new RoundTrip(transport.isReliable === true ? withoutLosses(timing) : timing);
     this.#transport = transport;
     this.#pacing =
       queriesPerSecond === undefined ? undefined : new Pacing(queriesPerSecond, clock.monotonic());
-    this.#onChange = onChange;
+    this.#health = new UpstreamHealth(this.roundTrip, (from) => onChange(this, from));
   }
 
   get state(): UpstreamState {
-    return this.#state;
+    return this.#health.state;
   }
 
   get isDown(): boolean {
-    return this.#state.kind === 'down';
+    return this.state.kind === 'down';
+  }
+
+  get losses(): LossRate {
+    return this.#health.losses;
   }
 
   get usesEdns(): boolean {
     return this.edns.isUsed;
+  }
+
+  get knowsEdns(): boolean {
+    return this.edns.isProven;
+  }
+
+  /** Milliseconds that it is given for the next query of a question, after so many. */
+  timeoutAfter(queries: number): number {
+    return this.roundTrip.timeout(queries);
+  }
+
+  /** Milliseconds in which it usually replies if it does. */
+  usualTimeout(): number {
+    return this.roundTrip.usualTimeout();
+  }
+
+  /** Milliseconds for which it is still asked although the network refuses it; 0: it has been refusing for too long. */
+  refusalPatience(): number {
+    return this.#health.refusalPatience(this.clock.monotonic());
   }
 
   /** Milliseconds until its rate allows another query; 0 if it allows one at once. */
@@ -135,50 +142,49 @@ export class Upstream {
     this.#sent += sent;
     if (answers > 0) this.#replies.set(RCODE.NOERROR, (this.#replies.get(RCODE.NOERROR) ?? 0) + answers);
     if (denials > 0) this.#replies.set(RCODE.NXDOMAIN, (this.#replies.get(RCODE.NXDOMAIN) ?? 0) + denials);
+    this.losses.noteAnswered(answers + denials);
     this.#dropped.strange += strange;
     this.#dropped.otherQuestion += otherQuestion;
   }
 
-  /** Sends a query. Events may come before this returns. */
-  ask(query: QueryMessage, events: AttemptEvents): Attempt {
+  /** Sends a query. Events may come before this returns. @param timeout milliseconds until it is overdue */
+  ask(query: QueryMessage, events: AttemptEvents, timeout = this.roundTrip.timeout()): Attempt {
     this.#sent += 1;
     this.#pacing?.take(this.clock.monotonic());
     const attempt = new Attempt(this, query, events);
     attempt.place = this.#attempts.push(attempt) - 1;
-    attempt.start(this.#transport);
+    attempt.start(this.#transport, timeout);
     return attempt;
   }
 
   /** Takes note of a change; the states say what it means. */
   note(event: UpstreamEvent): void {
-    const from = this.#state;
     if (event === 'looped') this.#loops += 1;
-    this.#state = nextState(from, event);
-    if (this.#state !== from) this.#onChange(this, from);
+    this.#health.note(event);
   }
 
-  /** The first packet of a reply came. */
-  heard(milliseconds: number): void {
-    this.roundTrip.measure(milliseconds);
-    this.note('replied');
+  /** The first packet of a reply came, so many milliseconds after its query. @param now of the clock's monotonic time */
+  heard(milliseconds: number, now: number): void {
+    this.#health.heard(milliseconds, now);
   }
 
   /** Counts a reply. @internal for `Attempt` */
   replied(attempt: Attempt, reply: UpstreamReply): void {
     const rcode = rcodeOf(reply);
     this.#replies.set(rcode, (this.#replies.get(rcode) ?? 0) + 1);
+    this.losses.noteAnswered();
     this.#ended(attempt);
   }
 
-  /** Counts an attempt that was overdue or failed. @internal for `Attempt` */
-  failed(code: string | undefined): void {
-    if (code === undefined) {
-      this.#timeouts += 1;
-      this.roundTrip.timedOut(this.clock.monotonic());
-    } else {
-      this.#networkErrors += 1;
-    }
-    this.note('failed');
+  /** Counts an attempt that is overdue. @internal for `Attempt`, like its neighbour */
+  overdue(askedAt: number): void {
+    this.#timeouts += 1;
+    this.#health.overdue(askedAt, this.clock.monotonic());
+  }
+
+  failed(code: string, askedAt: number): void {
+    this.#networkErrors += 1;
+    this.#health.failed(code, askedAt, this.clock.monotonic());
   }
 
   /** @internal for `Attempt` */
@@ -199,7 +205,7 @@ export class Upstream {
   statistics(): UpstreamStatistics {
     return {
       upstream: this.text,
-      state: this.#state,
+      state: this.state,
       sent: this.#sent,
       replies: new Map(this.#replies),
       timeouts: this.#timeouts,
@@ -236,15 +242,8 @@ export interface TakenOverAttempt {
   readonly exchange: Pick<ExchangeEvents, 'replied' | 'failed'>;
 }
 
-/** What another thread has sent to the server, and been told: counts since the last time. */
-export interface DirectCounts {
-  readonly sent: number;
-  /** Replies NOERROR and NXDOMAIN. */
-  readonly answers: number;
-  readonly denials: number;
-  readonly strange: number;
-  readonly otherQuestion: number;
-}
+/** Milliseconds by which a timer may be late before we take ourselves for the reason. */
+const MAX_LATENESS = 5;
 
 /** One query under way. */
 export class Attempt extends QueuedTimer implements ExchangeEvents {
@@ -258,6 +257,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   /** Of the clock's monotonic time. */
   #overdueAt = 0;
   #isSlow = false;
+  #wasLate = false;
   #isOverdue = false;
   #isHeard = false;
   #isDone = false;
@@ -287,22 +287,21 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     return this.#isDone;
   }
 
-  start(transport: Transport): void {
-    this.#setTimer();
+  start(transport: Transport, timeout: number): void {
+    this.#setTimer(timeout);
     this.#exchange = transport.ask(this.query, this);
   }
 
   /** Waits for what comes of an exchange that has begun. */
   wait(exchange: Exchange): void {
-    this.#setTimer();
+    this.#setTimer(this.upstream.roundTrip.timeout());
     this.#exchange = exchange;
   }
 
-  #setTimer(): void {
+  #setTimer(timeout: number): void {
     const { slowness, roundTrip } = this.upstream;
-    const slowAfter = roundTrip.hedgeDelay();
-    this.#overdueAt = this.#askedAt + roundTrip.timeout();
-    slowness.set(this, this.#askedAt + slowAfter);
+    this.#overdueAt = this.#askedAt + timeout;
+    slowness.set(this, this.#askedAt + Math.min(roundTrip.hedgeDelay(), timeout));
   }
 
   /** The question needs it no longer. What it shows of the server is still waited for, until it is overdue. */
@@ -323,7 +322,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     if (this.#isDone) return;
     const events = this.#events;
     this.#finish();
-    if (!this.#isHeard) this.upstream.heard(this.upstream.clock.monotonic() - this.#askedAt);
+    if (!this.#isHeard) this.#noteHeard();
     this.upstream.replied(this, reply);
     events?.replied(this, reply);
   }
@@ -333,7 +332,12 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     if (this.#isDone || this.#isHeard) return;
     this.#isHeard = true;
     this.#unsetTimer();
-    this.upstream.heard(this.upstream.clock.monotonic() - this.#askedAt);
+    this.#noteHeard();
+  }
+
+  #noteHeard(): void {
+    const now = this.upstream.clock.monotonic();
+    this.upstream.heard(now - this.#askedAt, now);
   }
 
   /** @internal for the transport */
@@ -341,29 +345,39 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     if (this.#isDone) return;
     const events = this.#events;
     // An overdue attempt is counted already.
-    if (!this.#isOverdue) this.upstream.failed(code);
+    if (!this.#isOverdue) this.upstream.failed(code, this.#askedAt);
     this.#end();
     events?.failed(this, code);
   }
 
   /** It has become slow, or overdue. */
   due(): void {
-    if (this.#isSlow) {
-      this.#overdue();
-      return;
-    }
+    const now = this.upstream.clock.monotonic();
+    const wasSlow = this.#isSlow;
     this.#isSlow = true;
-    const { timeout, clock } = this.upstream;
-    const isOverdue = this.#overdueAt <= clock.monotonic();
-    if (!isOverdue) timeout.set(this, this.#overdueAt);
-    this.#events?.slow(this);
-    if (isOverdue && !this.#isDone) this.#overdue();
+    const again = this.#overdueAfter(now);
+    if (again > now) {
+      this.upstream.timeout.set(this, again);
+      if (!wasSlow) this.#events?.slow(this);
+    } else this.#overdue();
+  }
+
+  /** When it is overdue: now, or later. */
+  #overdueAfter(now: number): number {
+    if (now < this.#overdueAt) return this.#overdueAt;
+    // Replies that came late meanwhile have shown that the server is slower than it was thought to be.
+    const usually = this.#askedAt + this.upstream.roundTrip.usualTimeout();
+    if (usually > now) return usually;
+    // We are late ourselves: the reply may have come, and is to be taken in first.
+    const isLate = now - this.#overdueAt > MAX_LATENESS && !this.#wasLate;
+    this.#wasLate = true;
+    return isLate ? now + 1 : now;
   }
 
   #overdue(): void {
     this.#isOverdue = true;
     this.#exchange?.overdue();
-    this.upstream.failed(undefined);
+    this.upstream.overdue(this.#askedAt);
     const events = this.#events;
     if (events === undefined) this.release();
     else events.overdue(this);

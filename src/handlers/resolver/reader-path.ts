@@ -207,19 +207,20 @@ export class ReaderPath implements OtherThreads {
 
   #drain(fill: FillConsumer): number {
     let taken = 0;
+    const now = this.#parts.clock.monotonic();
     while (taken < FILLS_PER_TURN && fill.read()) {
-      this.#takeIn(fill);
+      this.#takeIn(fill, now);
       fill.release();
       taken += 1;
     }
     return taken;
   }
 
-  #takeIn(fill: FillConsumer): void {
+  #takeIn(fill: FillConsumer, now: number): void {
     const { forwarding, cachingResolver, isUsable, table } = this.#parts;
     const upstream = this.#upstreams.get(fill.server);
     const milliseconds = fill.microseconds / 1000;
-    upstream?.heard(milliseconds);
+    upstream?.heard(milliseconds, now);
     for (let client = 0; client < fill.clients; client += 1) forwarding.observe(milliseconds);
     if ((fill.flags & FILL_FLAG.HAS_OPT) !== 0) upstream?.edns.noteOpt();
     if (!isUsable() || (cachingResolver.generation | 0) !== fill.generation) return;

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { LossRate } from './loss-rate.ts';
+
+function rateOf(lost: number, answered: number): LossRate {
+  const losses = new LossRate();
+  for (let turn = 0; turn < 1000; turn += 1) {
+    losses.noteLost(lost);
+    losses.noteAnswered(answered);
+  }
+  return losses;
+}
+
+it('is what part of the last queries was lost', () => {
+  expect(new LossRate().rate).toBe(0);
+  expect(rateOf(1, 1).rate).toBeCloseTo(0.5, 1);
+  const losses = rateOf(1, 9);
+  expect(losses.rate).toBeCloseTo(0.1, 1);
+  losses.noteAnswered(100_000);
+  expect(losses.rate).toBeLessThan(0.001);
+});
+
+it('is not high after a single loss', () => {
+  const losses = new LossRate();
+  losses.noteLost(1);
+  expect(losses.rate).toBeLessThan(0.2);
+});
+
+it('says how many queries in a row a loss does not explain', () => {
+  const rows = [new LossRate(), rateOf(1, 9), rateOf(3, 7), rateOf(1, 1), rateOf(9, 1), rateOf(1, 0)];
+  expect(rows.map(({ improbableRow }) => improbableRow)).toEqual([6, 6, 12, 20, 60, 60]);
+});

@@ -1,0 +1,53 @@
+/**
+ * Which part of the queries to a server is lost, with its replies: by what became of the last few hundred.
+ *
+ * Silence shows nothing, for a server may be slow or dead. A loss is proven when a later query of the same question is answered in
+ * time while an earlier one stays without a reply.
+ */
+/** Queries after which older ones count half. */
+const MAX_COUNTED = 256;
+/** Below this many the rest counts as answered. */
+const MIN_COUNTED = 8;
+/** By chance alone so many queries in a row stay without a reply once in a million times. */
+const IMPROBABLE = 1e-6;
+
+export class LossRate {
+  #lost = 0;
+  #answered = 0;
+
+  /** Counts queries whose reply came, in time or late. */
+  noteAnswered(queries = 1): void {
+    this.#answered += queries;
+    this.#forget();
+  }
+
+  /** Counts queries that are proven to be lost. */
+  noteLost(queries: number): void {
+    this.#lost += queries;
+    this.#forget();
+  }
+
+  /** From 0 to below 1. */
+  get rate(): number {
+    return this.#lost / Math.max(this.#lost + this.#answered, MIN_COUNTED);
+  }
+
+  /** Queries in a row, from 6 to 60, that a loss so frequent does not explain. */
+  get improbableRow(): number {
+    const { rate } = this;
+    if (rate === 0) return MIN_ROW;
+    const row = Math.log(IMPROBABLE) / Math.log(Math.min(rate, MAX_RATE));
+    return Math.min(Math.max(Math.ceil(row), MIN_ROW), MAX_ROW);
+  }
+
+  #forget(): void {
+    const counted = this.#lost + this.#answered;
+    if (counted <= MAX_COUNTED) return;
+    this.#lost *= MAX_COUNTED / 2 / counted;
+    this.#answered *= MAX_COUNTED / 2 / counted;
+  }
+}
+
+const MIN_ROW = 6;
+const MAX_ROW = 60;
+const MAX_RATE = 0.9;
