@@ -10,6 +10,7 @@ import { measureEtcd } from './etcd.ts';
 import { measureFlood } from './flood.ts';
 import { measureForward } from './forward.ts';
 import { measureHostile } from './hostile.ts';
+import { measureLoss } from './loss.ts';
 import { describeMachine } from './machine.ts';
 import { measureNodeCache } from './node-cache.ts';
 import { measureOccupied } from './occupied.ts';
@@ -32,6 +33,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['memory', measureOccupied],
   ['node-cache', measureNodeCache],
   ['forward', measureForward],
+  ['loss', measureLoss],
   ['cached', measureCached],
   ['flood', measureFlood],
   ['hostile', measureHostile],
@@ -50,6 +52,7 @@ measurements, all of them unless named:
   memory     what a resolver occupies after a load, and each thousand endpoints
   node-cache a node's cache: its start, and what it occupies, against NodeLocal DNSCache and CoreDNS
   forward    processor time per query that goes upstream: new, expired and mixed names, against dnsmasq and Unbound
+  loss       names resolved and their latency where packets to the upstream are lost, against Unbound
   cached     processor time per query for a cached name, against the same
   flood      latency of table hits while names that do not exist are asked for
   hostile    what clients that attack the server cost all others
@@ -63,7 +66,7 @@ measurements, all of them unless named:
 from the environment:
   COREDNS       the CoreDNS binary to compare with: start, change, node-cache
   NODE_CACHE    NodeLocal DNSCache's binary: node-cache
-  UNBOUND       the Unbound binary, where it is not the installed one: forward, cached
+  UNBOUND       the Unbound binary, where it is not the installed one: forward, cached, loss
   KUBECONFIG    the cluster to use instead of the API server's double: start, change
 `;
 

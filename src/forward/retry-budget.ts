@@ -2,8 +2,8 @@
  * Keeps queries beyond the second of a question, and hedges, a small part of all: when a server slows down under load, asking it
  * three times as much would not help it.
  *
- * A retry that is answered in its time, while the query before it stays without a reply, shows that a packet was lost and that the
- * server is not slow: what it cost is given back, and more, so that a lossy path gets the retries that it needs.
+ * A retry that is answered while the query before it stays without a reply shows that a packet was lost: what it cost is given back,
+ * and more, so that a lossy path gets the retries that it needs.
  */
 import type { Clock } from '../base/clock.ts';
 

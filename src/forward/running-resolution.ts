@@ -233,15 +233,16 @@ export class RunningResolution extends QueuedTimer implements AttemptEvents {
   }
 
   /** What a reply shows beside its answer. */
-  #learn({ upstream, query, isOverdue }: Attempt, reply: UpstreamReply): void {
+  #learn({ upstream, query, askedAt }: Attempt, reply: UpstreamReply): void {
     if (reply.kind === 'raw' ? reply.hasOpt : reply.message.edns !== undefined) upstream.edns.noteOpt();
     const rcode = rcodeOf(reply);
     const isRefusal = rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP;
     // Only what it answers without EDNS shows that EDNS was the reason.
     if (!query.hasEdns && !isRefusal && upstream.usesEdns) upstream.edns.noteFallback(this.#question.name);
-    // This reply came in time while earlier queries stay without one: they were lost, rather than that the server is slow.
-    if (isOverdue) return;
-    const lost = this.#attempts.filter((other) => other.isOverdue && other.upstream === upstream).length;
+    // Earlier queries stay without a reply: they were lost. A server that is slow would have answered them first.
+    const isLost = (other: Attempt) =>
+      other.upstream === upstream && other.isOverdue && other.askedAt < askedAt;
+    const lost = this.#attempts.filter(isLost).length;
     if (lost === 0) return;
     upstream.losses.noteLost(lost);
     this.#budget.earnForLosses(lost);

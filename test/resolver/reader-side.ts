@@ -33,7 +33,9 @@ class SocketUpstream extends RawUpstream {
   readonly #socket = openUdpSocket({ address: '127.0.0.1', port: 0 }, 1);
   readonly #batch = new PacketBatch(512);
   readonly #sender = new ReplySender();
-  readonly #envelope = new Uint8Array(ENVELOPE.OCTETS);
+  #envelope = new Uint8Array(ENVELOPE.OCTETS);
+  /** Where each query came from; undefined: from the main thread. */
+  readonly #senders = new WeakMap<Uint8Array, Uint8Array<ArrayBuffer>>();
   /** The port that the last query came from; 0: it came from the main thread. */
   port = 0;
 
@@ -59,10 +61,20 @@ class SocketUpstream extends RawUpstream {
     const count = this.#batch.receive(this.#socket.fd, MSG_DONTWAIT);
     for (let index = 0; index < count; index += 1) {
       const start = this.#batch.startOf(index);
-      this.packets.push(octets.slice(start, start + this.#batch.lengthOf(index)));
+      const packet = octets.slice(start, start + this.#batch.lengthOf(index));
+      this.packets.push(packet);
+      this.#envelope = new Uint8Array(ENVELOPE.OCTETS);
       this.#batch.writeEnvelope(index, this.#envelope, 0);
+      this.#senders.set(packet, this.#envelope);
       this.port = clientOf(this.#envelope).port;
     }
+  }
+
+  /** What is sent next goes to the sender of this query. */
+  turnTo(query: Uint8Array): void {
+    const sender = this.#senders.get(query);
+    if (sender !== undefined) this.#envelope = sender;
+    this.port = sender === undefined ? 0 : clientOf(sender).port;
   }
 
   send(packet: Uint8Array): void {
@@ -119,6 +131,11 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
     this.#table.leave();
     this.#upstream.listen();
     if (!isTaken) this.askForwarding(packet, index);
+  }
+
+  override hear(packet: Uint8Array, query: Uint8Array): void {
+    this.#upstream.turnTo(query);
+    this.receive(packet);
   }
 
   protected override receive(packet: Uint8Array): void {

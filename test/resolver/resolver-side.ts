@@ -94,6 +94,17 @@ export class ResolverSide {
     await settle();
   }
 
+  /** The upstream server replies to this one of its queries. */
+  hear(packet: Uint8Array, _query: Uint8Array): void {
+    this.receive(packet);
+  }
+
+  /** Does what the time that has passed makes due. */
+  elapse(): void {
+    this.tick();
+    this.clock.advance(0);
+  }
+
   /** The upstream server replies. */
   protected receive(packet: Uint8Array): void {
     this.upstream.receive(packet);

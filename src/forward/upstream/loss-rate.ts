@@ -1,8 +1,8 @@
 /**
  * Which part of the queries to a server is lost, with its replies: by what became of the last few hundred.
  *
- * Silence shows nothing, for a server may be slow or dead. A loss is proven when a later query of the same question is answered in
- * time while an earlier one stays without a reply.
+ * Silence shows nothing, for a server may be slow or dead. A loss is proven when a later query of the same question is answered
+ * while an earlier one stays without a reply.
  */
 /** Queries after which older ones count half. */
 const MAX_COUNTED = 256;

@@ -18,11 +18,11 @@ describe('RoundTrip', () => {
     expect([times.timeout(), times.hedgeDelay()]).toEqual([50, 50]);
   });
 
-  it('gives the first two queries of a question as long, and each after them twice as long', () => {
+  it('gives the first three queries of a question as long, and each after them twice as long', () => {
     const times = new RoundTrip(timing);
     for (let turn = 0; turn < 100; turn += 1) times.measure(7);
     expect(Array.from({ length: 9 }, (_, queries) => times.timeout(queries))).toEqual([
-      ...[50, 50, 100, 200, 400, 800, 800, 800, 800],
+      ...[50, 50, 50, 100, 200, 400, 800, 800, 800],
     ]);
     expect(times.usualTimeout()).toBe(50);
   });

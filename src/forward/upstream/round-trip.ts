@@ -15,7 +15,7 @@ export interface ReplyTimeouts {
  */
 const MAX_DOUBLINGS = 4;
 /** So many queries of a question wait for the usual time; each after them twice as long as the one before. */
-const QUICK_QUERIES = 2;
+const QUICK_QUERIES = 3;
 /** Milliseconds below which no second server is asked: a resolver answers from its cache in 1 ms and else takes tens of them. */
 const MIN_HEDGE = 100;
 

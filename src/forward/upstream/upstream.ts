@@ -251,10 +251,9 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   readonly query: QueryMessage;
   /** Where it stands among those of its server. */
   place = -1;
-  readonly #askedAt: number;
+  readonly askedAt: number;
   #events: AttemptEvents | undefined;
   #exchange: Exchange | undefined;
-  /** Of the clock's monotonic time. */
   #overdueAt = 0;
   #isSlow = false;
   #wasLate = false;
@@ -272,7 +271,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     this.upstream = upstream;
     this.query = query;
     this.#events = events;
-    this.#askedAt = askedAt;
+    this.askedAt = askedAt;
   }
 
   get isOverdue(): boolean {
@@ -300,8 +299,8 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
 
   #setTimer(timeout: number): void {
     const { slowness, roundTrip } = this.upstream;
-    this.#overdueAt = this.#askedAt + timeout;
-    slowness.set(this, this.#askedAt + Math.min(roundTrip.hedgeDelay(), timeout));
+    this.#overdueAt = this.askedAt + timeout;
+    slowness.set(this, this.askedAt + Math.min(roundTrip.hedgeDelay(), timeout));
   }
 
   /** The question needs it no longer. What it shows of the server is still waited for, until it is overdue. */
@@ -337,7 +336,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
 
   #noteHeard(): void {
     const now = this.upstream.clock.monotonic();
-    this.upstream.heard(now - this.#askedAt, now);
+    this.upstream.heard(now - this.askedAt, now);
   }
 
   /** @internal for the transport */
@@ -345,7 +344,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
     if (this.#isDone) return;
     const events = this.#events;
     // An overdue attempt is counted already.
-    if (!this.#isOverdue) this.upstream.failed(code, this.#askedAt);
+    if (!this.#isOverdue) this.upstream.failed(code, this.askedAt);
     this.#end();
     events?.failed(this, code);
   }
@@ -366,7 +365,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   #overdueAfter(now: number): number {
     if (now < this.#overdueAt) return this.#overdueAt;
     // Replies that came late meanwhile have shown that the server is slower than it was thought to be.
-    const usually = this.#askedAt + this.upstream.roundTrip.usualTimeout();
+    const usually = this.askedAt + this.upstream.roundTrip.usualTimeout();
     if (usually > now) return usually;
     // We are late ourselves: the reply may have come, and is to be taken in first.
     const isLate = now - this.#overdueAt > MAX_LATENESS && !this.#wasLate;
@@ -377,7 +376,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   #overdue(): void {
     this.#isOverdue = true;
     this.#exchange?.overdue();
-    this.upstream.overdue(this.#askedAt);
+    this.upstream.overdue(this.askedAt);
     const events = this.#events;
     if (events === undefined) this.release();
     else events.overdue(this);

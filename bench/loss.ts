@@ -1,0 +1,148 @@
+/**
+ * What stub resolvers see of a path upstream that loses packets: ours and Unbound in turns, each before an upstream that loses the
+ * same part of the queries, drawn from the same seed.
+ */
+import { LossyUpstream } from '../test/support/lossy-upstream.ts';
+import { askAsStubs } from '../test/support/stub-clients.ts';
+import { isInstalled } from './programs.ts';
+import { createRandom } from './random.ts';
+import type { Goal, Report, Table } from './report.ts';
+import { type Turns, takeTurns } from './rounds.ts';
+import { startPortolanResolver } from './servers/portolan-resolver.ts';
+import type { DnsServer } from './servers/server.ts';
+import { findUnbound, startUnbound } from './servers/unbound.ts';
+import { percentile } from './statistics.ts';
+import type { Workplace } from './workplace.ts';
+
+const PER_SECOND = 200;
+const SEED = 19;
+/** For each loss: the percentile that is compared, and the part of the names in percent that may stay unresolved in any turn. */
+const CASES = [
+  { loss: 0.1, compared: 95, maxUnresolved: 0.1 },
+  { loss: 0.3, compared: 95, maxUnresolved: 0.5 },
+  { loss: 0.5, compared: 90, maxUnresolved: 2 },
+] as const;
+/** Ours may take so many times as long as Unbound, and so many milliseconds more. */
+const TIMES_AS_LONG = 1.5;
+const MILLISECONDS_MORE = 20;
+const TIMES_AS_MANY_QUERIES = 1.1;
+
+interface Subject {
+  readonly server: DnsServer;
+  readonly upstream: LossyUpstream;
+}
+
+interface Turn {
+  readonly milliseconds: readonly number[];
+  readonly queries: number;
+}
+
+type LossTurns = readonly Turns<Subject, Turn>[];
+
+export async function measureLoss(workplace: Workplace): Promise<Report> {
+  const reports: { readonly table: Table; readonly goals: readonly Goal[]; readonly data: unknown }[] = [];
+  for (const { loss, compared, maxUnresolved } of CASES) {
+    const turns = await measureCase(workplace, loss);
+    const about = `${loss * 100} % loss`;
+    reports.push({
+      table: printTurns(`${about}, ${PER_SECOND} new names a second`, turns),
+      goals: [...judge(about, compared, turns), judgeUnresolved(about, maxUnresolved, turns)],
+      data: { loss, turns: turns.map(({ subject, results }) => ({ name: subject.server.name, results })) },
+    });
+  }
+  return {
+    measurement: 'loss',
+    tables: reports.map(({ table }) => table),
+    goals: reports.flatMap(({ goals }) => goals),
+    data: reports.map(({ data }) => data),
+  };
+}
+
+async function measureCase(workplace: Workplace, loss: number): Promise<LossTurns> {
+  const subjects: Subject[] = [];
+  const start = async (open: (upstreamPort: number) => Promise<DnsServer>) => {
+    const upstream = await LossyUpstream.start(createRandom(SEED));
+    subjects.push({ server: await open(upstream.port), upstream });
+    upstream.loss = loss;
+  };
+  try {
+    await start((port) => startPortolanResolver(workplace, port));
+    if (isInstalled(findUnbound())) await start((port) => startUnbound(workplace, port));
+    else workplace.say('unbound not found: no Unbound to compare with');
+    let turn = 0;
+    return await takeTurns(
+      subjects,
+      workplace.rounds,
+      (subject) => measureTurn(workplace, subject, turn++),
+      workplace.say,
+    );
+  } finally {
+    await Promise.all(subjects.map(({ server }) => server.process.stop()));
+    for (const { upstream } of subjects) upstream.stop();
+  }
+}
+
+async function measureTurn(
+  { seconds, say }: Workplace,
+  { server, upstream }: Subject,
+  turn: number,
+): Promise<Turn> {
+  const before = upstream.queries;
+  const milliseconds = await askAsStubs({
+    ...{ port: server.port, perSecond: PER_SECOND, names: PER_SECOND * seconds },
+    nameOf: (index) => `n${index}.turn-${turn}.outside.example`,
+  });
+  const queries = upstream.queries - before;
+  say(`${server.name}: ${describe({ milliseconds, queries }).join(' ')}`);
+  return { milliseconds, queries };
+}
+
+function merge(turns: readonly Turn[]): Turn {
+  return {
+    milliseconds: turns.flatMap(({ milliseconds }) => milliseconds),
+    queries: turns.reduce((sum, { queries }) => sum + queries, 0),
+  };
+}
+
+/** In percent. */
+function unresolvedOf({ milliseconds }: Turn): number {
+  return (milliseconds.filter((each) => !Number.isFinite(each)).length / milliseconds.length) * 100;
+}
+
+function describe(turn: Turn): readonly string[] {
+  const times = [50, 90, 95].map((percent) => percentile(turn.milliseconds, percent).toFixed(0));
+  const perName = (turn.queries / turn.milliseconds.length).toFixed(2);
+  return [(100 - unresolvedOf(turn)).toFixed(2), ...times, perName];
+}
+
+function printTurns(title: string, turns: LossTurns): Table {
+  return {
+    title,
+    columns: ['', 'resolved %', 'p50 ms', 'p90 ms', 'p95 ms', 'queries a name'],
+    rows: turns.map(({ subject, results }) => [subject.server.name, ...describe(merge(results))]),
+  };
+}
+
+function judge(about: string, compared: number, turns: LossTurns): readonly Goal[] {
+  const [ours, theirs] = turns.map(({ results }) => merge(results));
+  if (ours === undefined || theirs === undefined) return [];
+  return [
+    {
+      what: `p${compared} at ${about}`,
+      value: percentile(ours.milliseconds, compared),
+      limit: TIMES_AS_LONG * percentile(theirs.milliseconds, compared) + MILLISECONDS_MORE,
+      unit: 'ms',
+    },
+    {
+      what: `queries sent against Unbound at ${about}`,
+      value: ours.queries / theirs.queries,
+      limit: TIMES_AS_MANY_QUERIES,
+      unit: 'times',
+    },
+  ];
+}
+
+function judgeUnresolved(about: string, limit: number, turns: LossTurns): Goal {
+  const value = Math.max(...(turns[0]?.results ?? []).map(unresolvedOf));
+  return { what: `names unresolved at ${about}, worst turn`, value, limit, unit: '%' };
+}
