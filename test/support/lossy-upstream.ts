@@ -19,6 +19,7 @@ export class LossyUpstream {
   queries = 0;
   readonly #socket: Socket;
   readonly #random: () => number;
+  #isStopped = false;
 
   private constructor(socket: Socket, random: () => number) {
     this.#socket = socket;
@@ -39,7 +40,10 @@ export class LossyUpstream {
     return this.#socket.address().port;
   }
 
+  /** May be called again. */
   stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
     this.#socket.removeAllListeners('message');
     this.#socket.close();
   }
@@ -50,7 +54,10 @@ export class LossyUpstream {
     if (draw < this.loss) return;
     const delay = MIN_DELAY + share * (MAX_DELAY - MIN_DELAY);
     const stalled = Math.max(0, this.stalledUntil - performance.now());
-    setTimeout(() => this.#socket.send(replyTo(query), port, address, () => {}), stalled + delay).unref();
+    const send = () => {
+      if (!this.#isStopped) this.#socket.send(replyTo(query), port, address, () => {});
+    };
+    setTimeout(send, stalled + delay).unref();
   }
 }
 

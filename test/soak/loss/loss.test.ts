@@ -1,0 +1,104 @@
+/**
+ * The built server before an upstream that loses packets, stalls or is gone, over real sockets: what stub clients get, on a quiet
+ * machine and beside two processes that take all processor time there is.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { ask } from '../../../src/chain/testing/ask.ts';
+import { LossyUpstream } from '../../support/lossy-upstream.ts';
+import { endAllPrograms, type Serving, servePortolan } from '../../support/portolan.ts';
+import { askAsStubs } from '../../support/stub-clients.ts';
+
+afterEach(endAllPrograms);
+
+const PER_SECOND = 200;
+const RUNS = 20;
+const NAMES_PER_RUN = 200;
+
+/** Numbers from 0 to below 1 that are the same in every run (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+async function start(): Promise<{ readonly upstream: LossyUpstream; readonly serving: Serving }> {
+  const upstream = await LossyUpstream.start(seeded(19));
+  onTestFinished(() => upstream.stop());
+  const serving = await servePortolan(['--example', '--upstream', `127.0.0.1:${upstream.port}`]);
+  await serving.program.heard('cluster listed');
+  return { upstream, serving };
+}
+
+function occupy(processes: number): void {
+  const busy: ChildProcess[] = Array.from({ length: processes }, () =>
+    spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
+  );
+  onTestFinished(() => {
+    for (const child of busy) child.kill('SIGKILL');
+  });
+}
+
+describe.each([
+  ['on a quiet machine', 0],
+  ['beside two busy processes', 2],
+])('stub clients %s', (_, busy) => {
+  it.each([
+    [0.1, 0.999],
+    [0.3, 0.995],
+    [0.5, 0.98],
+  ])(
+    'at a loss of %f get %f of the names in each of 20 runs',
+    { timeout: 120_000 },
+    async (loss, resolved) => {
+      const { upstream, serving } = await start();
+      occupy(busy);
+      upstream.loss = loss;
+      const took = await askAsStubs({
+        ...{ port: serving.port, perSecond: PER_SECOND, names: RUNS * NAMES_PER_RUN },
+        nameOf: (index) => `n${index}.outside.example`,
+      });
+      const runs = Array.from({ length: RUNS }, (_each, run) => {
+        const names = took.slice(run * NAMES_PER_RUN, (run + 1) * NAMES_PER_RUN);
+        return names.filter(Number.isFinite).length / NAMES_PER_RUN;
+      });
+      expect(Math.min(...runs)).toBeGreaterThanOrEqual(resolved);
+    },
+  );
+});
+
+it('a stall of a second loses none of 5,000 names', { timeout: 60_000 }, async () => {
+  const { upstream, serving } = await start();
+  setTimeout(() => {
+    upstream.stalledUntil = performance.now() + 1000;
+  }, 3000);
+  const names = 5000;
+  const took = await askAsStubs({
+    ...{ port: serving.port, perSecond: 500, names },
+    nameOf: (index) => `n${index}.outside.example`,
+  });
+  expect(took.filter(Number.isFinite).length).toBe(names);
+  expect(upstream.queries).toBeLessThanOrEqual(1.3 * names);
+});
+
+it('a refused server costs a sequential client half a second for a name at most', async () => {
+  const { upstream, serving } = await start();
+  const { port } = serving;
+  const took: number[] = [];
+  const askNext = async () => {
+    const begun = performance.now();
+    await ask({ address: '127.0.0.1', port }, `n${took.length}.outside.example`, 'A');
+    took.push(performance.now() - begun);
+  };
+  await askNext();
+  upstream.stop();
+  for (let name = 0; name < 20; name += 1) await askNext();
+  // The first name waits for the server to restart.
+  const mean = took.slice(1).reduce((sum, each) => sum + each, 0) / 20;
+  expect(mean).toBeLessThanOrEqual(500);
+  expect(Math.max(...took.slice(2))).toBeLessThanOrEqual(500);
+});
