@@ -13,7 +13,7 @@ export interface ForwardStatistics {
   readonly refused: number;
   /** Second servers asked because the first was slower than usual. */
   readonly hedged: number;
-  /** Queries sent again, or to the next server, because there was no reply. */
+  /** Queries that the budget allowed for want of a reply: those that need none are not among them. */
   readonly retried: number;
   /** Records of replies that did not belong to their question. */
   readonly droppedRecords: number;

@@ -201,7 +201,7 @@ export class Probes {
       overdue: (attempt) => attempt.release(),
       failed() {},
     };
-    const timeout = Math.max(upstream.timeoutAfter(0), PROBE_TIMEOUT);
+    const timeout = Math.max(upstream.roundTrip.timeout(), PROBE_TIMEOUT);
     upstream.ask(writeQuery(question, isPlain ? undefined : this.#options.udpSize()), events, timeout);
   }
 

@@ -32,8 +32,10 @@ function contextAt(
     usesEdns: sign !== 'e',
     knowsEdns: sign === 'E',
     refusalPatience: () => (sign === 'x' ? 0 : 400),
-    timeoutAfter: (queries: number) => 100 * 2 ** Math.max(0, queries - 1),
-    usualTimeout: () => 100,
+    roundTrip: {
+      timeout: (queries: number) => 100 * 2 ** Math.max(0, queries - 1),
+      usualTimeout: () => 100,
+    },
     paceDelay: () => 0,
   }));
   return { now, servers: views, retry, hedging, failFast: true, failover, negativeWait: 1000 };

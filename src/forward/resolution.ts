@@ -337,8 +337,8 @@ function ask(
   const { retry, now } = context;
   const use = state.servers[server] ?? UNASKED;
   const view = context.servers[server];
-  const timeout = view?.timeoutAfter(use.queries) ?? retry.interval;
-  const failover = Math.max(view?.usualTimeout() ?? 0, context.failover ?? 0);
+  const timeout = view?.roundTrip.timeout(use.queries) ?? retry.interval;
+  const failover = Math.max(view?.roundTrip.usualTimeout() ?? 0, context.failover ?? 0);
   const servers = changeUse(state.servers, server, {
     queries: use.queries + (use.isRefused ? 0 : 1),
     pending: use.pending + 1,

@@ -27,10 +27,8 @@ export interface ServerView {
   readonly isDown: boolean;
   /** Milliseconds for which it is still asked although the network refuses it; 0: it has been refusing for too long. */
   refusalPatience(): number;
-  /** Milliseconds that it is given for the next query of a question, after so many. */
-  timeoutAfter(queries: number): number;
-  /** Milliseconds in which it usually replies if it does. */
-  usualTimeout(): number;
+  /** Milliseconds that it is given for the next query of a question, after so many; and in which it usually replies if it does. */
+  readonly roundTrip: { timeout(queries: number): number; usualTimeout(): number };
   /** Whether it is to be asked with EDNS, and whether it is known to answer such queries. */
   readonly usesEdns: boolean;
   readonly knowsEdns: boolean;
@@ -117,7 +115,7 @@ export function delayUntilFailover(uses: readonly ServerUse[], views: ServerView
 export function impatiently(uses: readonly ServerUse[], { servers }: ServerViews): readonly ServerUse[] {
   return uses.map((use, index) => {
     const isAwaited = use.queries > 0 && !use.isRefused;
-    const usual = servers[index]?.usualTimeout() ?? 0;
+    const usual = servers[index]?.roundTrip.usualTimeout() ?? 0;
     return isAwaited ? { ...use, nextAt: Math.min(use.nextAt, use.sentAt + usual) } : use;
   });
 }

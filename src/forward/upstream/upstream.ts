@@ -97,16 +97,6 @@ export class Upstream {
     return this.edns.isProven;
   }
 
-  /** Milliseconds that it is given for the next query of a question, after so many. */
-  timeoutAfter(queries: number): number {
-    return this.roundTrip.timeout(queries);
-  }
-
-  /** Milliseconds in which it usually replies if it does. */
-  usualTimeout(): number {
-    return this.roundTrip.usualTimeout();
-  }
-
   /** Milliseconds for which it is still asked although the network refuses it; 0: it has been refusing for too long. */
   refusalPatience(): number {
     return this.#health.refusalPatience(this.clock.monotonic());
@@ -295,6 +285,8 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   wait(exchange: Exchange): void {
     this.#setTimer(this.upstream.roundTrip.timeout());
     this.#exchange = exchange;
+    // The thread that sent the query takes replies in first.
+    this.#wasLate = true;
   }
 
   #setTimer(timeout: number): void {
