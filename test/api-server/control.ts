@@ -55,6 +55,8 @@ const orders: Readonly<Record<string, Order>> = {
 /** @returns the server, listening on a free port of 127.0.0.1 */
 export async function startControl(double: ApiServerDouble, port = 0): Promise<Server> {
   const server = createServer((request, response) => void handle(double, request, response));
+  // A connection that is closed for being idle may be the one that the next order comes on.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return server;
 }

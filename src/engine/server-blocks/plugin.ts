@@ -26,7 +26,10 @@ export interface Plugin {
   stop?(): void | Promise<void>;
 }
 
-/** What a plugin may use of its block and of the process. */
+/**
+ * What a plugin may use of its block and of the process, for as long as it runs. Nothing of a former plan is in it: each plan would
+ * keep the one before.
+ */
 export interface PluginContext {
   /** The zones of its block, in the order of its keys; at least one. */
   readonly zones: readonly NameKey[];
@@ -44,8 +47,6 @@ export interface PluginContext {
   readonly version: string;
   /** Families that stay when plans change: `metrics.counter('coredns_template_matches_total', …)`. Labels: `query.site`. */
   readonly metrics: PluginMetrics;
-  /** The same plugin of an equal block that answers until this one does: what it has gathered may be taken over. */
-  readonly former: Plugin | undefined;
   /** The names of the block's handlers, in order; whole once the block is. */
   readonly handlerNames: () => readonly string[];
   /** Whether the plan has a listener at an address and port, so that what is sent there comes to us. */

@@ -30,7 +30,11 @@ import { endProcess } from './end-process.ts';
 import { addressesOfServer } from './own-addresses.ts';
 import type { Plugin, PluginContext } from './plugin.ts';
 
-type MakePlugin<Options> = (options: Options, context: PluginContext) => Plugin;
+/**
+ * @param former the same plugin of an equal block that answers until this one does: what it has gathered may be taken over, and it
+ *   is not to be kept
+ */
+type MakePlugin<Options> = (options: Options, context: PluginContext, former: Plugin | undefined) => Plugin;
 
 /** It says something of its block or of the process, which is read elsewhere. */
 const setting = (): Plugin => ({ handler: undefined });
@@ -78,8 +82,8 @@ const PLUGINS: {
   any: plainly(createObsoleteAnyHandler),
   bind: setting,
   bufsize: plainly(createBufsizeHandler),
-  cache: (options, { former, ...context }) =>
-    new Cache(options, { ...context, former: former instanceof Cache ? former : undefined }),
+  cache: (options, context, former) =>
+    new Cache(options, context, former instanceof Cache ? former : undefined),
   cancel: plainly(createCancelHandler),
   chaos: plainly((options) => createIdentityHandler(options, identify())),
   debug: setting,
@@ -133,8 +137,15 @@ export class PluginError extends Error {
   override readonly name = 'PluginError';
 }
 
-/** @throws PluginError, or what the plugin itself says */
-export function makePlugin({ name, options }: PluginPlan, context: PluginContext): Plugin {
+/**
+ * @param former the same plugin of an equal block, which answers until this one does
+ * @throws PluginError, or what the plugin itself says
+ */
+export function makePlugin(
+  { name, options }: PluginPlan,
+  context: PluginContext,
+  former: Plugin | undefined,
+): Plugin {
   // The table pairs each name with its own options.
   const make = (isLarge(name) ? loaded.get(name) : PLUGINS[name]) as MakePlugin<unknown> | undefined;
   if (make === undefined && isLarge(name)) throw new TypeError(`plugin ${name} is not loaded`);
@@ -142,5 +153,5 @@ export function makePlugin({ name, options }: PluginPlan, context: PluginContext
     throw new PluginError(
       `plugin/${name}: not built into Portolan\n  Take the directive out, or stay with CoreDNS for this server block.`,
     );
-  return make(options, context);
+  return make(options, context, former);
 }

@@ -30,7 +30,7 @@ export interface ServerBlocksDependencies {
   readonly numberOf: (server: string) => number;
   /** What readers answer. */
   readonly counts: ReaderCounts;
-  /** Those that answer now. */
+  /** Those that answer now. They are not kept. */
   readonly former: ServerBlocks | undefined;
   readonly version: string;
   readonly metrics: PluginMetrics;
@@ -63,6 +63,14 @@ interface RunningBlock {
   readonly isStrict: boolean;
 }
 
+/** What plugins of a block use of it before it is whole. */
+interface MadeBlock {
+  handlers: readonly Handler[];
+  chain: Chain;
+}
+
+const UNMADE: Chain = () => ({ kind: 'servfail' });
+
 /** Milliseconds. A resolver asks again after 5 s. */
 const MAX_DRAIN = 6_000;
 
@@ -76,24 +84,20 @@ export class ServerBlocks {
   #inFlight = 0;
   #onIdle: () => void = () => {};
 
-  /** @throws PluginError, and what plugins say that cannot be made */
+  /**
+   * Functions that outlive the constructor are written elsewhere. V8 gives all functions of one scope one context: with `former` in
+   * it, each plan would keep the one before.
+   *
+   * @throws PluginError, and what plugins say that cannot be made
+   */
   constructor(plan: ServerBlocksPlan, { former, ...dependencies }: ServerBlocksDependencies) {
     this.#dependencies = dependencies;
     this.#plan = plan;
-    const { table, numberOf, counts } = dependencies;
-    this.#views = new BlockViews({
-      table,
-      numberOf,
-      outcomesOf: (server, zone, { handlers }) =>
-        counts.outcomesOf(server, zone, countedAs(handlers, plan.isStrict)),
-      derivedOutcomesOf: (server, zone, { handlers }) =>
-        counts.derivedOutcomesOf(server, zone, countedAs(handlers, plan.isStrict)),
-    });
-    const serverOf = (index: number) =>
-      plan.groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
+    this.#views = makeViews(plan, dependencies);
     this.#counts = new BlockCounts(plan, dependencies.metrics);
+    const takesOver = plan.isStrict ? undefined : former;
     this.#blocks = plan.blocks.map((block, index) =>
-      this.#makeBlock(block, serverOf(index), plan.isStrict ? undefined : former?.findEqual(block)),
+      this.#makeBlock(block, serverOf(plan, index), takesOver?.findEqual(block)),
     );
     this.#groups = new Map(plan.groups.map((group) => [group.server, this.#makeGroup(group)]));
     this.#counts.enabled(plan, (block) => namesOf(this.#blocks[block]?.handlers ?? []));
@@ -168,37 +172,32 @@ export class ServerBlocks {
   }
 
   #makeBlock(plan: ServerBlockPlan, server: string, former: RunningBlock | undefined): RunningBlock {
-    let handlers: readonly Handler[] = [];
-    let chain: Chain = () => ({ kind: 'servfail' });
-    const context: Omit<PluginContext, 'former'> = {
-      zones: plan.zones,
-      server,
-      // The chain is whole only when the last plugin is made.
-      chain: (query) => chain(query),
-      lookUp: (query) => this.#lookUp(query, chain),
-      handlerNames: () => namesOf(handlers),
-      listensAt: (address, port) =>
-        this.#plan.groups.some((group) => group.port === port && ['', address].includes(group.address)),
-      isStrict: this.#plan.isStrict,
-      ...this.#dependencies,
-    };
+    const made: MadeBlock = { handlers: [], chain: UNMADE };
+    const context = this.#contextOf(plan, server, made);
     const plugins = plan.plugins.map((each, place) => ({
       name: each.name,
-      plugin: makePlugin(each, { ...context, former: former?.plugins[place]?.plugin }),
+      plugin: makePlugin(each, context, former?.plugins[place]?.plugin),
     }));
-    handlers = plugins.flatMap(({ plugin: { handler } }) => handler ?? []);
-    const last = handlers.at(-1)?.name;
-    // A block without a handler refuses.
-    const end: Answer =
-      last === undefined
-        ? { kind: 'refused' }
-        : { kind: 'servfail', reason: `plugin/${last}: no next plugin found` };
-    const all = composeChain(handlers.map(noteHandler), (query) => {
-      query.noteHandler('');
-      return end;
-    });
-    chain = this.#keepAnswers(all, handlers);
-    return { plan, plugins, handlers, chain, isStrict: this.#plan.isStrict };
+    made.handlers = plugins.flatMap(({ plugin: { handler } }) => handler ?? []);
+    made.chain = this.#keepAnswers(chainOf(made.handlers), made.handlers);
+    return { plan, plugins, ...made, isStrict: this.#plan.isStrict };
+  }
+
+  /** Plugins keep it: it is made where no former block is in scope. */
+  #contextOf({ zones }: ServerBlockPlan, server: string, made: MadeBlock): PluginContext {
+    const { groups, isStrict } = this.#plan;
+    return {
+      zones,
+      server,
+      // The chain is whole only when the last plugin is made.
+      chain: (query) => made.chain(query),
+      lookUp: (query) => this.#lookUp(query, made.chain),
+      handlerNames: () => namesOf(made.handlers),
+      listensAt: (address, port) =>
+        groups.some((group) => group.port === port && ['', address].includes(group.address)),
+      isStrict,
+      ...this.#dependencies,
+    };
   }
 
   /** @param own that of the block that asks: what others say may depend on what they publish */
@@ -252,6 +251,39 @@ export class ServerBlocks {
       log: this.#dependencies.log,
     });
   }
+}
+
+function makeViews(
+  { isStrict }: ServerBlocksPlan,
+  { table, numberOf, counts }: Omit<ServerBlocksDependencies, 'former'>,
+): BlockViews {
+  return new BlockViews({
+    table,
+    numberOf,
+    outcomesOf: (server, zone, { handlers }) =>
+      counts.outcomesOf(server, zone, countedAs(handlers, isStrict)),
+    derivedOutcomesOf: (server, zone, { handlers }) =>
+      counts.derivedOutcomesOf(server, zone, countedAs(handlers, isStrict)),
+  });
+}
+
+/** Where a block is reached first. */
+function serverOf({ groups }: ServerBlocksPlan, index: number): string {
+  return groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
+}
+
+/** Handlers in order, and what is said where none of them answers. */
+function chainOf(handlers: readonly Handler[]): Chain {
+  const last = handlers.at(-1)?.name;
+  // A block without a handler refuses.
+  const end: Answer =
+    last === undefined
+      ? { kind: 'refused' }
+      : { kind: 'servfail', reason: `plugin/${last}: no next plugin found` };
+  return composeChain(handlers.map(noteHandler), (query) => {
+    query.noteHandler('');
+    return end;
+  });
 }
 
 /** Whether two blocks say the same, wherever in a file. */

@@ -17,6 +17,19 @@ export class CacheCounts {
   readonly #zones: string;
   readonly #families: ReturnType<typeof familiesOf>;
 
+  /**
+   * Counts answers that readers gave. It outlives its cache, which it does not keep.
+   *
+   * @param server the one that was asked
+   * @param outcome one of `CACHE_OUTCOMES`
+   */
+  readonly countRead = (server: string, outcome: number, times: number): void => {
+    const type = outcome === CACHE_OUTCOMES.success ? 'success' : 'denial';
+    const labels = { server, zones: this.#zones, view: '' };
+    this.#families.requests.inc(labels, times);
+    this.#families.hits.inc({ ...labels, type }, times);
+  };
+
   /** @param zones of the cache */
   constructor(metrics: PluginMetrics, zones: readonly NameKey[]) {
     this.#zones = zones.join();
@@ -29,13 +42,6 @@ export class CacheCounts {
 
   hit(query: Query, type: CacheKind): void {
     this.#families.hits.inc({ ...this.#labels(query), type });
-  }
-
-  /** Counts answers that readers gave. @param server the one that was asked */
-  read(server: string, type: CacheKind, times: number): void {
-    const labels = { server, zones: this.#zones, view: '' };
-    this.#families.requests.inc(labels, times);
-    this.#families.hits.inc({ ...labels, type }, times);
   }
 
   missed(query: Query): void {

@@ -20,8 +20,6 @@ export interface CacheDependencies {
   readonly clock: Clock;
   readonly table: TableWriter;
   readonly metrics: PluginMetrics;
-  /** Another cache whose entries it takes over. */
-  readonly former?: Cache | undefined;
 }
 
 /** CoreDNS spreads entries over so many shards, each of at least so many. */
@@ -44,7 +42,8 @@ export class Cache {
   readonly #counts: CacheCounts;
   #isStopped = false;
 
-  constructor(options: CacheOptions, { clock, table, metrics, former }: CacheDependencies) {
+  /** @param former another cache whose entries it takes over */
+  constructor(options: CacheOptions, { clock, table, metrics }: CacheDependencies, former?: Cache) {
     this.#options = options;
     this.#clock = clock;
     this.#counts = new CacheCounts(metrics, options.zones);
@@ -67,7 +66,7 @@ export class Cache {
       name: 'cache',
       role: 'cache',
       view: this.#store.shared,
-      countRead: (server, outcome, times) => this.#countRead(server, outcome, times),
+      countRead: this.#counts.countRead,
       questions: namesWithin(this.#zones),
       answers: 'unchanged',
       handle: (query, next) =>
@@ -169,10 +168,6 @@ export class Cache {
     if (item.isShared && !this.#options.keepTtl)
       query.answeredFromCache(before, { outcome: CACHE_OUTCOMES[kind], until });
     else query.forbidStoring();
-  }
-
-  #countRead(server: string, outcome: number, times: number): void {
-    this.#counts.read(server, outcome === CACHE_OUTCOMES.success ? 'success' : 'denial', times);
   }
 
   #present(query: Query, answer: WholeAnswer, ttl: number): WholeAnswer {

@@ -1,0 +1,48 @@
+/**
+ * A server that has changed its plan holds nothing of the one before, whatever front end it has.
+ */
+import { beforeAll, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
+import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
+import { Cache } from '../../src/handlers/cache/cache.ts';
+import { TableWriter } from '../../src/table/writer.ts';
+import { bundleThread } from '../support/bundle-thread.ts';
+import { bundleDouble } from '../support/double-process.ts';
+import { itWithTool } from '../support/tools.ts';
+import { FRONT_ENDS, startChanging } from './changing-servers.ts';
+import { changePlans } from './former-plans.ts';
+import { collectGarbage } from './heap.ts';
+import type { Surroundings } from './scene.ts';
+
+/** The soak suite makes 200. */
+const CHANGES = 4;
+
+let surroundings: Surroundings;
+
+beforeAll(async () => {
+  const readerEntry = await bundleThread('src/listen/reader-thread.ts');
+  surroundings = { readerEntry, doubleEntry: await bundleDouble() };
+});
+
+for (const { name, tools } of FRONT_ENDS)
+  itWithTool(tools, `${name} holds nothing of former plans`, async () => {
+    const server = await startChanging(name, surroundings);
+    expect(await changePlans(server, 1, CHANGES)).toEqual([]);
+  });
+
+it('keeps no cache for the sake of what counts its answers', async () => {
+  const table = new TableWriter({ readers: 1 });
+  const make = () => {
+    const [plan] = planOf('. {\n cache\n}\n').serverBlocks.blocks.flatMap(({ plugins }) => plugins);
+    if (plan?.name !== 'cache') throw new Error('no cache');
+    const cache = new Cache(plan.options, { table, clock: systemClock, metrics: new PluginMetrics() });
+    cache.stop();
+    const { handler } = cache;
+    return { cache: new WeakRef(cache), countRead: handler.role === 'cache' ? handler.countRead : undefined };
+  };
+  const { cache, countRead } = make();
+  await collectGarbage();
+  expect(countRead).toBeDefined();
+  expect(cache.deref()).toBeUndefined();
+});

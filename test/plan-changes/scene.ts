@@ -1,0 +1,212 @@
+/**
+ * What the servers of all front ends have in common while they change their plans in the test's own process.
+ */
+import { rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { silentLog } from '../../src/base/log.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import type { ServerPlan } from '../../src/config/server/server-plan.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { EtcdZones } from '../../src/engine/etcd-zones.ts';
+import { serverBlocksMaker } from '../../src/engine/server-blocks/server-blocks.ts';
+import { startThreadOf } from '../../src/listen/reader-threads.ts';
+import type { FrontEnd } from '../../src/server/front-end.ts';
+import { Server, type ServerDependencies } from '../../src/server/server.ts';
+import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
+import { parseName, toKey } from '../../src/wire/name.ts';
+import { CLASS } from '../../src/wire/types.ts';
+import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
+import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
+import { namespace, pod, service, slice } from '../list-watch/harness.ts';
+import { DoubleProcess } from '../support/double-process.ts';
+import { ObservedFrontEnd } from './observed-front-end.ts';
+
+/** What the servers of all front ends share. */
+export interface Surroundings {
+  /** The bundled code of a reader thread. */
+  readonly readerEntry: URL;
+  /** That of the API server double. */
+  readonly doubleEntry: URL;
+}
+
+export interface Part {
+  readonly name: string;
+  readonly reference: WeakRef<object>;
+}
+
+export interface ChangingServer {
+  readonly port: number;
+  /** Names whose answers come from all that a plan replaces. */
+  readonly names: readonly string[];
+  /** Has the front end follow other settings. Ends when the server follows the plan that they give. */
+  change(index: number): Promise<void>;
+  /** What the present plan is and has brought to life. */
+  parts(): readonly Part[];
+}
+
+export const ADDRESS = '127.0.0.1';
+
+export interface Plain {
+  readonly frontEnd: FrontEnd;
+  readonly port: number;
+  readonly names: readonly string[];
+  /** Changes what the front end reads. */
+  readonly change: (index: number) => unknown;
+}
+
+/** A server in the making. */
+export class Scene {
+  readonly dependencies: ServerDependencies;
+  readonly #surroundings: Surroundings;
+  #server: Server | undefined;
+  #index = 0;
+  #followed = 0;
+  #plan = new WeakRef<object>({});
+
+  constructor(surroundings: Surroundings) {
+    const { readerEntry } = surroundings;
+    this.#surroundings = surroundings;
+    this.dependencies = {
+      environment: {},
+      home: undefined,
+      exampleFolder: 'examples/cluster',
+      clock: systemClock,
+      log: silentLog,
+      startReader: startThreadOf(readerEntry),
+      queryLogEntry: new URL('query-log.js', readerEntry),
+      version: 'test',
+      serverBlocks: serverBlocksMaker,
+      makeEtcdZones: (...zones) => new EtcdZones(...zones),
+    };
+  }
+
+  get engine(): Engine<never> {
+    if (this.#server === undefined) throw new Error('the server is not made yet');
+    return this.#server.engine as Engine<never>;
+  }
+
+  get server(): Server {
+    if (this.#server === undefined) throw new Error('the server is not made yet');
+    return this.#server;
+  }
+
+  /** An upstream server with an address for every name. */
+  async startUpstream(): Promise<string> {
+    const upstream = await LoopbackUpstream.start(({ query, send }) => {
+      send(reply(query));
+      // What it has received is nothing that the server holds.
+      upstream.queries.length = 0;
+    });
+    onTestFinished(() => upstream.stop());
+    return upstream.address;
+  }
+
+  async startCluster(): Promise<DoubleProcess> {
+    const double = await DoubleProcess.start(this.#surroundings.doubleEntry);
+    onTestFinished(() => double.end());
+    await double.put(namespace('default'), service('web'), slice('web-1', 'web'), pod('p1', '10.244.0.1'));
+    return double;
+  }
+
+  /** @returns a client, which writes keys */
+  async startEtcd(): Promise<{
+    readonly etcd: EtcdCluster;
+    put(key: string, value: string): Promise<unknown>;
+  }> {
+    const etcd = await startEtcd();
+    const client = new EtcdClient(etcd.settings, systemClock);
+    onTestFinished(() => client.close());
+    const put = (key: string, value: string) =>
+      client.transact({
+        conditions: [],
+        operations: [{ kind: 'put', key: Buffer.from(key), value: Buffer.from(value) }],
+      });
+    await put('/skydns/test/skydns/a', '{"host":"10.0.0.1"}');
+    return { etcd, put };
+  }
+
+  /** @param prepare called before the server starts */
+  async serve(
+    { frontEnd, port, names, change }: Plain,
+    prepare: () => unknown = () => {},
+  ): Promise<ChangingServer> {
+    const observed = new ObservedFrontEnd(frontEnd, {
+      vary: (plan) => vary(plan, this.#index),
+      followed: (plan) => {
+        this.#plan = new WeakRef(plan);
+        this.#followed += 1;
+      },
+    });
+    await serverBlocksMaker.load(frontEnd.plan.engine.serverBlocks);
+    const server = new Server(observed, this.dependencies);
+    this.#server = server;
+    onTestFinished(() => server.stop());
+    await prepare();
+    await server.start();
+    await waitUntil('the server to be ready', () => server.readiness().ready);
+    return {
+      port,
+      names,
+      change: async (index) => {
+        this.#index = index;
+        const [followed, parts] = [this.#followed, this.#mainParts()];
+        await change(index);
+        await waitUntil('the plan', () => this.#followed > followed && this.#hasReplaced(parts));
+      },
+      parts: () => this.#parts(),
+    };
+  }
+
+  /** Those of which each plan has its own. */
+  #mainParts(): WeakRef<object> {
+    const { local, serverBlocks } = this.engine;
+    return new WeakRef(serverBlocks ?? local);
+  }
+
+  #hasReplaced(part: WeakRef<object>): boolean {
+    const { local, serverBlocks } = this.engine;
+    return part.deref() !== (serverBlocks ?? local);
+  }
+
+  #parts(): readonly Part[] {
+    const { handlers, local, serverBlocks } = this.engine;
+    const own =
+      serverBlocks === undefined ? { local, questionRules: local.questionRules, handlers } : { serverBlocks };
+    const parts = Object.entries(own).map(([name, part]) => ({ name, reference: new WeakRef<object>(part) }));
+    return [{ name: 'plan', reference: this.#plan }, ...parts];
+  }
+}
+
+/** Another plan for each number: beside what the front end has changed, local names and rules, where a front end has them. */
+function vary(plan: ServerPlan, index: number): ServerPlan {
+  if (plan.listen.kind === 'groups') return plan;
+  const { engine } = plan;
+  const records = Array.from({ length: 20 }, (_, each) => ({
+    name: parseName(`n${each}.v${index}.example.`),
+    class: CLASS.IN,
+    ttl: 5,
+    data: { kind: 'A', address: `10.0.${index >> 8}.${index & 255}` } as const,
+  }));
+  const scope = { kind: 'domain', name: toKey(parseName('rule.example.')) } as const;
+  const action = { kind: 'address', address: '192.0.2.3' } as const;
+  return {
+    ...plan,
+    engine: {
+      ...engine,
+      local: {
+        ...engine.local,
+        names: { ...engine.local.names, records },
+        questions: { ...engine.local.questions, routes: [{ scope, action }] },
+      },
+    },
+  };
+}
+
+/** As a whole, so that nobody reads half of it. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const temporary = join(dirname(path), `.${basename(path)}.new`);
+  await writeFile(temporary, text);
+  await rename(temporary, path);
+}

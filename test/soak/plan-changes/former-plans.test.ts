@@ -1,0 +1,63 @@
+/**
+ * Two hundred changes of the whole plan, by every front end: nothing of a former plan is held, there are no more instances of
+ * anything that each plan has its own of, and the heap is level.
+ */
+import { beforeAll, expect } from 'vitest';
+import { ServerBlocks } from '../../../src/engine/server-blocks/server-blocks.ts';
+import { ProxyUpstream } from '../../../src/forward/proxy/proxy-upstream.ts';
+import { Upstream } from '../../../src/forward/upstream/upstream.ts';
+import { Cache } from '../../../src/handlers/cache/cache.ts';
+import { CacheStore } from '../../../src/handlers/cache/cache-store.ts';
+import { EtcdPlugin } from '../../../src/handlers/etcd/etcd-plugin.ts';
+import { File } from '../../../src/handlers/file/file.ts';
+import { Forward } from '../../../src/handlers/forward/forward.ts';
+import { Hosts } from '../../../src/handlers/hosts/hosts.ts';
+import { Kubernetes } from '../../../src/handlers/kubernetes/kubernetes-plugin.ts';
+import { LocalHandlers } from '../../../src/handlers/local/local-handlers.ts';
+import { ClusterWatch } from '../../../src/kube/api/list-watch/cluster-watch.ts';
+import { Cluster } from '../../../src/kube/publish/cluster.ts';
+import { EtcdSource } from '../../../src/sources/etcd/etcd-source.ts';
+import { FRONT_ENDS, startChanging } from '../../plan-changes/changing-servers.ts';
+import { changePlans } from '../../plan-changes/former-plans.ts';
+import { countInstances, heapUsed } from '../../plan-changes/heap.ts';
+import type { Surroundings } from '../../plan-changes/scene.ts';
+import { bundleThread } from '../../support/bundle-thread.ts';
+import { bundleDouble } from '../../support/double-process.ts';
+import { itWithTool } from '../../support/tools.ts';
+
+const CHANGES = 200;
+/** What there is after so many is what there may be after all. */
+const EARLY = CHANGES / 4;
+/** One part in so many that the heap may grow by. Before a plan let go of the one before, that of `coredns` nearly doubled. */
+const GROWTH = 1.05;
+const MINUTES = 60_000;
+
+const CLASSES = [
+  ...[ServerBlocks, Cache, CacheStore, EtcdPlugin, File, Forward, Hosts, Kubernetes, LocalHandlers],
+  ...[Upstream, ProxyUpstream, Cluster, ClusterWatch, EtcdSource],
+];
+
+let surroundings: Surroundings;
+
+beforeAll(async () => {
+  const readerEntry = await bundleThread('src/listen/reader-thread.ts');
+  surroundings = { readerEntry, doubleEntry: await bundleDouble() };
+});
+
+for (const { name, tools } of FRONT_ENDS)
+  itWithTool(
+    tools,
+    `${name} holds nothing of ${CHANGES} former plans`,
+    async () => {
+      const server = await startChanging(name, surroundings);
+      expect(await changePlans(server, 1, EARLY)).toEqual([]);
+      const [instances, heap] = [countInstances(CLASSES), await heapUsed()];
+      expect(await changePlans(server, EARLY + 1, CHANGES)).toEqual([]);
+      const grown = Object.entries(countInstances(CLASSES)).filter(
+        ([each, count]) => count > (instances[each] ?? 0),
+      );
+      expect(grown).toEqual([]);
+      expect((await heapUsed()) / heap).toBeLessThan(GROWTH);
+    },
+    10 * MINUTES,
+  );
