@@ -20,12 +20,21 @@ export async function heapUsed(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** How many instances of each class there are, by its name. */
-export function countInstances(
-  classes: readonly (abstract new (...made: never[]) => object)[],
-): Readonly<Record<string, number>> {
-  // An abstract class is queried like another: what counts is its prototype.
+type Class = abstract new (...made: never[]) => object;
+
+/** How many instances of each class there are, by its name. Takes some 0.2 s for each. */
+export function countInstances(classes: readonly Class[]): Readonly<Record<string, number>> {
+  // An abstract class is counted like another: by its prototype.
   return Object.fromEntries(
     classes.map((each) => [each.name, Number(queryObjects(each as new () => object, { format: 'count' }))]),
   );
+}
+
+/** The classes that have more instances than before. */
+export function findGrown(
+  classes: readonly Class[],
+  before: Readonly<Record<string, number>>,
+): readonly string[] {
+  const now = Object.entries(countInstances(classes));
+  return now.flatMap(([name, count]) => (count > (before[name] ?? 0) ? name : []));
 }

@@ -7,6 +7,7 @@ import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { Cache } from '../../src/handlers/cache/cache.ts';
 import { TableWriter } from '../../src/table/writer.ts';
+import { ReaderSubject } from '../coredns/reader-subject.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { bundleDouble } from '../support/double-process.ts';
 import { itWithTool } from '../support/tools.ts';
@@ -45,4 +46,13 @@ it('keeps no cache for the sake of what counts its answers', async () => {
   await collectGarbage();
   expect(countRead).toBeDefined();
   expect(cache.deref()).toBeUndefined();
+});
+
+it('keeps nothing of plans that cannot be made', async () => {
+  // The second block has no room for the names of services.
+  const zone = Array(4).fill('a'.repeat(50)).join('.');
+  const bad = `.:53 {\n etcd a.test\n}\nb.test:53 {\n kubernetes ${zone}\n}\n`;
+  const { engine } = new ReaderSubject('.:53 {\n whoami\n}\n');
+  await expect(engine.makeServerBlocks(planOf(bad))).rejects.toThrow('cluster domain too long');
+  expect(await engine.metrics.render()).not.toContain('zones="a.test."');
 });

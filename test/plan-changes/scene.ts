@@ -15,6 +15,7 @@ import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
 import { Server, type ServerDependencies } from '../../src/server/server.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
+import type { TableWriter } from '../../src/table/writer.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { CLASS } from '../../src/wire/types.ts';
 import { type EtcdCluster, startEtcd } from '../etcd/etcd-server.ts';
@@ -40,6 +41,9 @@ export interface ChangingServer {
   readonly port: number;
   /** Names whose answers come from all that a plan replaces. */
   readonly names: readonly string[];
+  readonly table: TableWriter;
+  /** Has the front end read other settings. */
+  attempt(index: number): Promise<void>;
   /** Has the front end follow other settings. Ends when the server follows the plan that they give. */
   change(index: number): Promise<void>;
   /** What the present plan is and has brought to life. */
@@ -146,13 +150,18 @@ export class Scene {
     await prepare();
     await server.start();
     await waitUntil('the server to be ready', () => server.readiness().ready);
+    const attempt = async (index: number) => {
+      this.#index = index;
+      await change(index);
+    };
     return {
       port,
       names,
+      table: server.engine.table,
+      attempt,
       change: async (index) => {
-        this.#index = index;
         const [followed, parts] = [this.#followed, this.#mainParts()];
-        await change(index);
+        await attempt(index);
         await waitUntil('the plan', () => this.#followed > followed && this.#hasReplaced(parts));
       },
       parts: () => this.#parts(),

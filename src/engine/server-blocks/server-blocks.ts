@@ -57,7 +57,7 @@ interface RunningPlugin {
 
 interface RunningBlock {
   readonly plan: ServerBlockPlan;
-  readonly plugins: readonly RunningPlugin[];
+  readonly plugins: readonly Plugin[];
   readonly handlers: readonly Handler[];
   readonly chain: Chain;
   readonly isStrict: boolean;
@@ -77,6 +77,8 @@ const MAX_DRAIN = 6_000;
 export class ServerBlocks {
   readonly #dependencies: Omit<ServerBlocksDependencies, 'former'>;
   readonly #blocks: readonly RunningBlock[];
+  /** Those of all blocks, in order. */
+  readonly #plugins: RunningPlugin[] = [];
   readonly #counts: BlockCounts;
   readonly #plan: ServerBlocksPlan;
   readonly #views: BlockViews;
@@ -96,16 +98,22 @@ export class ServerBlocks {
     this.#views = makeViews(plan, dependencies);
     this.#counts = new BlockCounts(plan, dependencies.metrics);
     const takesOver = plan.isStrict ? undefined : former;
-    this.#blocks = plan.blocks.map((block, index) =>
-      this.#makeBlock(block, serverOf(plan, index), takesOver?.findEqual(block)),
-    );
+    try {
+      this.#blocks = plan.blocks.map((block, index) =>
+        this.#makeBlock(block, serverOf(plan, index), takesOver?.findEqual(block)),
+      );
+    } catch (error) {
+      // A plan that cannot be followed is tried again and again: what was made of it has metrics and a place in the table by now.
+      void this.#stopPlugins();
+      throw error;
+    }
     this.#groups = new Map(plan.groups.map((group) => [group.server, this.#makeGroup(group)]));
     this.#counts.enabled(plan, (block) => namesOf(this.#blocks[block]?.handlers ?? []));
   }
 
   /** Ends when queries may be answered. @throws what the first plugin says that cannot start */
   async start(): Promise<void> {
-    for (const { plugin } of this.#plugins()) await plugin.start?.();
+    for (const { plugin } of this.#plugins) await plugin.start?.();
   }
 
   /** Has readers answer what they can of these blocks, in place of those before. @throws TableFullError */
@@ -120,12 +128,12 @@ export class ServerBlocks {
 
   /** To be called once queries are received. */
   serving(): void {
-    for (const { plugin } of this.#plugins()) plugin.serving?.();
+    for (const { plugin } of this.#plugins) plugin.serving?.();
   }
 
   /** The plugins that are not ready yet, each name once, in order. */
   get notReady(): readonly string[] {
-    const waiting = [...this.#plugins()].filter(({ plugin }) => plugin.isReady?.() === false);
+    const waiting = this.#plugins.filter(({ plugin }) => plugin.isReady?.() === false);
     return [...new Set(waiting.map(({ name }) => name))].sort();
   }
 
@@ -139,7 +147,11 @@ export class ServerBlocks {
   async stop(): Promise<void> {
     this.hide();
     if (this.#inFlight > 0) await this.#untilIdle();
-    for (const { plugin } of this.#plugins()) await plugin.stop?.();
+    await this.#stopPlugins();
+  }
+
+  async #stopPlugins(): Promise<void> {
+    for (const { plugin } of this.#plugins) await plugin.stop?.();
   }
 
   async #answer(group: ListenerGroup, ...query: Parameters<HandleQuery>): ReturnType<HandleQuery> {
@@ -167,18 +179,15 @@ export class ServerBlocks {
     return this.#blocks.find((block) => isSameBlock(block.plan, plan));
   }
 
-  *#plugins(): Iterable<RunningPlugin> {
-    for (const { plugins } of this.#blocks) yield* plugins;
-  }
-
   #makeBlock(plan: ServerBlockPlan, server: string, former: RunningBlock | undefined): RunningBlock {
     const made: MadeBlock = { handlers: [], chain: UNMADE };
     const context = this.#contextOf(plan, server, made);
-    const plugins = plan.plugins.map((each, place) => ({
-      name: each.name,
-      plugin: makePlugin(each, context, former?.plugins[place]?.plugin),
-    }));
-    made.handlers = plugins.flatMap(({ plugin: { handler } }) => handler ?? []);
+    const plugins = plan.plugins.map((each, place) => {
+      const plugin = makePlugin(each, context, former?.plugins[place]);
+      this.#plugins.push({ name: each.name, plugin });
+      return plugin;
+    });
+    made.handlers = plugins.flatMap(({ handler }) => handler ?? []);
     made.chain = this.#keepAnswers(chainOf(made.handlers), made.handlers);
     return { plan, plugins, ...made, isStrict: this.#plan.isStrict };
   }

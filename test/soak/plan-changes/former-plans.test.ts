@@ -1,6 +1,6 @@
 /**
  * Two hundred changes of the whole plan, by every front end: nothing of a former plan is held, there are no more instances of
- * anything that each plan has its own of, and the heap is level.
+ * anything that each plan has its own of, and heap and answer table are level.
  */
 import { beforeAll, expect } from 'vitest';
 import { ServerBlocks } from '../../../src/engine/server-blocks/server-blocks.ts';
@@ -19,7 +19,7 @@ import { Cluster } from '../../../src/kube/publish/cluster.ts';
 import { EtcdSource } from '../../../src/sources/etcd/etcd-source.ts';
 import { FRONT_ENDS, startChanging } from '../../plan-changes/changing-servers.ts';
 import { changePlans } from '../../plan-changes/former-plans.ts';
-import { countInstances, heapUsed } from '../../plan-changes/heap.ts';
+import { countInstances, findGrown, heapUsed } from '../../plan-changes/heap.ts';
 import type { Surroundings } from '../../plan-changes/scene.ts';
 import { bundleThread } from '../../support/bundle-thread.ts';
 import { bundleDouble } from '../../support/double-process.ts';
@@ -52,11 +52,10 @@ for (const { name, tools } of FRONT_ENDS)
       const server = await startChanging(name, surroundings);
       expect(await changePlans(server, 1, EARLY)).toEqual([]);
       const [instances, heap] = [countInstances(CLASSES), await heapUsed()];
+      const { touchedOctets } = server.table.statistics();
       expect(await changePlans(server, EARLY + 1, CHANGES)).toEqual([]);
-      const grown = Object.entries(countInstances(CLASSES)).filter(
-        ([each, count]) => count > (instances[each] ?? 0),
-      );
-      expect(grown).toEqual([]);
+      expect(findGrown(CLASSES, instances)).toEqual([]);
+      expect(server.table.statistics().touchedOctets - touchedOctets).toBeLessThan(2 ** 20);
       expect((await heapUsed()) / heap).toBeLessThan(GROWTH);
     },
     10 * MINUTES,
