@@ -230,10 +230,7 @@ export class Server {
 
   async #change(plan: ServerPlan, clearsCache: boolean): Promise<void> {
     const { log } = this.#dependencies;
-    if (plan.listen.kind === 'groups') {
-      await this.#changeGroups(plan);
-      return;
-    }
+    if (plan.listen.kind === 'groups') return await this.#changeGroups(plan);
     this.#engine.change(plan.engine).catch((error: unknown) => {
       log.error('plan not changed', { reason: error instanceof Error ? error.message : String(error) });
     });
@@ -244,13 +241,16 @@ export class Server {
   async #changeGroups({ engine, lameduck }: ServerPlan): Promise<void> {
     const { groups } = engine.serverBlocks;
     const blocks = await this.#engine.makeServerBlocks(engine);
+    let before: typeof blocks | undefined;
     try {
       await this.#groups?.add(groups);
+      before = this.#engine.replaceServerBlocks(blocks);
     } catch (error) {
       await blocks.stop();
+      // The front end has the plan that is followed until this one is.
+      await this.#groups?.keepOnly(this.#frontEnd.plan.engine.serverBlocks.groups, undefined);
       throw error;
     }
-    const before = this.#engine.replaceServerBlocks(blocks);
     this.#groups?.logBy(engine.serverBlocks);
     this.#lameduck = lameduck;
     await this.#groups?.keepOnly(groups, before);

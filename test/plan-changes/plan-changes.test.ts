@@ -1,11 +1,12 @@
 /**
  * A server that has changed its plan holds nothing of the one before, whatever front end it has.
  */
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { Cache } from '../../src/handlers/cache/cache.ts';
+import { TableFullError } from '../../src/table/arena.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { ReaderSubject } from '../coredns/reader-subject.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
@@ -55,4 +56,20 @@ it('keeps nothing of plans that cannot be made', async () => {
   const { engine } = new ReaderSubject('.:53 {\n whoami\n}\n');
   await expect(engine.makeServerBlocks(planOf(bad))).rejects.toThrow('cluster domain too long');
   expect(await engine.metrics.render()).not.toContain('zones="a.test."');
+});
+
+itWithTool('etcd', 'keeps nothing of plans that the table has no room for', async () => {
+  const server = await startChanging('coredns', surroundings);
+  const { table } = server;
+  const [defined, removed] = [vi.spyOn(table, 'defineView'), vi.spyOn(table, 'removeView')];
+  const full = vi.spyOn(table, 'showViews').mockImplementation(() => {
+    throw new TableFullError(1);
+  });
+  await server.attempt(1);
+  expect(full).toHaveBeenCalledOnce();
+  expect(defined).toHaveBeenCalled();
+  const gone = removed.mock.calls.map(([view]) => view);
+  expect(gone.toSorted()).toEqual(defined.mock.results.map(({ value }) => value).toSorted());
+  full.mockRestore();
+  expect(await changePlans(server, 2, 3)).toEqual([]);
 });

@@ -74,6 +74,8 @@ export class BlockViews {
     const { table, numberOf } = this.#dependencies;
     const chain = table.defineView(NOTHING);
     const views: ViewId[] = [chain];
+    // Before they are shown: where the table has no room for all, `remove` is to find these.
+    this.#views = views;
     const shown: ListenerGroupViews[] = [];
     for (const group of groups) {
       const zones = new Map<NameKey, ViewId>([['.' as NameKey, chain]]);
@@ -92,7 +94,6 @@ export class BlockViews {
       shown[numberOf(group.server)] = { prefixes: [], others };
     }
     table.showViews(Array.from(shown, (each) => each ?? NO_GROUP));
-    this.#views = views;
   }
 
   /** To be called once others are shown. */
