@@ -14,11 +14,11 @@ import { PluginMetrics } from '../chain/plugin-metrics.ts';
 import type { Client } from '../chain/query.ts';
 import type { EnginePlan, IdentityPlan } from '../config/server/engine-plan.ts';
 import type { Connect } from '../forward/connect.ts';
+import { ReaderPath } from '../forward/reader-path/reader-path.ts';
 import { createChaosHandler } from '../handlers/chaos/chaos.ts';
 import { Federations } from '../handlers/federation/federations.ts';
 import { LocalHandlers } from '../handlers/local/local-handlers.ts';
 import { createNameResolver } from '../handlers/resolver/name-resolver.ts';
-import type { ReaderPath } from '../handlers/resolver/reader-path.ts';
 import { Resolver, type ResolverSettings } from '../handlers/resolver/resolver.ts';
 import { Cluster } from '../kube/publish/cluster.ts';
 import type { HandleQuery, PacketPath } from '../listen/types.ts';
@@ -77,7 +77,9 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   readonly packetPath: PacketPath;
   /** Those of plugins. */
   readonly metrics = new PluginMetrics();
+  /** What readers forward by themselves. */
   readonly readerPath: ReaderPath;
+  readonly #route: number;
   readonly #dependencies: EngineDependencies;
   readonly #sums: CounterSums;
   readonly #clientViews: ClientViews;
@@ -109,12 +111,13 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.cluster = this.#makeCluster();
     this.etcd = plan.etcd && dependencies.makeEtcdZones?.(plan.etcd, { table: this.table, ...dependencies });
     this.federations = plan.cluster && new Federations(plan.cluster.domain, () => this.#showView());
+    this.readerPath = new ReaderPath(dependencies.readers, dependencies.clock);
     this.resolver = this.#makeResolver();
     this.handleQuery = this.#makeHandleQuery();
     this.packetPath = this.#makePacketPath();
     this.#readerCounts = new ReaderCounts(this.metrics, () => this.#sums.read());
     if (plan.serverBlocks.groups.length > 0) this.#serverBlocks = this.#buildServerBlocks(plan);
-    this.readerPath = this.#makeReaderPath();
+    this.#route = this.#openRoute();
     this.#apply(plan, this.#local);
     this.#sumRegularly();
   }
@@ -259,12 +262,11 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
   #showView(): boolean {
     if (this.#block === undefined) return false;
     try {
-      const settings = compileView(this.#block.handlers, this.#plan);
+      const settings = { ...compileView(this.#block.handlers, this.#plan), route: this.#route };
       const { clients } = this.#plan;
       this.#clientViews.show({ settings, clients, localised: this.#local.localised });
       this.#publications = settings.publications;
-      // Not there yet while the engine is made.
-      this.readerPath?.update();
+      this.resolver.updateRoute();
       return true;
     } catch (error) {
       if (!(error instanceof TableFullError)) throw error;
@@ -288,7 +290,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     const { table } = this;
     const forget = (domains: readonly NameKey[]) => {
       for (const domain of domains) this.resolver.forget(domain);
-      this.readerPath.update();
+      this.resolver.updateRoute();
     };
     return new LocalHandlers({
       settings,
@@ -374,9 +376,8 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     return (pending) => this.#clientViews.admits(pending.client) && forwarding.ask(pending);
   }
 
-  #makeReaderPath(): ReaderPath {
-    return this.resolver.readerPath({
-      readers: this.#dependencies.readers,
+  #openRoute(): number {
+    return this.resolver.openRoute(this.readerPath, {
       exceptions: () => (this.#local.isPublished ? addressesAnsweredBefore(this.handlers) : undefined),
       believesDenials: () => !this.#local.mayKnowNames,
       outcome: this.cluster === undefined ? 0 : CHAIN_OUTCOME.others,

@@ -36,7 +36,8 @@ export interface ForwardingReaderOptions {
   readonly sockets: readonly number[];
   readonly answers: ForwardableAnswers;
   readonly questions: QuestionProducer;
-  readonly events: QueryEventWriter | undefined;
+  /** Of each socket. */
+  readonly events: readonly (QueryEventWriter | undefined)[];
   readonly rules: ClientRuleChecker | undefined;
   /** A newer policy, if one was posted. */
   readonly receivePolicy: () => ReaderPolicy | undefined;
@@ -55,7 +56,8 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
   readonly #epoll = new Epoll();
   readonly #replies = new ReplyBatch();
   readonly #sender = new ReplySender();
-  #hasEvents = false;
+  /** Of all sockets, each once. */
+  readonly #writers: readonly QueryEventWriter[];
   /** The client whose event is written. */
   #words: Uint32Array = new Uint32Array(0);
   #envelope = 0;
@@ -63,6 +65,7 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
 
   constructor(options: ForwardingReaderOptions) {
     this.#options = options;
+    this.#writers = [...new Set(options.events)].filter((writer) => writer !== undefined);
     const { data, table: memory, reader, answers, udpSize, sockets } = options;
     new SharedWords(data.words, data.readers).noteSocket(reader, MAX_SOCKETS, this.#epoll.fd);
     for (const [socket, fd] of sockets.entries()) this.#epoll.add(fd, socket);
@@ -101,8 +104,7 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
   }
 
   /** Begins a batch of packets of clients. */
-  begin(now: number, hasEvents: boolean): void {
-    this.#hasEvents = hasEvents;
+  begin(now: number): void {
     this.#forwarder.begin(now);
   }
 
@@ -119,8 +121,8 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
 
   /** Takes the replies that these events are about. */
   receive(events: number, now: number): void {
-    const { answers, events: writer } = this.#options;
-    this.#hasEvents = writer?.begin() === true;
+    const { answers } = this.#options;
+    for (const writer of this.#writers) writer.begin();
     answers.enter();
     this.#forwarder.begin(now);
     for (let event = 0; event < events; event++) {
@@ -128,7 +130,7 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
       if (token >= FIRST_UPSTREAM) this.#receive(token - FIRST_UPSTREAM);
     }
     this.#replies.flush();
-    if (this.#hasEvents) writer?.publish();
+    for (const writer of this.#writers) if (writer.isWriting) writer.publish();
     answers.leave(0);
   }
 
@@ -183,8 +185,8 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
   }
 
   #writeEvent(pending: PendingQueries, client: number, response: Uint8Array, length: number): void {
-    const { events } = this.#options;
-    if (!this.#hasEvents || events === undefined) return;
+    const events = this.#options.events[pending.clientSocket[client] ?? 0];
+    if (events?.isWriting !== true) return;
     const envelope = pending.envelopeOf(client);
     this.#words = pending.words;
     this.#envelope = envelope >> 2;
@@ -214,7 +216,9 @@ export class ForwardingReader implements ReaderPathOwner, EndpointSource {
     this.#options.questions.pushFailure(ticket, errno);
   }
 
+  /** Ends it: what is under way is for the main thread. */
   close(): void {
+    this.#forwarder.end();
     this.#epoll.close();
   }
 }

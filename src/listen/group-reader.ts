@@ -10,7 +10,7 @@ import type { ListenAddress } from './types.ts';
 import { type BatchListener, prepareByBatches, type UdpOptions } from './udp.ts';
 
 export interface GroupReaderOptions
-  extends Omit<UdpOptions, 'addresses' | 'readers' | 'firstReader' | 'packetPath' | 'forwarding' | 'events'> {
+  extends Omit<UdpOptions, 'addresses' | 'readers' | 'firstReader' | 'packetPath' | 'events'> {
   /** How long answers that are under way may take when sockets are closed, in milliseconds. */
   readonly grace: number;
 }

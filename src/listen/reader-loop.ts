@@ -102,7 +102,8 @@ export class ReaderLoop {
   readonly #counts: Float64Array;
   readonly #udpSize: number;
   readonly #rules: ClientRuleChecker | undefined;
-  readonly #forwarding: ForwardingReader | undefined;
+  readonly #makeForwardingReader: () => ForwardingReader | undefined;
+  #forwarding: ForwardingReader | undefined;
   readonly #steering: ReaderSteering | undefined;
   readonly #coalesce: number;
   #faultsReported = 0;
@@ -133,7 +134,7 @@ export class ReaderLoop {
     this.#counts = new Float64Array(data.counters);
     this.#udpSize = data.udpSize;
     this.#rules = data.clientRules && new ClientRuleChecker(data.clientRules);
-    this.#forwarding = this.#makeForwarding(data, answers);
+    this.#makeForwardingReader = () => this.#makeForwarding(data, answers);
     this.#coalesce = data.coalesce ?? 0;
     this.#steering = data.steering && new ReaderSteering(data.steering, data.sockets);
   }
@@ -161,8 +162,7 @@ export class ReaderLoop {
       data: data.forwarding,
       answers,
       questions: this.#questions,
-      // Only groups have rings of their own, and they are not forwarded for.
-      events: this.#events[0],
+      events: this.#events,
       rules: this.#rules,
       receivePolicy: () => this.#messages.receivePolicy(),
       onLimited: () => this.#count(COUNTER.limited, 1),
@@ -177,8 +177,10 @@ export class ReaderLoop {
    */
   run(until: 'ended' | 'quiet' = 'ended'): boolean {
     const serve = this.#sockets.length === 1 ? () => this.#serveOne() : () => this.#serveReady();
-    const forwarding = this.#forwarding;
     Atomics.wait(this.#orders, 0, ORDER.HOLD);
+    // Not before: a thread that ends may have had the same number until now, and its sockets are closed by it.
+    this.#forwarding ??= this.#makeForwardingReader();
+    const forwarding = this.#forwarding;
     let order: number = ORDER.RUN;
     while (order !== ORDER.STOP) {
       const isQuiet = !(forwarding === undefined ? serve() : this.#serveForwarding(forwarding, serve));
@@ -251,7 +253,7 @@ export class ReaderLoop {
     const writer = this.#events[socket];
     const events = writer?.begin() === true ? writer : undefined;
     this.#rules?.setTime();
-    this.#forwarding?.begin(came, events !== undefined);
+    this.#forwarding?.begin(came);
     this.#guards[socket]?.beginBatch(received, came);
     for (let index = 0; index < received; index++) this.#answerPacket(socket, index, events);
     this.#batch.send(fd);

@@ -58,10 +58,10 @@ export type HandleQuery = (query: Uint8Array, client: Client) => Promise<Uint8Ar
  */
 export type PacketPath = (pending: PendingQuery) => boolean;
 
-/** The main thread's part of what readers forward by themselves: `ReaderPath` of the resolver is. */
+/** The main thread's part of what readers forward by themselves: `ReaderPath` is. */
 export interface ReaderForwarding {
-  /** Told of each new policy, which is to be posted to all readers before this returns. */
-  onPolicy: (policy: ReaderPolicy) => void;
+  /** Reports each new policy, which is to be posted to readers before the function returns. @returns ends it */
+  follow(post: (policy: ReaderPolicy) => void): () => void;
   /** What a reader starts with. */
   dataOf(reader: number): ReaderPathData;
   /** Takes in replies that readers have told their clients, some at a time. */

@@ -119,6 +119,7 @@ export class BatchListener implements UdpListener {
   readonly #steering: PacketSteering;
   readonly #clock: Clock;
   readonly #log: UdpOptions['log'];
+  readonly #endFollowing: (() => void) | undefined;
   /** Sockets that another listener has taken over. */
   #released: ReadonlySet<BoundSocket> = new Set();
   #stopped: Promise<void> | undefined;
@@ -177,10 +178,9 @@ export class BatchListener implements UdpListener {
         log: options.log,
       },
     );
-    if (options.forwarding !== undefined)
-      options.forwarding.onPolicy = (policy) => {
-        for (const reader of this.#readers) reader.post(policy);
-      };
+    this.#endFollowing = options.forwarding?.follow((policy) => {
+      for (const reader of this.#readers) reader.post(policy);
+    });
   }
 
   async ready(): Promise<void> {
@@ -274,6 +274,7 @@ export class BatchListener implements UdpListener {
   }
 
   async #end(): Promise<void> {
+    this.#endFollowing?.();
     this.#steering.stop();
     await Promise.all(this.#readers.map((reader) => reader.terminate()));
     this.#slow.close();

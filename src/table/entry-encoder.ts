@@ -6,6 +6,7 @@ import { addWord, finishQuestion, HASH_KEYS, joinSums, KEYS_PER_WORD } from './h
 import {
   BODY,
   BODY_AUTHENTIC,
+  BODY_AUTHORITATIVE,
   BODY_LENGTH_SHIFT,
   CACHED,
   CACHED_FLAG,
@@ -17,10 +18,12 @@ import {
   VIEW,
 } from './layout.ts';
 import { type TableViews, viewTable } from './memory.ts';
-import { DEFAULT_VIEW } from './types.ts';
+import type { ViewId } from './types.ts';
 
 /** An answer from upstream, as octets. */
 export interface PlainAnswer {
+  /** A view with the cache that it is for. */
+  readonly view: ViewId;
   /** Memory that begins with the name of the question, in lower case, and its octets. */
   readonly name: Uint8Array;
   readonly nameLength: number;
@@ -35,6 +38,8 @@ export interface PlainAnswer {
   /** Seconds, from 1. */
   readonly lifetime: number;
   readonly outcome: number;
+  readonly authoritative: boolean;
+  readonly recursionAvailable: boolean;
 }
 
 /** What a response says, and where in its records is what changes from one answer to the next. */
@@ -69,7 +74,7 @@ export class EntryEncoder {
   }
 
   /**
-   * Writes the entry of an answer in the default view. To be called in a batch of the reader, see `TableReader.enter`.
+   * Writes the entry of an answer. To be called in a batch of the reader, see `TableReader.enter`.
    *
    * @param answer its outcome must have counters
    * @param now milliseconds of the monotonic clock that all threads share
@@ -95,9 +100,9 @@ export class EntryEncoder {
   #writeHead(answer: PlainAnswer, now: number, size: number, bodyAt: number): void {
     const { words } = this;
     const { atoms } = this.#views;
-    const { nameLength, type, dnsClass, flags, records } = answer;
+    const { view, nameLength, type, dnsClass, flags, records } = answer;
     const directory = (atoms[HEADER.VIEWS] ?? 0) << (UNIT_SHIFT - 2);
-    const record = (atoms[directory + DEFAULT_VIEW] ?? 0) << (UNIT_SHIFT - 2);
+    const record = (atoms[directory + view] ?? 0) << (UNIT_SHIFT - 2);
     const salt = atoms[record + (VIEW.SALT >> 2)] ?? 0;
     const cache = (atoms[record + (VIEW.CACHE >> 2)] ?? 0) & 0xffff;
     const nameHash = this.#hashName(nameLength) ^ salt;
@@ -108,7 +113,9 @@ export class EntryEncoder {
     words[CACHED.STORED >> 2] = now;
     words[CACHED.EXPIRES >> 2] = now + answer.lifetime;
     words[CACHED.FLAGS >> 2] =
-      flags | CACHED_FLAG.RECURSION_AVAILABLE | ((records.answerCount + records.authorityCount) << 16);
+      flags |
+      (answer.recursionAvailable ? CACHED_FLAG.RECURSION_AVAILABLE : 0) |
+      ((records.answerCount + records.authorityCount) << 16);
     words[CACHED.BODY >> 2] = bodyAt;
     words[CACHED.FRESH_UNTIL >> 2] = now + answer.lifetime;
     words[CACHED.OUTCOME >> 2] = answer.outcome;
@@ -132,7 +139,10 @@ export class EntryEncoder {
     const { records, octets, recordsAt } = answer;
     const { addresses, recordsLength } = records;
     const word = at >> 2;
-    const flags = records.rcode | (records.authenticData ? BODY_AUTHENTIC : 0);
+    const flags =
+      records.rcode |
+      (answer.authoritative ? BODY_AUTHORITATIVE : 0) |
+      (records.authenticData ? BODY_AUTHENTIC : 0);
     words[word] = flags | (recordsLength << BODY_LENGTH_SHIFT);
     words[word + 1] = records.answerCount | (records.authorityCount << 16);
     words[word + 2] = addresses > 1 ? records.stride << 16 : 0;

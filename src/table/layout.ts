@@ -81,7 +81,8 @@
  *     20  outcomes of refused questions: of class CHAOS | of all others << 16
  *     24  the first of twelve outcomes of its answers, 0: those of nodes and cached answers
  *     28  the maximum UDP size that it takes from clients, 0: any
- *     32  the places of its publications, in the order of look-up; then the ask rules
+ *     32  where readers forward what it leaves open, 0: nowhere
+ *     36  the places of its publications, in the order of look-up; then the ask rules
  *
  * A table of names (offsets are octets from its start):
  *
@@ -269,7 +270,8 @@ export const VIEW = {
   REFUSALS: 20,
   OUTCOMES: 24,
   UDP_SIZE: 28,
-  PUBLICATIONS: 32,
+  ROUTE: 32,
+  PUBLICATIONS: 36,
 } as const;
 export const VIEW_FLAG = {
   RECURSION_AVAILABLE: 1 << 16,

@@ -35,8 +35,8 @@ import {
 import { type TableViews, viewTable } from './memory.ts';
 import { isPlainQuery, PARSED, QuestionReader } from './question.ts';
 import { ResponseWriter } from './response.ts';
-import { isInScope, isLeftToChain, sharesDefaultCache } from './scope.ts';
-import { VERDICT, VIEW_PATHS } from './types.ts';
+import { isInScope, isLeftToChain } from './scope.ts';
+import { NO_ROUTE, VERDICT, VIEW_PATHS } from './types.ts';
 import { NO_VIEW, ViewFinder } from './view-finder.ts';
 
 /** From here on types are questions about the server or the zone, not records (RFC 6895 section 3.1). */
@@ -68,8 +68,11 @@ export class TableReader {
   #view: DataView = new DataView(new ArrayBuffer(0));
   /** The outcome of the answer at hand. */
   #outcome = 0;
-  /** Of the question at hand, where it is left open: whether nothing here concerns its name, and what expired answer there is. */
-  isExternal = false;
+  /**
+   * Of the question at hand, where it is left open: the route of its view if nothing here concerns its name, else `NO_ROUTE`; and what
+   * expired answer there is.
+   */
+  route = NO_ROUTE;
   expired: 'none' | 'recent' | 'rechecked' = 'none';
   /** The record of the view that is asked, as a word, and its flags. */
   #record = 0;
@@ -142,7 +145,7 @@ export class TableReader {
     client = start,
   ): number {
     if (packet !== this.#packet) this.#bind(packet);
-    this.isExternal = false;
+    this.route = NO_ROUTE;
     if (this.expired !== 'none') this.expired = 'none';
     if (!this.#viewFinder.admits(group, packet, client)) return VERDICT.DROP;
     if (!isPlainQuery(this.#view, start, length))
@@ -216,7 +219,7 @@ export class TableReader {
       isConcerned ||= node !== 0;
     }
     const answered = this.#answerCachedOrAsk(start, max);
-    if (answered === VERDICT.ASK) this.isExternal = !isConcerned && sharesDefaultCache(atoms, record);
+    if (answered === VERDICT.ASK && !isConcerned) this.route = atoms[record + (VIEW.ROUTE >> 2)] ?? NO_ROUTE;
     return answered;
   }
 

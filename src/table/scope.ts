@@ -1,19 +1,16 @@
 /**
- * What a name that has no node is the concern of: the reader's side of the scopes of publications, and of views.
+ * What a name that has no node is the concern of: the reader's side of the scopes of publications.
  */
 import {
   BELOW_ASK_ANY,
   BELOW_COMPLETE,
-  HEADER,
   PUBLICATION,
   SCOPE,
   SCOPE_FLAG,
   scopeBit,
   UNIT_SHIFT,
-  VIEW,
 } from './layout.ts';
 import type { QuestionReader } from './question.ts';
-import { DEFAULT_VIEW } from './types.ts';
 
 /**
  * Whether the closest encloser must be looked for: it may be there, and what it says may be something else than to go on.
@@ -41,12 +38,4 @@ export function isInScope(
 /** Whether names so many labels below a node are left to the chain. @param below as it is stored */
 export function isLeftToChain(below: number, labels: number): boolean {
   return below !== BELOW_COMPLETE && (below === BELOW_ASK_ANY || below === labels);
-}
-
-/** Whether a view has the cache of the default view. @param record of the view, as a word */
-export function sharesDefaultCache(atoms: Int32Array, record: number): boolean {
-  const directory = (atoms[HEADER.VIEWS] ?? 0) << (UNIT_SHIFT - 2);
-  const own = (atoms[directory + DEFAULT_VIEW] ?? 0) << (UNIT_SHIFT - 2);
-  const salt = VIEW.SALT >> 2;
-  return own === record || atoms[own + salt] === atoms[record + salt];
 }

@@ -116,6 +116,9 @@ export interface AskRule {
   readonly beforeCache?: boolean;
 }
 
+/** In place of the number of a route: the chain answers. */
+export const NO_ROUTE = 0;
+
 /** What one client sees. */
 export interface ViewSettings {
   /** In the order of look-up. */
@@ -143,6 +146,8 @@ export interface ViewSettings {
   readonly outcomes?: number;
   /** A larger UDP size of a client is taken for this one: octets. Default: any is taken. */
   readonly maxUdpSize?: number | undefined;
+  /** Where readers may forward questions that the view leaves open. Default: `NO_ROUTE`. */
+  readonly route?: number;
   /** The outcomes of those that are refused, 16 bits each. Default: 0. */
   readonly refusalOutcomes?: { readonly chaos: number; readonly others: number };
 }

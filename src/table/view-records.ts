@@ -5,7 +5,7 @@ import { encodeAskRules } from './ask-rules.ts';
 import { Directory } from './directory.ts';
 import { HEADER, UNIT_SHIFT, VIEW, VIEW_FLAG } from './layout.ts';
 import type { WriterMemory } from './memory.ts';
-import type { PublicationId, ViewId, ViewSettings } from './types.ts';
+import { NO_ROUTE, type PublicationId, type ViewId, type ViewSettings } from './types.ts';
 
 /** What the keys of cached answers are made with. */
 export interface ViewCache {
@@ -148,6 +148,7 @@ export class ViewRecords {
     views.words[word + (VIEW.REFUSALS >> 2)] = chaos | (others << 16);
     views.words[word + (VIEW.OUTCOMES >> 2)] = settings.outcomes ?? 0;
     views.words[word + (VIEW.UDP_SIZE >> 2)] = settings.maxUdpSize ?? 0;
+    views.words[word + (VIEW.ROUTE >> 2)] = settings.route ?? NO_ROUTE;
     views.words.set(places, word + (VIEW.PUBLICATIONS >> 2));
     views.octets.set(rules, block + rulesAt);
     return block;

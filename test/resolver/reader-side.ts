@@ -5,9 +5,9 @@
 import type { ClientPackets, ReaderPathOwner, TakenOver } from '../../src/forward/reader-path/owner.ts';
 import type { PendingQueries } from '../../src/forward/reader-path/pending-queries.ts';
 import { ReaderForwarder } from '../../src/forward/reader-path/reader-forwarder.ts';
+import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import type { QueryMessage } from '../../src/forward/transport/query-message.ts';
 import type { DirectServer, ExchangeEvents } from '../../src/forward/transport/transport.ts';
-import type { ReaderPath } from '../../src/handlers/resolver/reader-path.ts';
 import type { ResolverSettings } from '../../src/handlers/resolver/resolver.ts';
 import {
   decodeSocketAddress,
@@ -23,7 +23,7 @@ import { MSG_DONTWAIT } from '../../src/socket/linux.ts';
 import { ReplySender } from '../../src/socket/reply.ts';
 import { openUdpSocket } from '../../src/socket/udp-socket.ts';
 import { TableReader } from '../../src/table/reader.ts';
-import { VERDICT } from '../../src/table/types.ts';
+import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS, VERDICT } from '../../src/table/types.ts';
 import { RawUpstream } from './raw-upstream.ts';
 import { CLIENT, ResolverSide } from './resolver-side.ts';
 
@@ -100,12 +100,13 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
     const upstream = new SocketUpstream();
     super(settings, upstream);
     this.#upstream = upstream;
-    this.#path = this.resolver.readerPath({
-      readers: 1,
+    this.#path = new ReaderPath(1, this.clock);
+    const route = this.resolver.openRoute(this.#path, {
       exceptions: () => [],
       believesDenials: () => true,
       outcome: 0,
     });
+    this.table.changeView(DEFAULT_VIEW, { ...DEFAULT_VIEW_SETTINGS, route });
     const { memory } = this.table;
     this.#table = new TableReader(memory, 0);
     this.#forwarder = new ReaderForwarder(

@@ -7,6 +7,7 @@
 import { OPT_OCTETS, writeOpt } from '../../wire/query-records.ts';
 import { MAX_MESSAGE_OCTETS, maxResponseOctets } from '../../wire/response-size.ts';
 import type { RawReply } from '../transport/raw-reply.ts';
+import type { AnswerForm, UniformCaching } from './answer-form.ts';
 import { type CachingRules, keepNegative, keepPositive, keptTtl } from './caching-rules.ts';
 
 /** A query that waits, as octets, and what was read of it when it came. */
@@ -32,19 +33,23 @@ export class RawAnswer {
   readonly #view = new DataView(this.octets.buffer);
 
   /**
-   * Writes the response to a query, with TTLs within the bounds of the rules where the answer may be kept.
+   * Writes the response to a query, with the TTLs of its form.
    *
-   * @param maxUdpSize what our OPT records say, and UDP responses may have at most, in octets
+   * @param maxUdpSize what OPT records of our own say, and UDP responses may have at most, in octets
    * @returns the octets of the response; 0 if it does not fit, and then nothing was written
    */
-  write(query: RawQuery, reply: RawReply, rules: CachingRules, maxUdpSize: number): number {
+  write(query: RawQuery, reply: RawReply, form: AnswerForm, maxUdpSize: number): number {
     const { questionEnd, hasOpt } = query;
+    const isOwn = form.kind === 'own';
     const end = questionEnd + reply.recordsLength;
     if (!this.fits(query, reply, maxUdpSize)) return 0;
-    this.#writeHead(query, reply);
+    this.#writeHead(query, reply, isOwn);
     this.#writeRecords(questionEnd, reply);
-    this.lifetime = this.#boundTtls(questionEnd, reply, rules);
-    return hasOpt ? writeOpt(this.octets, end, maxUdpSize, 0, query.question.dnssecOk) : end;
+    this.lifetime = isOwn
+      ? this.#boundTtls(questionEnd, reply, form.caching)
+      : this.#unifyTtls(questionEnd, reply, form.caching);
+    if (!hasOpt) return end;
+    return writeOpt(this.octets, end, isOwn ? maxUdpSize : query.udpSize, 0, query.question.dnssecOk);
   }
 
   /** Whether the response to a query is no longer than its client takes. */
@@ -58,14 +63,19 @@ export class RawAnswer {
     return ((this.octets[2] ?? 0) << 8) | (this.octets[3] ?? 0);
   }
 
-  #writeHead({ octets, start, questionEnd, hasOpt, question }: RawQuery, reply: RawReply): void {
+  #writeHead(
+    { octets, start, questionEnd, hasOpt, question }: RawQuery,
+    reply: RawReply,
+    isOwn: boolean,
+  ): void {
     const to = this.octets;
     for (let at = 0; at < questionEnd; at += 1) to[at] = octets[start + at] ?? 0;
-    to[2] = FLAG.QR | FLAG.RD;
+    to[2] = isOwn ? FLAG.QR | FLAG.RD : reply.flags >> 8;
     const asked = octets[start + 3] ?? 0;
     const wantsAd = (asked & FLAG.AD) !== 0 || question.dnssecOk;
     const authentic = wantsAd && reply.authenticData ? FLAG.AD : 0;
-    to[3] = FLAG.RA | (asked & FLAG.CD) | authentic | reply.rcode;
+    const kept = isOwn ? FLAG.RA | (asked & FLAG.CD) : reply.flags & (FLAG.RA | FLAG.CD);
+    to[3] = kept | authentic | reply.rcode;
     to[7] = reply.answerCount;
     to[9] = reply.authorityCount;
     to[11] = hasOpt ? 1 : 0;
@@ -96,5 +106,19 @@ export class RawAnswer {
       if (bounded !== ttl) this.#view.setUint32(at, bounded);
     }
     return keeping.seconds;
+  }
+
+  /** Gives all records one TTL, where answers are cached. @returns the seconds that the answer may be kept; 0: it must not be */
+  #unifyTtls(recordsAt: number, reply: RawReply, caching: UniformCaching | undefined): number {
+    if (caching === undefined) return 0;
+    const { ttlOffsets, answerCount, authorityCount } = reply;
+    const { minTtl, maxTtl } = authorityCount > 0 ? caching.denial : caching.success;
+    let least = maxTtl;
+    for (let index = 0; index < answerCount + authorityCount; index += 1)
+      least = Math.min(least, this.#view.getUint32(recordsAt + (ttlOffsets[index] ?? 0)));
+    const ttl = Math.min(Math.max(least, minTtl), maxTtl);
+    for (let index = 0; index < answerCount + authorityCount; index += 1)
+      this.#view.setUint32(recordsAt + (ttlOffsets[index] ?? 0), ttl);
+    return ttl;
   }
 }

@@ -13,6 +13,7 @@ const fill = fc.record({
   flags: fc.nat(7),
   entryLength: fc.nat(25).map((words) => words * 4),
   policy: fc.nat(0xffff_ffff),
+  route: fc.nat(0xffff),
 });
 
 it('gives out what was put in, in order, and refuses what does not fit', () => {
@@ -56,10 +57,10 @@ it('wakes a sleeper once, and one who looks at times when it is half full', () =
   const [producer, consumer] = [new FillProducer(memory), new FillConsumer(memory)];
   const one = {
     ...{ clients: 1, server: 1, generation: 0, microseconds: 0, questionEnd: 20, flags: 0 },
-    ...{ entryLength: 0, policy: 1 },
+    ...{ entryLength: 0, policy: 1, route: 1 },
   };
   const push = () => {
-    producer.push(one, new Uint8Array(96), 0, 96, ENTRY);
+    producer.push(one, new Uint8Array(88), 0, 88, ENTRY);
     return producer.needsWaking();
   };
   // The ring was not read yet.

@@ -21,8 +21,8 @@ export interface ReaderPathData {
 /** The question that the table has just left open. */
 export interface OpenQuestion {
   readonly question: QuestionReader;
-  /** Whether nothing that the table holds concerns its name. */
-  readonly isExternal: boolean;
+  /** The number of the route of its view, if nothing that the table holds concerns its name; else 0. */
+  readonly route: number;
   /** What there is of an older answer: `recent` if no server was asked for a new one since it has expired. */
   readonly expired: 'none' | 'recent' | 'rechecked';
   hashOf(name: Uint8Array): number;

@@ -47,6 +47,9 @@ export class PendingQueries {
   /** DO and CD, as `QuestionReader.cachedFlags` says them. */
   readonly flags = new Uint8Array(SLOTS);
   readonly generation = new Int32Array(SLOTS);
+  /** The number of the route, and of its group of servers. */
+  readonly route = new Uint16Array(SLOTS);
+  readonly servers = new Uint16Array(SLOTS);
   /** The group of the client that asked first. */
   readonly group = new Uint16Array(SLOTS);
   /** Of the clock's monotonic time: when the query left, and when the slot is overdue. */
@@ -116,16 +119,17 @@ export class PendingQueries {
     return client * CLIENT_OCTETS + ENVELOPE.OCTETS;
   }
 
-  /** The slot of a question under a generation, or -1. */
-  find(question: QuestionReader, hash: number, generation: number): number {
+  /** The slot of a question that takes a route, under a generation; or -1. */
+  find(question: QuestionReader, hash: number, route: number, generation: number): number {
     let slot = this.#buckets[hash & (BUCKETS - 1)] ?? NONE;
-    while (slot >= 0 && !this.#isSame(slot, question, hash, generation))
+    while (slot >= 0 && !this.#isSame(slot, question, hash, route, generation))
       slot = this.#nextInBucket[slot] ?? NONE;
     return slot;
   }
 
-  #isSame(slot: number, question: QuestionReader, hash: number, generation: number): boolean {
+  #isSame(slot: number, question: QuestionReader, hash: number, route: number, generation: number): boolean {
     if (this.#hash[slot] !== hash || this.generation[slot] !== generation) return false;
+    if (this.route[slot] !== route) return false;
     if (this.type[slot] !== question.type || this.flags[slot] !== question.cachedFlags()) return false;
     const length = question.nameLength;
     if (this.questionEnd[slot] !== HEADER_OCTETS + length + 4) return false;

@@ -2,10 +2,9 @@
  * Which questions a reader may forward: those for addresses, asked in the usual form, of names that only upstream servers know.
  */
 import { CLASS, TYPE } from '../../wire/types.ts';
-import type { NameExceptions } from './name-exceptions.ts';
 import type { ClientPackets, OpenQuestion } from './owner.ts';
 import { MAX_QUERY } from './pending-queries.ts';
-import type { OpenRoute } from './reader-policy.ts';
+import type { RunningRoute } from './running-route.ts';
 
 /** In the third octet of a query: QR, the opcode and TC are clear, RD is set. AA means nothing. */
 const FLAGS = 0xfb;
@@ -15,14 +14,13 @@ const RECURSION_DESIRED = 0x01;
 export function isPlainQuestion(
   packets: ClientPackets,
   index: number,
-  { question, isExternal, expired }: OpenQuestion,
-  route: OpenRoute,
-  exceptions: NameExceptions,
+  { question, expired }: OpenQuestion,
+  { route, exceptions }: RunningRoute,
 ): boolean {
   const { octets } = packets;
   const start = packets.startOf(index);
   // Other rules may be for names of one label.
-  if (!isExternal || packets.lengthOf(index) > MAX_QUERY || question.labels < 2) return false;
+  if (packets.lengthOf(index) > MAX_QUERY || question.labels < 2) return false;
   if (((octets[start + 2] ?? 0) & FLAGS) !== RECURSION_DESIRED) return false;
   // There are no answers and no authorities.
   for (let at = start + 6; at < start + 10; at++) if (octets[at] !== 0) return false;

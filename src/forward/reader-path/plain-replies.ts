@@ -4,7 +4,7 @@
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE } from '../../wire/label.ts';
 import { CLASS } from '../../wire/types.ts';
-import type { CachingRules } from '../caching/caching-rules.ts';
+import type { AnswerForm } from '../caching/answer-form.ts';
 import { RawAnswer } from '../caching/raw-answer.ts';
 import { RawReply } from '../transport/raw-reply.ts';
 import { FILL_FLAG } from './fill-ring.ts';
@@ -75,8 +75,8 @@ export class PlainReplies {
   }
 
   /** Writes the response to a client, by the reply that was read, which fits. @returns its octets */
-  write(slot: number, client: number, rules: CachingRules): number {
-    return this.#answer.write(this.#queryOf(slot, client), this.raw, rules, this.#udpSize);
+  write(slot: number, client: number, form: AnswerForm): number {
+    return this.#answer.write(this.#queryOf(slot, client), this.raw, form, this.#udpSize);
   }
 
   #queryOf(slot: number, client: number) {

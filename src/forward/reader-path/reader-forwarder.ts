@@ -1,18 +1,19 @@
 /**
- * Forwards plain questions from the thread that received them: it asks the server that the main thread has chosen, judges the replies
- * in octets, and answers the clients.
+ * Forwards plain questions from the thread that received them: it asks one of the servers that the main thread has chosen for the route
+ * of a question, judges the replies in octets, and answers the clients.
  *
- * The main thread keeps what is policy: it says which server is asked, how long a reply may take and how many queries may be under
+ * The main thread keeps what is policy: it says which servers may be asked, how long a reply may take and how many queries may be under
  * way, puts the replies into the cache, and takes over each question that is not answered plainly: one that is overdue, whose reply
  * is truncated, an error or not understood, or that the network refused. A slot is answered or taken over, never both.
  */
 import { PacketBatch } from '../../socket/batch.ts';
-import { ECONNREFUSED, MSG_DONTWAIT } from '../../socket/linux.ts';
+import { ENVELOPE } from '../../socket/envelope.ts';
+import { AF_INET, ECONNREFUSED, MSG_DONTWAIT } from '../../socket/linux.ts';
 import { Counters } from '../../table/counters.ts';
 import type { QuestionReader } from '../../table/question.ts';
+import { NO_ROUTE } from '../../table/types.ts';
 import { RCODE } from '../../wire/types.ts';
 import { idOfReply, isBareError } from '../transport/query-message.ts';
-import { NameExceptions } from './name-exceptions.ts';
 import type { ClientPackets, OpenQuestion, ReaderPathData, ReaderPathOwner, TakenOver } from './owner.ts';
 import { PendingQueries, STATE } from './pending-queries.ts';
 import { isPlainQuestion } from './plain-question.ts';
@@ -21,7 +22,8 @@ import { QueryRow } from './query-row.ts';
 import type { OpenRoute, ReaderPolicy } from './reader-policy.ts';
 import { RefusedQueries } from './refused-queries.ts';
 import { ReplyHandover } from './reply-handover.ts';
-import { COUNT, SharedWords } from './shared-words.ts';
+import { RunningRoute } from './running-route.ts';
+import { GROUP_COUNT, SERVER_COUNT, SharedWords } from './shared-words.ts';
 import { type SocketKeeper, UpstreamSockets } from './upstream-sockets.ts';
 
 /** Packets of a forger that a socket may receive. */
@@ -44,8 +46,10 @@ export class ReaderForwarder implements SocketKeeper {
   #replies = new PacketBatch(0);
   #policy = 0;
   #generation = 0;
-  #route: OpenRoute | undefined;
-  #exceptions: NameExceptions;
+  /** By number. */
+  #routes: ReadonlyMap<number, RunningRoute> = new Map();
+  /** Whether all servers have the same time-out, as there is one: then slots are overdue in the order in which they were asked. */
+  #isOrdered = true;
   #tickets = 0;
   #now = 0;
 
@@ -65,11 +69,10 @@ export class ReaderForwarder implements SocketKeeper {
     this.#open = open;
     this.#plain = new PlainReplies(this.#pending, udpSize);
     this.#words = new SharedWords(data.words, data.readers);
-    this.#counts = this.#words.counts.subarray(this.#words.countsOf(table.reader));
+    this.#counts = this.#words.counts;
     this.#handover = new ReplyHandover(data.fills, table.memory, this.#pending, this.#plain);
     this.#sockets = new UpstreamSockets(this, data.maxSockets);
     this.#counters = new Counters(table.memory, table.reader);
-    this.#exceptions = new NameExceptions([], (name) => open.hashOf(name));
     this.#follow(data.policy);
   }
 
@@ -103,14 +106,17 @@ export class ReaderForwarder implements SocketKeeper {
     if (policy !== undefined) this.#follow(policy);
   }
 
-  #follow({ number, route }: ReaderPolicy): void {
-    const before = this.#route;
+  #follow({ number, routes }: ReaderPolicy): void {
     this.#policy = number;
-    this.#route = route;
-    if (before?.server !== route?.server) this.#sockets.changePeer(route?.peer, route?.server ?? 0);
-    if (route === undefined) return;
-    if (this.#replies.packetSize < route.udpSize) this.#replies = new PacketBatch(route.udpSize);
-    this.#exceptions = new NameExceptions(route.exceptions, (name) => this.#open.hashOf(name));
+    const hashOf = (name: Uint8Array) => this.#open.hashOf(name);
+    this.#routes = new Map(routes.map((route) => [route.number, new RunningRoute(route, hashOf)]));
+    const servers = new Map(
+      routes.flatMap((route) => route.servers).map((server) => [server.number, server]),
+    );
+    this.#sockets.follow([...servers.values()]);
+    this.#isOrdered &&= servers.size < 2;
+    const udpSize = Math.max(0, ...routes.map((route) => route.udpSize));
+    if (this.#replies.packetSize < udpSize) this.#replies = new PacketBatch(udpSize);
   }
 
   /**
@@ -119,14 +125,15 @@ export class ReaderForwarder implements SocketKeeper {
    * @returns whether it does; if not, the main thread is to answer it
    */
   take(packets: ClientPackets, index: number, socket: number): boolean {
-    const route = this.#route;
-    if (route === undefined || !isPlainQuestion(packets, index, this.#open, route, this.#exceptions))
-      return false;
+    if (this.#open.route === NO_ROUTE) return false;
+    const running = this.#routes.get(this.#open.route);
+    if (running === undefined || !isPlainQuestion(packets, index, this.#open, running)) return false;
+    const { route } = running;
     const pending = this.#pending;
     const { question } = this.#open;
     const hash = question.hashOfQuestion(0);
-    const known = this.#findKnown(question, hash);
-    const slot = known >= 0 ? known : this.#ask(route, question, hash, packets.startOf(index));
+    const known = this.#findKnown(question, hash, route.number);
+    const slot = known >= 0 ? known : this.#ask(running, question, hash, packets.startOf(index));
     if (slot < 0 || pending.state[slot] === STATE.TAKEN_OVER || !pending.hasRoomForClient) return false;
     const client = pending.join(slot, packets, index, packets.lengthOf(index), socket);
     pending.udpSize[client] = question.udpSize;
@@ -134,16 +141,16 @@ export class ReaderForwarder implements SocketKeeper {
     pending.came[client] = this.#now;
     if (known < 0) {
       pending.group[slot] = this.#words.groupOf(pending.octets, pending.envelopeOf(client));
-      this.#words.addRunning(this.#reader, pending.group[slot] ?? 0, 1);
+      this.#words.addRunning(this.#reader, route.group, pending.group[slot] ?? 0, 1);
     }
     if (pending.state[slot] === STATE.ANSWERED) this.#answerFromFill(route, slot, client);
     return true;
   }
 
   /** The slot of an equal question, or -1. */
-  #findKnown(question: QuestionReader, hash: number): number {
+  #findKnown(question: QuestionReader, hash: number, route: number): number {
     const pending = this.#pending;
-    const slot = pending.find(question, hash, this.#generation);
+    const slot = pending.find(question, hash, route, this.#generation);
     if (slot < 0 || pending.state[slot] !== STATE.ANSWERED) return slot;
     // Once its record was taken, another may lie there.
     if (!this.#handover.isTaken(slot)) return slot;
@@ -152,11 +159,13 @@ export class ReaderForwarder implements SocketKeeper {
   }
 
   /** Asks upstream. @returns the slot, which has no client yet; -1 if that is not to be done here */
-  #ask(route: OpenRoute, question: QuestionReader, hash: number, start: number): number {
+  #ask(running: RunningRoute, question: QuestionReader, hash: number, start: number): number {
     const pending = this.#pending;
     const words = this.#words;
-    if (!pending.hasRoom || words.running >= route.limit) return -1;
-    const socket = this.#sockets.pick(this.#now);
+    const { route } = running;
+    if (!pending.hasRoom || words.running(route.group) >= route.limit) return -1;
+    const server = running.chooseServer();
+    const socket = this.#sockets.pick(server, this.#now);
     if (socket < 0) return -1;
     const slot = pending.open(question, start, hash, socket);
     if (slot < 0) {
@@ -164,9 +173,11 @@ export class ReaderForwarder implements SocketKeeper {
       return -1;
     }
     pending.generation[slot] = this.#generation;
+    pending.route[slot] = route.number;
+    pending.servers[slot] = route.group;
     pending.askedAt[slot] = this.#now;
-    pending.dueAt[slot] = this.#now + words.timeout;
-    this.#count(COUNT.sent);
+    pending.dueAt[slot] = this.#now + words.timeoutOf(server);
+    this.#countOf(server, SERVER_COUNT.sent);
     this.#row.add(socket, this.#sockets.fds[socket] ?? -1, pending.id[slot] ?? 0, question, route);
     return slot;
   }
@@ -199,17 +210,17 @@ export class ReaderForwarder implements SocketKeeper {
     const id = idOfReply(octets, start, length);
     const slot = id < 0 ? -1 : pending.slotOf(id, socket);
     if (slot < 0) {
-      this.#count(COUNT.strange);
+      this.#countOf(this.#sockets.servers[socket] ?? 0, SERVER_COUNT.strange);
       if (id < 0 || !pending.wasIn(id, socket)) this.#suspect(socket);
       return;
     }
     if (!isBareError(octets, start, length) && !this.#plain.repeatsQuestion(slot, octets, start, length)) {
-      this.#count(COUNT.otherQuestion);
+      this.#countOf(this.#sockets.servers[socket] ?? 0, SERVER_COUNT.otherQuestion);
       this.#suspect(socket);
       return;
     }
     if (pending.state[slot] === STATE.WAITING) {
-      const route = this.#route;
+      const route = this.#routes.get(pending.route[slot] ?? 0)?.route;
       if (!isCut && route !== undefined && this.#isUnderstood(route, slot, start, length)) {
         this.#answerAll(route, slot, start, length);
         return;
@@ -227,10 +238,18 @@ export class ReaderForwarder implements SocketKeeper {
   /** Whether the reply is one that every client that waits can be told as it is. */
   #isUnderstood(route: OpenRoute, slot: number, start: number, length: number): boolean {
     const plain = this.#plain;
-    // Where the server has changed meanwhile, the main thread knows what is true now.
-    if (this.#serverOf(slot) !== route.server) return false;
+    // Where the servers have changed meanwhile, the main thread knows what is true now.
+    const server = this.#serverOf(slot);
+    if (!route.servers.some(({ number }) => number === server)) return false;
     if (!plain.read(slot, this.#replies.octets, start, length, route.trustsAd)) return false;
-    return (plain.raw.rcode !== RCODE.NXDOMAIN || route.believesDenials) && plain.fitsAll(slot);
+    const { rcode, answerCount } = plain.raw;
+    // CoreDNS keeps no denial at the end of aliases.
+    if (
+      rcode === RCODE.NXDOMAIN &&
+      (!route.believesDenials || (answerCount > 0 && route.form.kind === 'as-sent'))
+    )
+      return false;
+    return plain.fitsAll(slot);
   }
 
   #serverOf(slot: number): number {
@@ -244,9 +263,10 @@ export class ReaderForwarder implements SocketKeeper {
     const clients = pending.clients[slot] ?? 0;
     for (let client = pending.first[slot] ?? -1; client >= 0; client = pending.next[client] ?? -1)
       this.#respond(route, slot, client);
-    this.#count(raw.rcode === RCODE.NXDOMAIN ? COUNT.denials : COUNT.answers);
-    this.#count(COUNT.told, clients);
-    this.#count(COUNT.coalesced, clients - 1);
+    const isDenial = raw.rcode === RCODE.NXDOMAIN;
+    this.#countOf(this.#serverOf(slot), isDenial ? SERVER_COUNT.denials : SERVER_COUNT.answers);
+    this.#count(route.group, GROUP_COUNT.told, clients);
+    this.#count(route.group, GROUP_COUNT.coalesced, clients - 1);
     this.#settle(slot);
     const isKept = this.#handOver(route, slot, start, length);
     if (isKept) pending.releaseOthers(slot);
@@ -255,11 +275,10 @@ export class ReaderForwarder implements SocketKeeper {
 
   #handOver(route: OpenRoute, slot: number, start: number, length: number): boolean {
     const server = this.#serverOf(slot);
-    const { keptOutcome } = route;
     const packet = this.#replies.octets;
-    const about = { packet, start, length, server, policy: this.#policy, keptOutcome, now: this.#now };
+    const about = { packet, start, length, server, route, policy: this.#policy, now: this.#now };
     if (!this.#handover.push(slot, about)) {
-      this.#count(COUNT.lostFills);
+      this.#count(route.group, GROUP_COUNT.lostFills);
       return false;
     }
     this.#pending.move(slot, STATE.ANSWERED);
@@ -273,8 +292,8 @@ export class ReaderForwarder implements SocketKeeper {
     const [at, length] = [pending.fillAt[slot] ?? 0, pending.fillLength[slot] ?? 0];
     if (plain.read(slot, this.#handover.octets, at, length, route.trustsAd) && plain.fits(slot, client)) {
       this.#respond(route, slot, client);
-      this.#count(COUNT.told);
-      this.#count(COUNT.coalesced);
+      this.#count(route.group, GROUP_COUNT.told);
+      this.#count(route.group, GROUP_COUNT.coalesced);
     } else {
       this.#about.ticket = 0;
       this.#owner.handOver(pending, client, this.#about);
@@ -285,10 +304,17 @@ export class ReaderForwarder implements SocketKeeper {
   #respond(route: OpenRoute, slot: number, client: number): void {
     const pending = this.#pending;
     const plain = this.#plain;
-    const length = plain.write(slot, client, route.caching);
+    const length = plain.write(slot, client, route.form);
     const counters = this.#counters;
+    const { forwarded, byPath } = route.outcomes;
+    const isIpv6 = pending.octets[pending.envelopeOf(client) + ENVELOPE.NAME] !== AF_INET;
     counters.beginBatch();
-    counters.count(pending.type[slot] ?? 0, plain.flags, route.outcome, length);
+    counters.count(
+      pending.type[slot] ?? 0,
+      plain.flags,
+      byPath && isIpv6 ? forwarded + 1 : forwarded,
+      length,
+    );
     counters.endBatch(this.#now - (pending.came[client] ?? 0));
     this.#owner.respond(pending, client, plain.octets, length);
   }
@@ -298,7 +324,13 @@ export class ReaderForwarder implements SocketKeeper {
     const pending = this.#pending;
     pending.releaseId(slot);
     this.#sockets.release(pending.socket[slot] ?? 0);
-    this.#words.addRunning(this.#reader, pending.group[slot] ?? 0, -1);
+    this.#leave(slot);
+  }
+
+  /** Its query counts no longer as under way. */
+  #leave(slot: number): void {
+    const { servers, group } = this.#pending;
+    this.#words.addRunning(this.#reader, servers[slot] ?? 0, group[slot] ?? 0, -1);
   }
 
   /** Has the main thread answer the clients of a slot. A late reply is waited for. */
@@ -313,8 +345,9 @@ export class ReaderForwarder implements SocketKeeper {
     for (let client = pending.first[slot] ?? -1; client >= 0; client = pending.next[client] ?? -1)
       this.#owner.handOver(pending, client, about);
     pending.releaseOthers(slot);
-    this.#words.addRunning(this.#reader, pending.group[slot] ?? 0, -1);
-    pending.dueAt[slot] = (pending.askedAt[slot] ?? 0) + (this.#route?.deadline ?? 0);
+    this.#leave(slot);
+    pending.dueAt[slot] =
+      (pending.askedAt[slot] ?? 0) + (this.#routes.get(pending.route[slot] ?? 0)?.route.deadline ?? 0);
     pending.move(slot, STATE.TAKEN_OVER);
   }
 
@@ -329,9 +362,11 @@ export class ReaderForwarder implements SocketKeeper {
     this.#now = now;
     const pending = this.#pending;
     const { lists } = pending;
-    for (let slot = lists.first(STATE.WAITING); slot >= 0; slot = lists.first(STATE.WAITING)) {
-      if ((pending.dueAt[slot] ?? 0) > now) break;
-      this.#takeOver(slot);
+    for (let slot = lists.first(STATE.WAITING); slot >= 0; ) {
+      const next = lists.after(slot);
+      if ((pending.dueAt[slot] ?? 0) <= now) this.#takeOver(slot);
+      else if (this.#isOrdered) break;
+      slot = next;
     }
     for (let slot = lists.first(STATE.TAKEN_OVER); slot >= 0; slot = lists.first(STATE.TAKEN_OVER)) {
       if ((pending.dueAt[slot] ?? 0) > now) break;
@@ -346,9 +381,11 @@ export class ReaderForwarder implements SocketKeeper {
 
   /** Milliseconds until something is due, at most so many. @param now of the clock's monotonic time */
   untilDue(now: number, max: number): number {
-    const slot = this.#pending.lists.first(STATE.WAITING);
-    if (slot < 0) return max;
-    return Math.min(max, Math.max(0, Math.ceil((this.#pending.dueAt[slot] ?? 0) - now)));
+    const { lists, dueAt } = this.#pending;
+    let due = now + max;
+    for (let slot = lists.first(STATE.WAITING); slot >= 0; slot = this.#isOrdered ? -1 : lists.after(slot))
+      due = Math.min(due, dueAt[slot] ?? 0);
+    return Math.max(0, Math.ceil(due - now));
   }
 
   /** The kernel has refused a query, or reports an error of one sent before. */
@@ -382,7 +419,29 @@ export class ReaderForwarder implements SocketKeeper {
     this.#sockets.abandon(socket);
   }
 
-  #count(count: number, more = 1): void {
-    this.#counts[count] = (this.#counts[count] ?? 0) + more;
+  /** Leaves all that is under way to the main thread, as the reader ends. Their replies have nobody to receive them. */
+  end(): void {
+    const pending = this.#pending;
+    const { lists } = pending;
+    const about = this.#about;
+    about.ticket = 0;
+    for (let slot = lists.first(STATE.WAITING); slot >= 0; slot = lists.first(STATE.WAITING)) {
+      for (let client = pending.first[slot] ?? -1; client >= 0; client = pending.next[client] ?? -1)
+        this.#owner.handOver(pending, client, about);
+      this.#settle(slot);
+      pending.free(slot);
+    }
+    this.#sockets.close();
+  }
+
+  /** @param group of servers */
+  #count(group: number, count: number, more = 1): void {
+    const at = this.#words.groupCountsOf(this.#reader, group) + count;
+    this.#counts[at] = (this.#counts[at] ?? 0) + more;
+  }
+
+  #countOf(server: number, count: number): void {
+    const at = this.#words.serverCountsOf(this.#reader, server) + count;
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
 }

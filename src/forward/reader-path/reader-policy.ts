@@ -2,17 +2,30 @@
  * What reader threads may forward by themselves: made by the main thread, which posts it to them whenever it changes.
  */
 import type { SocketAddress } from '../../socket/addresses.ts';
+import type { ViewId } from '../../table/types.ts';
 import type { WireName } from '../../wire/types.ts';
-import type { CachingRules } from '../caching/caching-rules.ts';
+import type { AnswerForm } from '../caching/answer-form.ts';
+import type { ServerSelection } from '../direct-route.ts';
 
-/** The server that questions go to as long as the policy holds, and what clients are told of its replies. */
-export interface OpenRoute {
-  /** The main thread's number of the server. */
-  readonly server: number;
+/** A server that readers may ask now. */
+export interface RouteServer {
+  /** The main thread's number of it. */
+  readonly number: number;
   readonly peer: SocketAddress;
+}
+
+/** Where the questions go that views with the number of the route leave open, and how clients are answered by the replies. */
+export interface OpenRoute {
+  /** That views name it by. */
+  readonly number: number;
+  /** The number of its group of servers: queries under way are counted by it. */
+  readonly group: number;
+  /** At least one. */
+  readonly servers: readonly RouteServer[];
+  readonly selection: ServerSelection;
   /** Octets of a reply that we take over UDP. */
   readonly udpSize: number;
-  /** Whether the server is trusted to have validated what it marks with AD. */
+  /** Whether servers are trusted to have validated what they mark with AD. */
   readonly trustsAd: boolean;
   /** Queries under way, of all threads, from which on the main thread decides whose turn it is. */
   readonly limit: number;
@@ -24,18 +37,26 @@ export interface OpenRoute {
   readonly believesDenials: boolean;
   /** Whether an expired answer is served before a new one has come. */
   readonly servesStaleAtOnce: boolean;
-  readonly caching: CachingRules;
-  /** What answers are counted as, see `table/counters.ts`. */
-  readonly outcome: number;
-  /** What they are counted as when they come from the cache. */
-  readonly keptOutcome: number;
+  readonly form: AnswerForm;
+  /** A view with the cache that answers are kept in; undefined: readers make no entries. */
+  readonly cacheView: ViewId | undefined;
+  readonly outcomes: RouteOutcomes;
+}
+
+/** What answers are counted as, see `table/counters.ts`. */
+export interface RouteOutcomes {
+  readonly forwarded: number;
+  /** Whether the outcomes behind `forwarded` are those of IPv6 and of TCP, as in a view that has outcomes of its own. */
+  readonly byPath: boolean;
+  /** When they come from the cache: answers with records, and denials. */
+  readonly kept: { readonly positive: number; readonly negative: number };
 }
 
 export interface ReaderPolicy {
   /** Grows with each policy. */
   readonly number: number;
-  /** Undefined: the main thread forwards everything. */
-  readonly route: OpenRoute | undefined;
+  /** For all other questions the main thread forwards. */
+  readonly routes: readonly OpenRoute[];
 }
 
-export const CLOSED_POLICY: ReaderPolicy = { number: 0, route: undefined };
+export const CLOSED_POLICY: ReaderPolicy = { number: 0, routes: [] };

@@ -2,12 +2,14 @@
  * Hands replies that clients were told to the main thread, each with the entry for its cache.
  */
 import { EntryEncoder, type PlainAnswer } from '../../table/entry-encoder.ts';
+import { DEFAULT_VIEW } from '../../table/types.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
 import { CLASS } from '../../wire/types.ts';
 import { FILL_FLAG, type Fill, FillProducer } from './fill-ring.ts';
 import type { PendingQueries } from './pending-queries.ts';
 import type { PlainReplies } from './plain-replies.ts';
+import type { OpenRoute } from './reader-policy.ts';
 
 /** What is known of a reply beside its octets. */
 export interface HandedReply {
@@ -15,12 +17,15 @@ export interface HandedReply {
   readonly start: number;
   readonly length: number;
   readonly server: number;
-  /** The number of the policy by which clients were answered, and what a kept answer is counted as. */
+  /** The route by which clients were answered, and the number of its policy. */
+  readonly route: OpenRoute;
   readonly policy: number;
-  readonly keptOutcome: number;
   /** Of the clock's monotonic time. */
   readonly now: number;
 }
+
+/** In the second word of a header. */
+const RECURSION_AVAILABLE = 0x80;
 
 export class ReplyHandover {
   /** Whether something was handed over since the last time that the main thread had to be woken. */
@@ -31,7 +36,7 @@ export class ReplyHandover {
   readonly #encoder: EntryEncoder;
   readonly #fill: Fill = {
     ...{ clients: 0, server: 0, generation: 0, microseconds: 0, questionEnd: 0, flags: 0 },
-    ...{ entryLength: 0, policy: 0 },
+    ...{ entryLength: 0, policy: 0, route: 0 },
   };
   readonly #name = new Uint8Array(MAX_NAME_OCTETS);
   readonly #answer: { -readonly [Field in keyof PlainAnswer]: PlainAnswer[Field] };
@@ -51,6 +56,7 @@ export class ReplyHandover {
     this.#pending = pending;
     this.#plain = plain;
     this.#answer = {
+      view: DEFAULT_VIEW,
       name: this.#name,
       nameLength: 0,
       type: 0,
@@ -61,6 +67,8 @@ export class ReplyHandover {
       recordsAt: 0,
       lifetime: 0,
       outcome: 0,
+      authoritative: false,
+      recursionAvailable: true,
     };
   }
 
@@ -84,6 +92,7 @@ export class ReplyHandover {
     fill.questionEnd = pending.questionEnd[slot] ?? 0;
     fill.flags = (pending.flags[slot] ?? 0) | (this.#plain.raw.hasOpt ? FILL_FLAG.HAS_OPT : 0);
     fill.policy = reply.policy;
+    fill.route = reply.route.number;
     fill.entryLength = this.#plain.lifetime < 1 ? 0 : this.#encode(slot, reply);
     if (!this.#ring.push(fill, reply.packet, reply.start, reply.length, this.#encoder.words)) return false;
     this.#hasNew = true;
@@ -94,11 +103,14 @@ export class ReplyHandover {
   }
 
   /** @returns the octets of the entry; 0: the main thread makes it */
-  #encode(slot: number, { keptOutcome, now }: HandedReply): number {
-    const { octets, lifetime } = this.#plain;
+  #encode(slot: number, { route, now }: HandedReply): number {
+    const { cacheView, form, outcomes } = route;
+    if (cacheView === undefined) return 0;
+    const { octets, lifetime, raw, flags: responseFlags } = this.#plain;
     const { questionEnd, flags, type } = this.#pending;
     const answer = this.#answer;
     const recordsAt = questionEnd[slot] ?? 0;
+    answer.view = cacheView;
     answer.nameLength = recordsAt - HEADER_OCTETS - 4;
     this.#copyName(slot, answer.nameLength);
     answer.type = type[slot] ?? 0;
@@ -106,7 +118,10 @@ export class ReplyHandover {
     answer.octets = octets;
     answer.recordsAt = recordsAt;
     answer.lifetime = lifetime;
-    answer.outcome = keptOutcome;
+    answer.outcome = raw.authorityCount > 0 ? outcomes.kept.negative : outcomes.kept.positive;
+    // Some old clients discard cached answers without AA.
+    answer.authoritative = form.kind === 'as-sent';
+    answer.recursionAvailable = form.kind === 'own' || (responseFlags & RECURSION_AVAILABLE) !== 0;
     return this.#encoder.encode(answer, now);
   }
 

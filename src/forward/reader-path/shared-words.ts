@@ -10,40 +10,53 @@ import { hashClient } from '../../socket/envelope.ts';
 
 const POLICY = 0;
 const GENERATION = 1;
-const TIMEOUT = 2;
-const MAIN_RUNNING = 3;
-const SEED = 4;
-const HEAD_WORDS = 16;
+const SEED = 2;
+/** What holds of each server, and of each group of servers. */
+const TIMEOUTS = 16;
+
+/** Servers that readers may know at once, and groups of servers; each has a place below. */
+export const MAX_SERVERS = 256;
+export const MAX_GROUPS = 256;
+const MAIN_RUNNING = TIMEOUTS + MAX_SERVERS;
+const HEAD_WORDS = MAIN_RUNNING + MAX_GROUPS;
 
 /** Groups that clients are counted by: by a hash of their addresses, which a client cannot choose. */
 const CLIENT_GROUPS = 1024;
 /** Upstream sockets that a reader may have open. */
 export const MAX_SOCKETS = 64;
 
-const RUNNING = 0;
-const SOCKETS = 16;
-/** The descriptors of the upstream sockets, and of what watches them. */
+/** Of each reader: queries under way by group, the descriptors of its upstream sockets and of what watches them, queries by client. */
+const SOCKETS = MAX_GROUPS;
 const CLIENTS = SOCKETS + MAX_SOCKETS + 2;
 const READER_WORDS = CLIENTS + CLIENT_GROUPS;
 
-const COUNTS = [
-  ...['sent', 'answers', 'denials', 'told', 'coalesced', 'strange', 'otherQuestion', 'lostFills'],
-] as const;
+const SERVER_COUNTS = ['sent', 'answers', 'denials', 'strange', 'otherQuestion'] as const;
+const GROUP_COUNTS = ['told', 'coalesced', 'lostFills'] as const;
 
 /**
- * sent: queries that left. answers: replies NOERROR. denials: replies NXDOMAIN. told: clients that got such a reply. coalesced:
- * those of them whose question an equal one was sent for. strange, otherQuestion: packets that were no reply to anything asked.
- * lostFills: replies that the main thread did not get to see.
+ * sent: queries that left. answers: replies NOERROR. denials: replies NXDOMAIN. strange, otherQuestion: packets that were no reply to
+ * anything asked.
  */
-export type ReaderPathCounts = Record<(typeof COUNTS)[number], number>;
+export type ServerCounts = Record<(typeof SERVER_COUNTS)[number], number>;
+/**
+ * told: clients that got such a reply. coalesced: those of them whose question an equal one was sent for. lostFills: replies that the
+ * main thread did not get to see.
+ */
+export type GroupCounts = Record<(typeof GROUP_COUNTS)[number], number>;
 
-/** The index of each count. */
-export const COUNT = Object.fromEntries(COUNTS.map((name, index) => [name, index])) as Readonly<
+/** The index of each count of a server. */
+export const SERVER_COUNT = Object.fromEntries(SERVER_COUNTS.map((name, index) => [name, index])) as Readonly<
   // The entries are exactly the counts.
-  ReaderPathCounts
+  ServerCounts
+>;
+/** The index of each count of a group. */
+export const GROUP_COUNT = Object.fromEntries(GROUP_COUNTS.map((name, index) => [name, index])) as Readonly<
+  // The entries are exactly the counts.
+  GroupCounts
 >;
 
-const COUNT_DOUBLES = 8;
+const GROUPS_AT = MAX_SERVERS * SERVER_COUNTS.length;
+const COUNT_DOUBLES = GROUPS_AT + MAX_GROUPS * GROUP_COUNTS.length;
 
 /** @param readers that forward, at most */
 export function makeSharedWords(readers: number): SharedArrayBuffer {
@@ -54,7 +67,7 @@ export function makeSharedWords(readers: number): SharedArrayBuffer {
 }
 
 export class SharedWords {
-  /** For `COUNT`, those of reader n from `countsOf(n)` on. */
+  /** Those of a reader from `serverCountsOf` or `groupCountsOf` on. */
   readonly counts: Float64Array;
   readonly #words: Int32Array;
   readonly #readers: number;
@@ -90,30 +103,30 @@ export class SharedWords {
     Atomics.store(this.#words, GENERATION, generation | 0);
   }
 
-  /** Milliseconds that the server is given for a reply. */
-  get timeout(): number {
-    return this.#words[TIMEOUT] ?? 0;
+  /** Milliseconds that a server is given for a reply. @param server its number */
+  timeoutOf(server: number): number {
+    return this.#words[TIMEOUTS + (server % MAX_SERVERS)] ?? 0;
   }
 
-  set timeout(milliseconds: number) {
-    this.#words[TIMEOUT] = milliseconds;
+  setTimeoutOf(server: number, milliseconds: number): void {
+    this.#words[TIMEOUTS + (server % MAX_SERVERS)] = milliseconds;
   }
 
-  /** Queries that the main thread has under way for the same servers. */
-  set mainRunning(count: number) {
-    this.#words[MAIN_RUNNING] = count;
+  /** Queries that the main thread has under way for a group of servers. */
+  setMainRunning(group: number, count: number): void {
+    this.#words[MAIN_RUNNING + group] = count;
   }
 
-  /** Queries under way for the servers, of all threads. */
-  get running(): number {
-    return (this.#words[MAIN_RUNNING] ?? 0) + this.readersRunning;
+  /** Queries under way for a group of servers, of all threads. */
+  running(group: number): number {
+    return (this.#words[MAIN_RUNNING + group] ?? 0) + this.readersRunning(group);
   }
 
   /** Those of the readers. */
-  get readersRunning(): number {
+  readersRunning(group: number): number {
     let sum = 0;
     for (let reader = 0; reader < this.#readers; reader++)
-      sum += this.#words[this.#start(reader) + RUNNING] ?? 0;
+      sum += this.#words[this.#start(reader) + group] ?? 0;
     return sum;
   }
 
@@ -125,11 +138,15 @@ export class SharedWords {
     return sum;
   }
 
-  /** Counts a query of a reader that is under way from now on, or with -1 no longer. */
-  addRunning(reader: number, group: number, more: number): void {
+  /**
+   * Counts a query of a reader that is under way from now on, or with -1 no longer.
+   *
+   * @param group of servers @param clients group of clients
+   */
+  addRunning(reader: number, group: number, clients: number, more: number): void {
     const start = this.#start(reader);
-    this.#words[start + RUNNING] = (this.#words[start + RUNNING] ?? 0) + more;
-    const client = start + CLIENTS + group;
+    this.#words[start + group] = (this.#words[start + group] ?? 0) + more;
+    const client = start + CLIENTS + clients;
     this.#words[client] = (this.#words[client] ?? 0) + more;
   }
 
@@ -142,8 +159,14 @@ export class SharedWords {
     Atomics.store(this.#words, this.#start(reader) + SOCKETS + socket, fd + 1);
   }
 
-  countsOf(reader: number): number {
-    return reader * COUNT_DOUBLES;
+  /** For `SERVER_COUNT`. @param server its number */
+  serverCountsOf(reader: number, server: number): number {
+    return reader * COUNT_DOUBLES + (server % MAX_SERVERS) * SERVER_COUNTS.length;
+  }
+
+  /** For `GROUP_COUNT`. */
+  groupCountsOf(reader: number, group: number): number {
+    return reader * COUNT_DOUBLES + GROUPS_AT + group * GROUP_COUNTS.length;
   }
 
   /** Takes back what a reader had whose thread is gone. @returns the descriptors that it has left open */

@@ -1,22 +1,24 @@
 /**
- * The sockets by which a reader asks upstream, each connected to the server and with a port of the system's random choice.
+ * The sockets by which a reader asks upstream, each connected to a server and with a port of the system's random choice.
  *
- * As long as few queries leave, each has a socket of its own. Above, they share a pool: each socket serves a bounded number of
+ * As long as few queries leave for a server, each has a socket of its own. Above, they share a pool: each socket serves a bounded number of
  * queries and a bounded time, and the socket for the queries of a batch is drawn by chance. `forward/transport/udp-transport.ts` does
  * the same on the main thread, and says why.
  */
-import type { SocketAddress } from '../../socket/addresses.ts';
 import { connectUdp } from '../../socket/connected-udp.ts';
 import { closeDescriptor } from '../../socket/descriptor.ts';
 import { randomId } from '../transport/random-ids.ts';
+import type { RouteServer } from './reader-policy.ts';
 import { MAX_SOCKETS } from './shared-words.ts';
 
+/** Sockets of the pool of a server, where there is room for so many; all pools together have at most this share of the sockets. */
 const POOL = 16;
+const POOLS_SHARE = 0.75;
 const QUERIES_PER_SOCKET = 1024;
 const MILLISECONDS_PER_SOCKET = 20_000;
 /** Queries that leave by the socket of one draw. */
 const QUERIES_IN_A_ROW = 32;
-/** Queries a second up to which each has a socket of its own. */
+/** Queries a second to a server up to which each has a socket of its own. */
 const SINGLE_PER_SECOND = 200;
 const NONE = -1;
 
@@ -25,6 +27,33 @@ export interface SocketKeeper {
   /** @returns whether the socket is watched for packets from now on */
   opened(socket: number, fd: number): boolean;
   closed(socket: number): void;
+}
+
+/** What is known of one server. */
+class ServerSockets {
+  readonly server: RouteServer;
+  readonly pool = new Int8Array(POOL).fill(NONE);
+  current = NONE;
+  inRow = 0;
+  rowAt = 0;
+  #secondAt = 0;
+  #inSecond = 0;
+  #inSecondBefore = 0;
+
+  constructor(server: RouteServer) {
+    this.server = server;
+  }
+
+  /** Counts a query. @returns whether so few leave that each may have a socket of its own */
+  countsFew(now: number): boolean {
+    if (now - this.#secondAt >= 1000) {
+      this.#inSecondBefore = now - this.#secondAt < 2000 ? this.#inSecond : 0;
+      this.#inSecond = 0;
+      this.#secondAt = now;
+    }
+    this.#inSecond += 1;
+    return Math.max(this.#inSecond, this.#inSecondBefore) <= SINGLE_PER_SECOND;
+  }
 }
 
 export class UpstreamSockets {
@@ -40,16 +69,10 @@ export class UpstreamSockets {
   readonly #retireAt = new Float64Array(MAX_SOCKETS);
   /** Closed when no query of theirs is under way any more. */
   readonly #isLeaving = new Uint8Array(MAX_SOCKETS);
-  readonly #pool = new Int8Array(POOL).fill(NONE);
-  #peer: SocketAddress | undefined;
-  #server = 0;
+  /** By number. */
+  readonly #known = new Map<number, ServerSockets>();
+  #poolSize = POOL;
   #open = 0;
-  #current = NONE;
-  #inRow = 0;
-  #rowAt = 0;
-  #secondAt = 0;
-  #inSecond = 0;
-  #inSecondBefore = 0;
   #sweepAt = 0;
 
   /** @param max sockets that may be open at once, 1 to `MAX_SOCKETS` */
@@ -63,16 +86,27 @@ export class UpstreamSockets {
     return this.#open;
   }
 
-  /** Asks another server from now on, or none. */
-  changePeer(peer: SocketAddress | undefined, server: number): void {
-    for (const [place, socket] of this.#pool.entries()) if (socket >= 0) this.#leave(place);
-    this.#peer = peer;
-    this.#server = server;
+  /** Knows these servers from now on, and no others. */
+  follow(servers: readonly RouteServer[]): void {
+    const size = Math.floor((this.#max * POOLS_SHARE) / Math.max(1, servers.length));
+    const poolSize = Math.min(POOL, Math.max(1, size));
+    const listed = new Set(servers.map(({ number }) => number));
+    for (const [number, known] of this.#known) {
+      if (listed.has(number) && poolSize >= this.#poolSize) continue;
+      this.#leaveFrom(known, listed.has(number) ? poolSize : 0);
+      if (!listed.has(number)) this.#known.delete(number);
+    }
+    this.#poolSize = poolSize;
+    for (const server of servers)
+      if (!this.#known.has(server.number)) this.#known.set(server.number, new ServerSockets(server));
   }
 
-  /** The socket for the next query, which then has one more under way; -1 if none can be opened. */
-  pick(now: number): number {
-    const socket = this.#isQuiet(now) ? this.#openSocket(now) : this.#pickFromPool(now);
+  /** The socket for the next query to a server, which then has one more under way; -1 if none can be opened. */
+  pick(server: number, now: number): number {
+    const known = this.#known.get(server);
+    if (known === undefined) return NONE;
+    const isSingle = known.countsFew(now) && this.#open < this.#max - this.#poolSize * this.#known.size;
+    const socket = isSingle ? this.#openSocket(known, now) : this.#pickFromPool(known, now);
     if (socket < 0) return NONE;
     this.#pending[socket] = (this.#pending[socket] ?? 0) + 1;
     this.#uses[socket] = (this.#uses[socket] ?? 0) + 1;
@@ -88,8 +122,9 @@ export class UpstreamSockets {
 
   /** Uses a socket no more, as a forger has found it. */
   abandon(socket: number): void {
-    const place = this.#pool.indexOf(socket);
-    if (place >= 0) this.#leave(place);
+    const known = this.#known.get(this.servers[socket] ?? 0);
+    const place = known?.pool.indexOf(socket) ?? NONE;
+    if (known !== undefined && place >= 0) this.#leave(known, place);
     else this.#isLeaving[socket] = 1;
     if (this.fds[socket] !== NONE && this.#pending[socket] === 0) this.#close(socket);
   }
@@ -98,55 +133,50 @@ export class UpstreamSockets {
   sweep(now: number): void {
     if (this.#open === 0 || now < this.#sweepAt) return;
     this.#sweepAt = now + 1000;
-    for (const [place, socket] of this.#pool.entries())
-      if (socket >= 0 && now >= (this.#retireAt[socket] ?? 0)) this.#leave(place);
+    for (const known of this.#known.values())
+      for (const [place, socket] of known.pool.entries())
+        if (socket >= 0 && now >= (this.#retireAt[socket] ?? 0)) this.#leave(known, place);
   }
 
-  /** Whether so few queries leave that each may have a socket of its own. Counts this one. */
-  #isQuiet(now: number): boolean {
-    if (now - this.#secondAt >= 1000) {
-      this.#inSecondBefore = now - this.#secondAt < 2000 ? this.#inSecond : 0;
-      this.#inSecond = 0;
-      this.#secondAt = now;
+  /** Closes all. */
+  close(): void {
+    this.follow([]);
+    for (let socket = 0; socket < MAX_SOCKETS; socket += 1) this.#close(socket);
+  }
+
+  #pickFromPool(known: ServerSockets, now: number): number {
+    const isFull = known.inRow >= QUERIES_IN_A_ROW || now !== known.rowAt;
+    if (known.current !== NONE && !isFull) {
+      known.inRow += 1;
+      return known.current;
     }
-    this.#inSecond += 1;
-    const isFew = Math.max(this.#inSecond, this.#inSecondBefore) <= SINGLE_PER_SECOND;
-    return isFew && this.#open < this.#max - POOL;
+    known.current = this.#freshSocket(known, randomId() % this.#poolSize, now);
+    known.inRow = 1;
+    known.rowAt = now;
+    return known.current;
   }
 
-  #pickFromPool(now: number): number {
-    const isFull = this.#inRow >= QUERIES_IN_A_ROW || now !== this.#rowAt;
-    if (this.#current !== NONE && !isFull) {
-      this.#inRow += 1;
-      return this.#current;
-    }
-    this.#current = this.#freshSocket(randomId() % POOL, now);
-    this.#inRow = 1;
-    this.#rowAt = now;
-    return this.#current;
-  }
-
-  #freshSocket(place: number, now: number): number {
-    const old = this.#pool[place] ?? NONE;
+  #freshSocket(known: ServerSockets, place: number, now: number): number {
+    const old = known.pool[place] ?? NONE;
     const isFresh =
       old >= 0 && (this.#uses[old] ?? 0) < QUERIES_PER_SOCKET && now < (this.#retireAt[old] ?? 0);
     if (isFresh) return old;
-    const socket = this.#openSocket(now);
+    const socket = this.#openSocket(known, now);
     // Rather an old one than none.
     if (socket < 0) return old;
     this.#isLeaving[socket] = 0;
-    if (old >= 0) this.#leave(place);
-    this.#pool[place] = socket;
+    if (old >= 0) this.#leave(known, place);
+    known.pool[place] = socket;
     return socket;
   }
 
   /** Opens a socket that leaves with its only query, unless it joins the pool. */
-  #openSocket(now: number): number {
+  #openSocket({ server }: ServerSockets, now: number): number {
     const socket = this.#open < this.#max ? this.fds.indexOf(NONE) : NONE;
-    if (socket < 0 || this.#peer === undefined) return NONE;
+    if (socket < 0) return NONE;
     let fd: number;
     try {
-      fd = connectUdp({ peer: this.#peer, source: undefined, shared: false });
+      fd = connectUdp({ peer: server.peer, source: undefined, shared: false });
     } catch {
       // The main thread tries, and says what is wrong.
       return NONE;
@@ -156,7 +186,7 @@ export class UpstreamSockets {
       return NONE;
     }
     this.fds[socket] = fd;
-    this.servers[socket] = this.#server;
+    this.servers[socket] = server.number;
     this.suspicious[socket] = 0;
     this.#pending[socket] = 0;
     this.#uses[socket] = 0;
@@ -166,11 +196,17 @@ export class UpstreamSockets {
     return socket;
   }
 
-  /** Takes a socket out of the pool. */
-  #leave(place: number): void {
-    const socket = this.#pool[place] ?? NONE;
-    this.#pool[place] = NONE;
-    if (this.#current === socket) this.#current = NONE;
+  /** Takes the sockets out of a pool that lie at a place or behind it. */
+  #leaveFrom(known: ServerSockets, first: number): void {
+    for (const [place, socket] of known.pool.entries())
+      if (place >= first && socket >= 0) this.#leave(known, place);
+  }
+
+  /** Takes a socket out of its pool. */
+  #leave(known: ServerSockets, place: number): void {
+    const socket = known.pool[place] ?? NONE;
+    known.pool[place] = NONE;
+    if (known.current === socket) known.current = NONE;
     this.#isLeaving[socket] = 1;
     if (this.#pending[socket] === 0) this.#close(socket);
   }

@@ -34,6 +34,8 @@ export class RawReply {
   octets: Uint8Array = new Uint8Array();
   start = 0;
   rcode: number = RCODE.NOERROR;
+  /** The second word of its header. */
+  flags = 0;
   /** Its records, OPT left out: from the first octet behind the question, so many octets. */
   recordsAt = 0;
   recordsLength = 0;
@@ -79,6 +81,7 @@ export class RawReply {
     this.#length = length;
     this.recordsAt = start + questionEnd;
     const flags = uint16(packet, start + 2);
+    this.flags = flags;
     this.rcode = flags & 0x0f;
     this.authenticData = (flags & AUTHENTIC_DATA) !== 0;
     if ((flags & TRUNCATED) !== 0 || (this.rcode !== RCODE.NOERROR && this.rcode !== RCODE.NXDOMAIN))

@@ -3,6 +3,7 @@
  */
 
 import type { Clock } from '../../base/clock.ts';
+import type { AnswerForm } from '../../forward/caching/answer-form.ts';
 import type { CachingRules } from '../../forward/caching/caching-rules.ts';
 import { RawAnswer, type RawQuery } from '../../forward/caching/raw-answer.ts';
 import type { ForwardQuestion } from '../../forward/forwarder.ts';
@@ -26,6 +27,7 @@ export class RawResponses {
   readonly #table: AnswerStore;
   readonly #clock: Clock;
   readonly #udpSize: number;
+  #form: Extract<AnswerForm, { kind: 'own' }> | undefined;
   /** The name of the question that is being answered, in lower case. */
   readonly #name = new Uint8Array(MAX_NAME_OCTETS);
 
@@ -47,18 +49,24 @@ export class RawResponses {
    * @returns the octets of the response; 0 if it does not fit, and then nothing was done
    */
   answer(query: WaitingQuery, reply: RawReply, caching: CachingRules, isCurrent: boolean): number {
-    const length = this.#answer.write(query, reply, caching, this.#udpSize);
+    const length = this.#answer.write(query, reply, this.#formOf(caching), this.#udpSize);
     if (length > 0 && isCurrent) this.#keep(query, reply);
     return length;
   }
 
   /** Puts a reply that readers have told their clients into the cache, in place of an older one. */
   replace(query: WaitingQuery, reply: RawReply, caching: CachingRules): void {
-    const isWritten = this.#answer.write(query, reply, caching, MAX_UDP_SIZE) > 0;
+    const isWritten = this.#answer.write(query, reply, this.#formOf(caching), MAX_UDP_SIZE) > 0;
     if (isWritten && this.#keep(query, reply)) return;
     const { type, class: dnsClass, dnssecOk, checkingDisabled } = query.question;
     // Whatever is true now, the older answer is not (RFC 8767 section 4).
     this.#table.dropCached({ name: this.#nameOf(query), type, class: dnsClass, dnssecOk, checkingDisabled });
+  }
+
+  /** Kept, as it is the same for most replies. */
+  #formOf(caching: CachingRules): AnswerForm {
+    if (this.#form?.caching !== caching) this.#form = { kind: 'own', caching };
+    return this.#form;
   }
 
   #keep(query: WaitingQuery, reply: RawReply): boolean {

@@ -13,6 +13,9 @@ import type { ForwardPlan } from '../../forward/forward-plan.ts';
 import { Forwarder, type ForwardStatistics } from '../../forward/forwarder.ts';
 import type { ResolveName } from '../../forward/named-servers.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
+import type { LinkedForwarder } from '../../forward/reader-path/linked-forwarder.ts';
+import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
+import { NO_ROUTE } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
@@ -22,7 +25,7 @@ import { listChangedDomains } from './changed-domains.ts';
 import { Forwarding, type ForwardingCounts, type ReplySettings } from './forwarding.ts';
 import { PacketForwarding, type PacketForwardingOptions, type ResolverParts } from './packet-path.ts';
 import { Prefetching } from './prefetching.ts';
-import { ReaderPath, type ReaderPathOptions } from './reader-path.ts';
+import { ResolverRoute, type ResolverRouteOptions } from './resolver-route.ts';
 
 export interface ResolverSettings extends ReplySettings {
   readonly forward: ForwardPlan;
@@ -72,6 +75,7 @@ export class Resolver {
   #settings: ResolverSettings;
   #generation = 0;
   #readerPath: ReaderPath | undefined;
+  #link: LinkedForwarder | undefined;
 
   constructor(settings: ResolverSettings, options: ResolverOptions) {
     const { table, clock, log, before = [], chain = (query) => this.answer(query) } = options;
@@ -122,11 +126,23 @@ export class Resolver {
     return new PacketForwarding(this.#parts(), options);
   }
 
-  /** Has reader threads forward such questions by themselves. To be called once. */
-  readerPath(options: Omit<ReaderPathOptions, 'servesStaleAtOnce'>): ReaderPath {
+  /** Has reader threads forward such questions by themselves. To be called once. @returns the number of the route, for views */
+  openRoute(
+    readerPath: ReaderPath,
+    options: Omit<ResolverRouteOptions, 'servesStaleAtOnce' | 'trustsAd'>,
+  ): number {
     const servesStaleAtOnce = () => this.#settings.stale?.timeout === 0;
-    this.#readerPath = new ReaderPath(this.#parts(), { ...options, servesStaleAtOnce });
-    return this.#readerPath;
+    const trustsAd = () => this.#settings.forward.trustsAd;
+    this.#readerPath = readerPath;
+    this.#link = readerPath.link(this.#forwarder);
+    const route = new ResolverRoute(this.#parts(), { ...options, servesStaleAtOnce, trustsAd });
+    return this.#link?.open(route) ?? NO_ROUTE;
+  }
+
+  /** To be called when what the options of the route say may have changed. */
+  updateRoute(): void {
+    this.#readerPath?.noteGeneration();
+    this.#link?.update();
   }
 
   #parts(): ResolverParts {
@@ -166,7 +182,7 @@ export class Resolver {
     const domains = isOnlyForward ? listChangedDomains(before.forward.rules, settings.forward.rules) : [ROOT];
     for (const domain of domains) this.forget(domain);
     this.#forwarder.change(settings.forward);
-    this.#readerPath?.update();
+    this.updateRoute();
     // Readers have asked by the former policy until now.
     this.#generation += 1;
     this.#readerPath?.noteGeneration();
@@ -193,7 +209,7 @@ export class Resolver {
   stop(): void {
     this.#prefetching.stop();
     this.#forwarder.stop();
-    this.#readerPath?.update();
+    this.#link?.update();
   }
 }
 

@@ -63,6 +63,11 @@ export class QueryEventWriter {
     return true;
   }
 
+  /** What `begin` has returned last. */
+  get isWriting(): boolean {
+    return this.#mode !== EVENT_MODE.OFF;
+  }
+
   /** To be called instead of relying on `begin` for the time, where a query came earlier. */
   receivedAt(monotonic: number): void {
     this.#received = monotonic;

@@ -1,0 +1,354 @@
+/**
+ * The main thread's part of forwarding in the readers, for all routes of the process: it says what readers may forward, has the owners
+ * of routes take in the replies, and goes on with the questions that readers give up.
+ *
+ * `reader-forwarder.ts` is the readers' part, `linked-forwarder.ts` has what belongs to one `Forwarder`.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../base/clock.ts';
+import { closeDescriptor } from '../../socket/descriptor.ts';
+import { libc } from '../../socket/libc.ts';
+import { PARSED, QuestionReader } from '../../table/question.ts';
+import { plainKey } from '../../wire/name-wire.ts';
+import type { Forwarder } from '../forwarder.ts';
+import { replyFrom } from '../transport/outstanding.ts';
+import type { ExchangeEvents } from '../transport/transport.ts';
+import { FORGERY_SUSPECTED } from '../transport/udp-transport.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import { FILL_FLAG, FillConsumer, makeFillRing } from './fill-ring.ts';
+import { type AllRoutes, type ForwardedRoute, LinkedForwarder } from './linked-forwarder.ts';
+import type { ReaderPathData, TakenOver } from './owner.ts';
+import { CLOSED_POLICY, type OpenRoute, type ReaderPolicy } from './reader-policy.ts';
+import {
+  GROUP_COUNT,
+  type GroupCounts,
+  MAX_GROUPS,
+  MAX_SERVERS,
+  MAX_SOCKETS,
+  makeSharedWords,
+  SERVER_COUNT,
+  type ServerCounts,
+  SharedWords,
+} from './shared-words.ts';
+
+/** Octets of replies that wait for the main thread, of each reader. */
+const RING_OCTETS = 256 * 1024;
+/** Upstream sockets of all readers together: a network namespace has some 28,000 ports, on a node's network those of the node. */
+const MAX_SOCKETS_OF_ALL = 512;
+/** Milliseconds that a ticket is kept longer than a reply to it is of use. */
+const TICKET_MARGIN = 1000;
+/** Replies that are taken in without letting other work in between. */
+const FILLS_PER_TURN = 256;
+const TICKETS_PER_READER = 2 ** 32;
+/** Routes that views may name; readers of the table have 32 bits for them. */
+const MAX_ROUTES = 0xffff;
+
+interface Ticket {
+  exchange: Pick<ExchangeEvents, 'replied' | 'failed'> | undefined;
+  readonly query: { readonly octets: Uint8Array; readonly questionEnd: number; readonly hasEdns: boolean };
+  readonly until: number;
+}
+
+/** Octets with the query of a client. */
+interface QueryOctets {
+  readonly octets: Uint8Array;
+  readonly view: DataView;
+  readonly start: number;
+  readonly length: number;
+}
+
+interface KnownServer {
+  readonly upstream: Upstream;
+  readonly owner: LinkedForwarder;
+  readonly counted: Float64Array;
+}
+
+export class ReaderPath implements AllRoutes {
+  readonly words: SharedWords;
+  readonly #readers: number;
+  readonly #clock: Clock;
+  readonly #memory: SharedArrayBuffer;
+  readonly #fills: readonly { readonly memory: SharedArrayBuffer; readonly consumer: FillConsumer }[];
+  readonly #reader = new QuestionReader();
+  /** By number, the oldest first. */
+  readonly #servers = new Map<number, KnownServer>();
+  readonly #tickets = new Map<number, Ticket>();
+  readonly #links = new Set<LinkedForwarder>();
+  /** By the number of the route. */
+  readonly #routes = new Map<number, { readonly route: ForwardedRoute; readonly owner: LinkedForwarder }>();
+  readonly #posts = new Set<(policy: ReaderPolicy) => void>();
+  #policy: ReaderPolicy = CLOSED_POLICY;
+  #generation = 0;
+  #lastServer = 0;
+  #lastRoute = 0;
+
+  /** @param readers reader threads */
+  constructor(readers: number, clock: Clock) {
+    this.#readers = readers;
+    this.#clock = clock;
+    this.#memory = makeSharedWords(readers);
+    this.words = new SharedWords(this.#memory, readers);
+    this.#fills = Array.from({ length: readers }, () => {
+      const memory = makeFillRing(RING_OCTETS);
+      return { memory, consumer: new FillConsumer(memory) };
+    });
+  }
+
+  /**
+   * Reports each new policy, which is to be posted to readers before the function returns.
+   *
+   * @returns ends it
+   */
+  follow(post: (policy: ReaderPolicy) => void): () => void {
+    this.#posts.add(post);
+    return () => this.#posts.delete(post);
+  }
+
+  /** What a reader starts with. */
+  dataOf(reader: number): ReaderPathData {
+    const readers = this.#readers;
+    return {
+      words: this.#memory,
+      readers,
+      fills: this.#fills[reader]?.memory ?? makeFillRing(RING_OCTETS),
+      maxSockets: Math.min(MAX_SOCKETS, Math.max(1, Math.floor(MAX_SOCKETS_OF_ALL / readers))),
+      policy: this.#policy,
+    };
+  }
+
+  /** Lets readers ask the servers of a forwarder. @returns undefined: there are too many */
+  link(forwarder: Forwarder): LinkedForwarder | undefined {
+    const used = new Set([...this.#links].map(({ group }) => group));
+    const group = Array.from({ length: MAX_GROUPS }, (_, number) => number).find(
+      (number) => !used.has(number),
+    );
+    if (group === undefined) return undefined;
+    const link = new LinkedForwarder(forwarder, group, this);
+    this.#links.add(link);
+    return link;
+  }
+
+  /** @internal for `LinkedForwarder` */
+  unlink(link: LinkedForwarder): void {
+    this.fold(link);
+    this.#links.delete(link);
+    for (const [number, { owner }] of this.#routes) if (owner === link) this.#routes.delete(number);
+    this.publish();
+  }
+
+  /** The number of a route, which none has had for as long as can be. @internal for `LinkedForwarder` */
+  addRoute(route: ForwardedRoute, owner: LinkedForwarder): number {
+    do this.#lastRoute = (this.#lastRoute % MAX_ROUTES) + 1;
+    while (this.#routes.has(this.#lastRoute));
+    this.#routes.set(this.#lastRoute, { route, owner });
+    return this.#lastRoute;
+  }
+
+  /** @internal for `LinkedForwarder` */
+  removeRoute(number: number): void {
+    this.#routes.delete(number);
+  }
+
+  /** To be called when what answers are made from has changed, before cached answers are dropped for it. */
+  noteGeneration(): void {
+    this.#generation = (this.#generation + 1) | 0;
+    this.words.generation = this.#generation;
+  }
+
+  /** Posts the routes that are open now, if they are others than before. @internal for `LinkedForwarder` */
+  publish(): void {
+    const routes: readonly OpenRoute[] = [...this.#links].flatMap((link) => link.openRoutes);
+    if (isDeepStrictEqual(routes, this.#policy.routes)) return;
+    this.#policy = { number: this.#policy.number + 1, routes };
+    for (const post of this.#posts) post(this.#policy);
+    this.words.policy = this.#policy.number;
+  }
+
+  /** The number of a server, which stays while its forwarder may ask it. @internal for `LinkedForwarder` */
+  numberOf(upstream: Upstream, owner: LinkedForwarder): number {
+    const places = new Set<number>();
+    for (const [number, known] of this.#servers) {
+      if (known.upstream === upstream && known.owner === owner) return number;
+      places.add(number % MAX_SERVERS);
+    }
+    if (places.size === MAX_SERVERS) places.delete(this.#forgetServer());
+    do this.#lastServer += 1;
+    while (places.has(this.#lastServer % MAX_SERVERS));
+    const counted = this.#serverCounts(this.#lastServer);
+    this.#servers.set(this.#lastServer, { upstream, owner, counted });
+    return this.#lastServer;
+  }
+
+  /** Forgets the oldest that is not asked any more. @returns its place, or that of the oldest */
+  #forgetServer(): number {
+    const asked = new Set(this.#policy.routes.flatMap(({ servers }) => servers.map(({ number }) => number)));
+    const [oldest = 0] = this.#servers.keys();
+    const number = [...this.#servers.keys()].find((each) => !asked.has(each)) ?? oldest;
+    this.#servers.delete(number);
+    return number % MAX_SERVERS;
+  }
+
+  /** Takes in replies of the readers, some at a time. */
+  drain(): 'none' | 'some' | 'more' {
+    const taken = this.#fills.map(({ consumer }) => this.#drain(consumer));
+    this.count();
+    let hasWaiting = false;
+    for (const link of this.#links) hasWaiting = link.resume() || hasWaiting;
+    const max = Math.max(...taken);
+    if (max === FILLS_PER_TURN || hasWaiting) return 'more';
+    return max === 0 ? 'none' : 'some';
+  }
+
+  /** Lets the next reply wake us. @returns whether there is none already */
+  sleep(): boolean {
+    return this.#fills.map(({ consumer }) => consumer.sleep()).every((isEmpty) => isEmpty);
+  }
+
+  #drain(fill: FillConsumer): number {
+    let taken = 0;
+    const now = this.#clock.monotonic();
+    while (taken < FILLS_PER_TURN && fill.read()) {
+      this.#takeIn(fill, now);
+      fill.release();
+      taken += 1;
+    }
+    return taken;
+  }
+
+  #takeIn(fill: FillConsumer, now: number): void {
+    const upstream = this.#servers.get(fill.server)?.upstream;
+    upstream?.heard(fill.microseconds / 1000, now);
+    if ((fill.flags & FILL_FLAG.HAS_OPT) !== 0) upstream?.edns.noteOpt();
+    const route = this.#routes.get(fill.route)?.route;
+    route?.observe(fill, upstream);
+    if (route === undefined || this.#generation !== fill.generation) return;
+    route.keep(fill, fill.entryLength > 0 && fill.policy === this.#policy.number);
+  }
+
+  /** Brings the counters of all forwarders up to date. */
+  count(): void {
+    for (const link of this.#links) this.fold(link);
+  }
+
+  /** Adds what readers have counted for a forwarder since the last time. @internal for `LinkedForwarder` */
+  fold(link: LinkedForwarder): void {
+    let sent = 0;
+    for (const [number, { upstream, owner, counted }] of this.#servers) {
+      if (owner !== link) continue;
+      const since = growthOf(counted, this.#serverCounts(number), SERVER_COUNT);
+      if (since === undefined) continue;
+      upstream.count(since);
+      sent += since.sent;
+    }
+    const told = growthOf(link.counted, this.#groupCounts(link.group), GROUP_COUNT);
+    link.note(sent, told);
+  }
+
+  #serverCounts(server: number): Float64Array {
+    return this.#sumCounts(Object.keys(SERVER_COUNT).length, (reader) =>
+      this.words.serverCountsOf(reader, server),
+    );
+  }
+
+  #groupCounts(group: number): Float64Array {
+    return this.#sumCounts(Object.keys(GROUP_COUNT).length, (reader) =>
+      this.words.groupCountsOf(reader, group),
+    );
+  }
+
+  #sumCounts(length: number, startOf: (reader: number) => number): Float64Array {
+    const sums = new Float64Array(length);
+    for (let reader = 0; reader < this.#readers; reader += 1) {
+      const start = startOf(reader);
+      for (let at = 0; at < length; at += 1)
+        sums[at] = (sums[at] ?? 0) + (this.words.counts[start + at] ?? 0);
+    }
+    return sums;
+  }
+
+  /** What has been counted for a group until now, to count from. @internal for `LinkedForwarder` */
+  countedOf(group: number): Float64Array {
+    return this.#groupCounts(group);
+  }
+
+  /** A reader gives up a question, which is then asked as any other. */
+  takeOver(reader: number, { octets, view, start, length }: QueryOctets, about: Readonly<TakenOver>): void {
+    const { ticket, server, elapsed } = about;
+    const number = reader * TICKETS_PER_READER + ticket;
+    const known = this.#servers.get(server);
+    if (known === undefined || this.#tickets.has(number)) return;
+    const question = this.#reader;
+    if (question.parse(octets, view, start, length) !== PARSED.QUESTION) return;
+    const name = plainKey(question.name);
+    if (name === undefined) return;
+    const { type, dnsClass, dnssecOk, checkingDisabled } = question;
+    const { forwarder } = known.owner;
+    const now = this.#clock.monotonic();
+    this.#forgetTickets(now);
+    const questionEnd = question.end - start;
+    const until = now + forwarder.deadline + TICKET_MARGIN;
+    const query = { octets: octets.slice(start, start + questionEnd), questionEnd, hasEdns: true };
+    const kept: Ticket = { exchange: undefined, query, until };
+    this.#tickets.set(number, kept);
+    const key = { name, type, class: dnsClass, dnssecOk, checkingDisabled, recursionDesired: true };
+    const onTaken = (exchange: Ticket['exchange']) => {
+      kept.exchange = exchange;
+    };
+    forwarder.tried.add(key, { upstream: known.upstream, askedAt: now - elapsed, onTaken });
+  }
+
+  /** The oldest come first. */
+  #forgetTickets(now: number): void {
+    for (const [number, { until }] of this.#tickets) {
+      if (until > now) return;
+      this.#tickets.delete(number);
+    }
+  }
+
+  /** A packet has come for a question that was given up. @param packet the reply, from `start` on */
+  takeReply(
+    reader: number,
+    ticket: number,
+    isCut: boolean,
+    packet: Uint8Array,
+    start: number,
+    length: number,
+  ): void {
+    const kept = this.#tickets.get(reader * TICKETS_PER_READER + ticket);
+    if (kept?.exchange === undefined) return;
+    const reply = replyFrom(packet, start, length, isCut, kept.query);
+    if (reply === undefined) kept.exchange.failed('malformed');
+    else kept.exchange.replied(reply);
+  }
+
+  /** The network has refused the query of such a question. @param errno 0: packets of a forger came */
+  takeFailure(reader: number, ticket: number, errno: number): void {
+    const kept = this.#tickets.get(reader * TICKETS_PER_READER + ticket);
+    kept?.exchange?.failed(errno === 0 ? FORGERY_SUSPECTED : libc().errorName(errno));
+  }
+
+  /** The thread of a reader is gone, with what it had under way. */
+  readerDied(reader: number): void {
+    for (const fd of this.words.forgetReader(reader)) closeDescriptor(fd);
+  }
+}
+
+/**
+ * What has been added to counts since the last time.
+ *
+ * @param before counts of the last time, which are set to those of now
+ * @returns undefined: nothing
+ */
+function growthOf<Name extends keyof ServerCounts | keyof GroupCounts>(
+  before: Float64Array,
+  now: Float64Array,
+  places: Readonly<Record<Name, number>>,
+): Record<Name, number> | undefined {
+  const since = now.map((count, at) => count - (before[at] ?? 0));
+  if (since.every((count) => count === 0)) return undefined;
+  before.set(now);
+  // The same names, each with the count at its place.
+  return Object.fromEntries(
+    Object.entries<number>(places).map(([name, at]) => [name, since[at] ?? 0]),
+  ) as Record<Name, number>;
+}
