@@ -40,7 +40,7 @@ export interface ProxyGroupOptions {
 }
 
 export type ProxyOutcome =
-  | { readonly kind: 'reply'; readonly message: Message; readonly upstream: ProxyUpstream }
+  | { readonly kind: 'reply'; readonly message: Message }
   /** `reason`: of the last server that failed. */
   | { readonly kind: 'failed' | 'overloaded'; readonly reason: string };
 
@@ -101,7 +101,7 @@ export class ProxyGroup {
         failovers += 1;
         if (failovers < this.#options.upstreams.length) continue;
       }
-      return { kind: 'reply', message: reply.message, upstream };
+      return { kind: 'reply', message: reply.message };
     }
     return failed;
   }

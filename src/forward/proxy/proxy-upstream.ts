@@ -43,7 +43,7 @@ export interface ProxyUpstreamOptions {
 export interface ProxyEvents {
   /** @param isNew whether a connection was opened for the query, as a proxy with one query per connection would have */
   asked(server: string, protocol: ProxyProtocol, isNew: boolean): void;
-  replied(server: string, message: Message, milliseconds: number): void;
+  replied(server: string, rcode: number, milliseconds: number): void;
   checkFailed(server: string): void;
 }
 
@@ -89,7 +89,7 @@ export class ProxyUpstream {
     this.#noteAsked(protocol, askedAt);
     const outcome = await this.#exchange(query, protocol, readTimeout, udpOctets);
     if (outcome.kind === 'reply') {
-      events.replied(this.#server, outcome.message, clock.monotonic() - askedAt);
+      events.replied(this.#server, rcodeOfMessage(outcome.message), clock.monotonic() - askedAt);
       return outcome;
     }
     this.#local ??= findLocalAddress(peer);
@@ -166,6 +166,10 @@ export class ProxyUpstream {
       });
     });
   }
+}
+
+function rcodeOfMessage({ header, edns }: Message): number {
+  return header.rcode | ((edns?.extendedRcode ?? 0) << 4);
 }
 
 /** The message without its records, its OPT record among them, marked as truncated. */

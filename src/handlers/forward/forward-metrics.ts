@@ -47,10 +47,8 @@ export function countForwarding(metrics: PluginMetrics): ForwardCounts {
   const of = (to: string) => ({ proxy_name: 'forward', to });
   return {
     asked: (to, proto, isNew) => (isNew ? misses : hits).inc({ ...of(to), proto }),
-    replied(to, { header, edns }, milliseconds) {
-      const rcode = rcodeName(header.rcode | ((edns?.extendedRcode ?? 0) << 4));
-      duration.observe({ ...of(to), rcode }, milliseconds / 1000);
-    },
+    replied: (to, rcode, milliseconds) =>
+      duration.observe({ ...of(to), rcode: rcodeName(rcode) }, milliseconds / 1000),
     checkFailed: (to) => failures.inc(of(to)),
     allDown: () => broken.inc(),
     rejected: () => rejects.inc(),

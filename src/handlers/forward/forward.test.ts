@@ -49,7 +49,11 @@ interface Seen {
 }
 
 /** Servers by their addresses. The seen queries are those of clients, without checks of health. */
-async function forwardTo(rules: readonly Partial<ForwardRule>[], servers: Readonly<Record<string, Script>>) {
+async function forwardTo(
+  rules: readonly Partial<ForwardRule>[],
+  servers: Readonly<Record<string, Script>>,
+  isStrict = false,
+) {
   const clock = new ManualClock();
   const log = new RecordingLog();
   const seen: Seen[] = [];
@@ -74,6 +78,7 @@ async function forwardTo(rules: readonly Partial<ForwardRule>[], servers: Readon
   const forward = new Forward(
     { forwards },
     {
+      isStrict,
       clock,
       metrics: new PluginMetrics(),
       log,
@@ -91,16 +96,51 @@ async function forwardTo(rules: readonly Partial<ForwardRule>[], servers: Readon
 const at = (address: string) =>
   ({ kind: 'address', scheme: 'dns', address, port: 53, serverName: undefined }) as const;
 
-it('sends each query on as it came, and its reply back as it is', async () => {
-  const { ask, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')] }], {
-    '192.0.2.1': () => RCODE.REFUSED,
-  });
+it('strictly sends each query on as it came, and its reply back as it is', async () => {
+  const refusing = { '192.0.2.1': () => RCODE.REFUSED };
+  const { ask, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')] }], refusing, true);
   const answers = await Promise.all([ask('WwW.example.'), ask('WwW.example.')]);
   expect(answers[0]).toMatchObject({ kind: 'message', rcode: RCODE.REFUSED, recursionAvailable: true });
   expect(seen.map(({ query, protocol }) => [query.questions[0]?.name, query.edns, protocol])).toEqual([
     ['WwW.example.', undefined, 'udp'],
     ['WwW.example.', undefined, 'udp'],
   ]);
+});
+
+it('asks once for equal questions, and answers each with the reply', async () => {
+  const { ask, seen } = await forwardTo([{ upstreams: [at('192.0.2.1')] }], {
+    '192.0.2.1': () => RCODE.REFUSED,
+  });
+  const answers = await Promise.all([ask('WwW.example.'), ask('www.example.')]);
+  for (const answer of answers)
+    expect(answer).toMatchObject({ kind: 'message', rcode: RCODE.REFUSED, recursionAvailable: true });
+  expect(seen.map(({ query, protocol }) => [query.questions[0]?.name, protocol])).toEqual([
+    ['www.example.', 'udp'],
+  ]);
+});
+
+it('asks another server when the first is overdue, long before its client gives up', async () => {
+  const rule = { upstreams: [at('192.0.2.1'), at('192.0.2.2')] };
+  const { ask, clock, asked } = await forwardTo([rule], {
+    '192.0.2.1': () => 'silence',
+    '192.0.2.2': () => RCODE.NOERROR,
+  });
+  const answer = ask('a.example.');
+  clock.advance(500);
+  expect(await answer).toMatchObject({ kind: 'message', rcode: RCODE.NOERROR });
+  expect(asked()).toEqual(['192.0.2.1', '192.0.2.2']);
+});
+
+it('says in the end that nothing came, as CoreDNS does', async () => {
+  const { ask, clock } = await forwardTo([{ upstreams: [at('127.0.0.1')] }], {
+    '127.0.0.1': () => 'silence',
+  });
+  const answer = ask('a.example.');
+  for (let second = 0; second < 6; second += 1) clock.advance(1000);
+  const failed = await answer;
+  expect(failed.kind === 'servfail' && failed.reason).toMatch(
+    /^read udp 127\.0\.0\.1:\d+->127\.0\.0\.1:53: i\/o timeout$/,
+  );
 });
 
 it('passes on names that no rule is for', async () => {
@@ -123,15 +163,13 @@ it('asks the next rule after the codes that a rule says, and no other', async ()
   expect(asked()).toEqual(['192.0.2.1', '192.0.2.2', '192.0.2.1']);
 });
 
-it('tries another server after an error, and says in the end what was wrong', async () => {
+it('strictly tries another server at once after an error, and says in the end what was wrong', async () => {
   const upstreams = [at('127.0.0.1'), at('127.0.0.2')];
-  const { ask, asked } = await forwardTo([{ upstreams }], {
-    '127.0.0.1': () => 'ECONNREFUSED',
-    '127.0.0.2': () => 0,
-  });
+  const servers: Record<string, Script> = { '127.0.0.1': () => 'ECONNREFUSED', '127.0.0.2': () => 0 };
+  const { ask, asked } = await forwardTo([{ upstreams }], servers, true);
   expect(await ask('a.')).toMatchObject({ kind: 'message' });
   expect(asked()).toEqual(['127.0.0.1', '127.0.0.2']);
-  const dead = await forwardTo([{ upstreams: [at('127.0.0.1')] }], { '127.0.0.1': () => 'ECONNREFUSED' });
+  const dead = await forwardTo([{ upstreams: [at('127.0.0.1')] }], servers, true);
   const answer = await dead.ask('a.');
   expect(answer.kind === 'servfail' && answer.reason).toMatch(
     /^read udp 127\.0\.0\.1:\d+->127\.0\.0\.1:53: read: connection refused$/,
@@ -149,10 +187,14 @@ it('refuses what exceeds the queries under way at once', async () => {
   expect(answer.kind === 'servfail' && answer.reason).toMatch(/: i\/o timeout$/);
 });
 
-it('leaves a server out after failed checks, and takes it back after one reply', async () => {
+it('strictly leaves a server out after failed checks, and takes it back after one reply', async () => {
   let isDead = true;
   const rule = { upstreams: [at('127.0.0.1')], maxFails: 1, failsFast: true };
-  const { ask, clock, asked } = await forwardTo([rule], { '127.0.0.1': () => (isDead ? 'ECONNREFUSED' : 0) });
+  const { ask, clock, asked } = await forwardTo(
+    [rule],
+    { '127.0.0.1': () => (isDead ? 'ECONNREFUSED' : 0) },
+    true,
+  );
   const pass = async () => {
     clock.advance(500);
     await new Promise((resolve) => setImmediate(resolve));

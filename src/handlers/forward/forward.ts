@@ -12,8 +12,9 @@ import { ProxyGroup, type ProxyOutcome } from '../../forward/proxy/proxy-group.t
 import { isWithin } from '../../wire/name.ts';
 import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
 import { countForwarding } from './forward-metrics.ts';
-import { type IsOurselves, type OpenTransports, openUpstreams } from './open-upstreams.ts';
+import { findServers, type IsOurselves, type OpenTransports, openUpstreams } from './open-upstreams.ts';
 import type { ForwardOptions, ForwardRule } from './options.ts';
+import { canResolve, ResolvingServers } from './resolving-servers.ts';
 
 export interface ForwardDependencies {
   readonly clock: Clock;
@@ -21,6 +22,8 @@ export interface ForwardDependencies {
   readonly log: Log;
   /** Whether a server of a file is this one, so that it is left out. Default: none is. */
   readonly isOurselves?: IsOurselves;
+  /** Whether each query is sent on for itself, as CoreDNS does. */
+  readonly isStrict: boolean;
   /** How servers are reached; by sockets by default. */
   readonly openTransports?: OpenTransports;
   /** From 0 to below 1, for the choice of servers. */
@@ -33,6 +36,15 @@ interface RunningRule {
   readonly nextRcodes: ReadonlySet<number>;
   /** Undefined until its servers are found. */
   group: ProxyGroup | undefined;
+  /** Undefined where all queries are for the group. */
+  servers: ResolvingServers | undefined;
+}
+
+/** What readers may ask by themselves. */
+export interface DirectServers {
+  readonly servers: ResolvingServers;
+  /** Names with all below them that are for others. */
+  readonly exceptions: readonly NameKey[];
 }
 
 export class Forward {
@@ -47,6 +59,7 @@ export class Forward {
       except: new Set(rule.except),
       nextRcodes: new Set(rule.nextRcodes),
       group: undefined,
+      servers: undefined,
     }));
     this.handler = {
       name: 'forward',
@@ -59,17 +72,22 @@ export class Forward {
 
   /** Finds the servers. @throws UpstreamError */
   async start(): Promise<void> {
-    const { clock, metrics, openTransports, isOurselves, log, random = Math.random } = this.#dependencies;
+    const {
+      clock,
+      metrics,
+      openTransports,
+      isOurselves,
+      isStrict,
+      log,
+      random = Math.random,
+    } = this.#dependencies;
     const counts = countForwarding(metrics);
     for (const running of this.#rules) {
       const { rule } = running;
-      const upstreams = await openUpstreams(rule, {
-        clock,
-        events: counts,
-        openTransports,
-        isOurselves,
-        log,
-      });
+      const places = await findServers(rule, { isOurselves, log });
+      const upstreams = openUpstreams(rule, places, { clock, events: counts, openTransports, log });
+      if (!isStrict && canResolve(rule, places))
+        running.servers = new ResolvingServers({ rule, places, counts, openTransports, clock, log, random });
       running.group = new ProxyGroup({
         ...{ rule, upstreams, clock, random },
         onAllDown: () => counts.allDown(),
@@ -79,20 +97,40 @@ export class Forward {
   }
 
   stop(): void {
-    for (const { group } of this.#rules) group?.close();
+    for (const { group, servers } of this.#rules) {
+      group?.close();
+      servers?.stop();
+    }
+  }
+
+  /** The servers for names of a zone that are for no other rule; undefined: readers may not ask them. */
+  directFor(zone: NameKey): DirectServers | undefined {
+    const place = this.#rules.findIndex(({ rule }) => isWithin(zone, rule.from));
+    const found = this.#rules[place];
+    if (found?.servers === undefined) return undefined;
+    const { servers, rule } = found;
+    const isLast = place === this.#rules.length - 1;
+    if (!isLast && (rule.nextRcodes.length > 0 || rule.nextOnNoData)) return undefined;
+    const before = this.#rules.slice(0, place).map((each) => each.rule.from);
+    return { servers, exceptions: [...before, ...rule.except] };
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {
     for (const [index, running] of this.#rules.entries()) {
       if (!isFor(running, query.key)) continue;
       query.forbidStoring();
-      const outcome = await running.group?.ask(query, query.sender.transport === 'udp' ? 'udp' : 'tcp');
+      const outcome = await ask(running, query);
       if (outcome === undefined) return { kind: 'servfail' };
       const isLast = index === this.#rules.length - 1;
       if (isLast || !asksNext(running, outcome)) return answerOf(query, outcome);
     }
     return next(query);
   }
+}
+
+async function ask({ servers, group }: RunningRule, query: Query): Promise<ProxyOutcome | undefined> {
+  if (servers?.accepts(query) === true) return await servers.ask(query);
+  return await group?.ask(query, query.sender.transport === 'udp' ? 'udp' : 'tcp');
 }
 
 function isFor({ rule, except }: RunningRule, name: NameKey): boolean {

@@ -49,19 +49,26 @@ export type IsOurselves = (address: string, port: number) => boolean;
 /** Octets of the largest reply over UDP; what is larger counts as truncated. */
 const MAX_UDP_REPLY = 4096;
 
-/** @throws UpstreamError where a name has no address */
-export async function openUpstreams(
+/** The servers that a rule names. @throws UpstreamError where a name has no address */
+export async function findServers(
   rule: ForwardRule,
-  { clock, events, openTransports = openSockets, isOurselves = () => false, log }: OpenUpstreamsOptions,
-): Promise<readonly ProxyUpstream[]> {
-  const warnings = new RateLimitedWarnings(log, clock);
+  { isOurselves = () => false, log }: Pick<OpenUpstreamsOptions, 'isOurselves' | 'log'>,
+): Promise<readonly UpstreamPlace[]> {
   const found = await Promise.all(
     rule.upstreams.map(async (upstream) => {
       const places = await findPlaces(upstream, rule);
       return upstream.kind === 'file' ? withoutOurselves(upstream.path, places, isOurselves, log) : places;
     }),
   );
-  const places = found.flat();
+  return found.flat();
+}
+
+export function openUpstreams(
+  rule: ForwardRule,
+  places: readonly UpstreamPlace[],
+  { clock, events, openTransports = openSockets, log }: OpenUpstreamsOptions,
+): readonly ProxyUpstream[] {
+  const warnings = new RateLimitedWarnings(log, clock);
   return places.map(
     (place) =>
       new ProxyUpstream({

@@ -1,0 +1,220 @@
+/**
+ * The servers of a rule as `Forwarder` asks them: equal questions are one, clients have their shares of what is under way, a lost
+ * query is sent again after the time that the server usually takes, and reader threads may ask by themselves.
+ *
+ * What such a query cannot carry, EDNS options of the client above all, and servers that are asked otherwise are for `ProxyGroup`.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Log } from '../../base/log.ts';
+import type { Query } from '../../chain/query.ts';
+import { type Connect, connectBySockets } from '../../forward/connect.ts';
+import {
+  DEFAULT_FORWARD_PLAN,
+  defaultRule,
+  type ForwardPlan,
+  type Policy,
+} from '../../forward/forward-plan.ts';
+import { Forwarder, type ForwardReply } from '../../forward/forwarder.ts';
+import { describeFailure, findLocalAddress } from '../../forward/proxy/network-errors.ts';
+import type { ProxyOutcome } from '../../forward/proxy/proxy-group.ts';
+import type { Exchange, ExchangeEvents, Transport } from '../../forward/transport/transport.ts';
+import { rcodeOf } from '../../forward/transport/upstream-reply.ts';
+import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
+import type { SocketAddress } from '../../socket/addresses.ts';
+import type { ForwardCounts } from './forward-metrics.ts';
+import type { OpenTransports, UpstreamPlace } from './open-upstreams.ts';
+import type { ForwardRule } from './options.ts';
+
+export interface ResolvingServersOptions {
+  readonly rule: ForwardRule;
+  /** At least one. */
+  readonly places: readonly UpstreamPlace[];
+  readonly counts: ForwardCounts;
+  /** Default: by sockets. */
+  readonly openTransports: OpenTransports | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+}
+
+const POLICIES: { readonly [Name in ForwardRule['policy']]: Policy } = {
+  random: 'random',
+  round_robin: 'round-robin',
+  sequential: 'sequential',
+};
+
+/** Whether a rule says nothing that `Forwarder` does not do. */
+export function canResolve(rule: ForwardRule, places: readonly UpstreamPlace[]): boolean {
+  const { forceTcp, sourceAddress, maxConnectAttempts } = rule;
+  return (
+    places.length > 0 &&
+    places.every(({ scheme }) => scheme === 'dns') &&
+    !forceTcp &&
+    sourceAddress === undefined &&
+    maxConnectAttempts === undefined
+  );
+}
+
+export class ResolvingServers {
+  readonly forwarder: Forwarder;
+  readonly #options: ResolvingServersOptions;
+  readonly #peers: ReadonlyMap<string, UpstreamPlace>;
+
+  constructor(options: ResolvingServersOptions) {
+    this.#options = options;
+    const { rule, places, clock, log, random } = options;
+    const addresses = places.map(toUpstreamAddress);
+    this.#peers = new Map(
+      addresses
+        .flatMap((address, index) => [[formatUpstream(address), places[index]]] as const)
+        .filter(isKnown),
+    );
+    this.forwarder = new Forwarder(planOf(rule, addresses), {
+      clock,
+      log,
+      random,
+      resolveName: () => Promise.reject(new Error('servers of a rule have addresses')),
+      connect: (...server) => this.#connect(...server),
+    });
+  }
+
+  /** Whether a query is one that carries nothing but its question, and flags. */
+  accepts({ edns }: Query): boolean {
+    return edns === undefined || edns.options.length === 0;
+  }
+
+  async ask(query: Query): Promise<ProxyOutcome> {
+    const question = { ...query.questionKey, name: query.question.name };
+    const reply = await this.forwarder.resolve(question, { address: query.account });
+    if (reply.kind === 'failed') return await this.#fail(reply);
+    return { kind: 'reply', message: reply.message };
+  }
+
+  /** Counts a reply that a reader has taken. */
+  countReply(server: string, rcode: number, milliseconds: number): void {
+    const { counts } = this.#options;
+    counts.asked(server, 'udp', false);
+    counts.replied(server, rcode, milliseconds);
+  }
+
+  stop(): void {
+    this.forwarder.stop();
+  }
+
+  #connect(...[server, address, settings, clock]: Parameters<Connect>): Transport {
+    const { rule, openTransports, counts } = this.#options;
+    const text = formatUpstream(server);
+    const place = this.#peers.get(text);
+    const transport =
+      openTransports === undefined || place === undefined
+        ? connectBySockets(server, address, settings, clock)
+        : openTransports(place, rule, clock).udp;
+    return new CountedTransport(transport, { server: text, expire: rule.expire, counts, clock });
+  }
+
+  async #fail({ reason, detail }: Extract<ForwardReply, { kind: 'failed' }>): Promise<ProxyOutcome> {
+    const { rule, counts } = this.#options;
+    if (reason === 'overloaded') {
+      counts.rejected();
+      return { kind: 'overloaded', reason: `concurrent queries exceeded maximum ${rule.maxConcurrent}` };
+    }
+    if (reason === 'down' || reason === 'loop') {
+      counts.allDown();
+      return { kind: 'failed', reason: 'no healthy proxies' };
+    }
+    return { kind: 'failed', reason: await this.#describe(detail) };
+  }
+
+  /** @param detail `SERVER: CODE; SERVER: CODE`, or nothing of the kind */
+  async #describe(detail: string): Promise<string> {
+    const last = detail.split('; ').at(-1) ?? '';
+    const end = last.lastIndexOf(': ');
+    const [first] = this.#peers.values();
+    const named = end < 0 ? undefined : this.#peers.get(last.slice(0, end));
+    const peer: SocketAddress | undefined = named ?? first;
+    if (peer === undefined) return detail;
+    const code = named === undefined ? 'timeout' : last.slice(end + 2);
+    return describeFailure({ protocol: 'udp', peer, local: await findLocalAddress(peer), code });
+  }
+}
+
+function isKnown(
+  entry: readonly [string, UpstreamPlace | undefined],
+): entry is readonly [string, UpstreamPlace] {
+  return entry[1] !== undefined;
+}
+
+function toUpstreamAddress({ address, port }: UpstreamPlace): UpstreamAddress {
+  return {
+    transport: 'udp',
+    host: { kind: 'address', address },
+    port,
+    serverName: undefined,
+    source: undefined,
+  };
+}
+
+function planOf(rule: ForwardRule, addresses: readonly UpstreamAddress[]): ForwardPlan {
+  const { policy, failoverRcodes, failsFast, maxConcurrent } = rule;
+  const { limits } = DEFAULT_FORWARD_PLAN;
+  return {
+    ...DEFAULT_FORWARD_PLAN,
+    rules: [defaultRule(addresses)],
+    policy: POLICIES[policy],
+    tryNextOn: failoverRcodes,
+    failFast: failsFast,
+    // `loop` looks for them.
+    loopDetection: false,
+    // What servers say of AD is for clients to believe, as in CoreDNS.
+    trustsAd: true,
+    limits: maxConcurrent === 0 ? limits : { ...limits, inFlight: maxConcurrent, queued: 0 },
+  };
+}
+
+interface CountedOptions {
+  readonly server: string;
+  /** Milliseconds after which a connection without a query counts as closed. */
+  readonly expire: number;
+  readonly counts: ForwardCounts;
+  readonly clock: Clock;
+}
+
+/** Counts what the main thread asks a server, and is replied. */
+class CountedTransport implements Transport {
+  readonly #transport: Transport;
+  readonly #options: CountedOptions;
+  #lastAsked = Number.NEGATIVE_INFINITY;
+
+  constructor(transport: Transport, options: CountedOptions) {
+    this.#transport = transport;
+    this.#options = options;
+  }
+
+  get direct(): Transport['direct'] {
+    return this.#transport.direct;
+  }
+
+  get dropped(): Transport['dropped'] {
+    return this.#transport.dropped;
+  }
+
+  ask(query: Parameters<Transport['ask']>[0], events: ExchangeEvents): Exchange {
+    const { server, expire, counts, clock } = this.#options;
+    const askedAt = clock.monotonic();
+    counts.asked(server, 'udp', askedAt - this.#lastAsked > expire);
+    this.#lastAsked = askedAt;
+    return this.#transport.ask(query, {
+      replied(reply, octets) {
+        counts.replied(server, rcodeOf(reply), clock.monotonic() - askedAt);
+        events.replied(reply, octets);
+      },
+      heard: () => events.heard(),
+      failed: (code) => events.failed(code),
+    });
+  }
+
+  close(): void {
+    this.#transport.close();
+  }
+}
