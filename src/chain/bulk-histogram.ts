@@ -6,6 +6,7 @@ import type { MetricValueWithName, Registry } from 'prom-client';
 type Labels = Readonly<Record<string, string>>;
 
 interface Row {
+  readonly key: string;
   readonly labels: Labels;
   /** By bucket, those below left out; beyond the last bound at the end. */
   readonly counts: number[];
@@ -32,13 +33,31 @@ export class BulkHistogram {
 
   /** @param times that the value was observed */
   observe(labels: Labels, value: number, times = 1): void {
+    this.#observe(this.#rowOf(labels), value, times);
+  }
+
+  /** The same for labels that are observed again and again, which are looked up once. */
+  observer(labels: Labels): (value: number) => void {
+    let row = this.#rowOf(labels);
+    return (value) => {
+      if (!this.#rows.has(row.key)) row = this.#rowOf(labels);
+      this.#observe(row, value, 1);
+    };
+  }
+
+  #rowOf(labels: Labels): Row {
     const key = Object.values(labels).join('\n');
     const row = this.#rows.get(key) ?? {
+      key,
       labels,
       counts: new Array<number>(this.#bounds.length + 1).fill(0),
       ...{ count: 0, sum: 0 },
     };
     this.#rows.set(key, row);
+    return row;
+  }
+
+  #observe(row: Row, value: number, times: number): void {
     const found = this.#bounds.findIndex((bound) => value <= bound);
     const bucket = found < 0 ? this.#bounds.length : found;
     row.counts[bucket] = (row.counts[bucket] ?? 0) + times;

@@ -3,11 +3,14 @@
  *
  * Ask rules, the packet path and the order of look-ups are derived from it, and from nothing else.
  */
+import type { UniformCaching } from '../forward/caching/answer-form.ts';
+import type { Forwarder } from '../forward/forwarder.ts';
+import type { FillConsumer } from '../forward/reader-path/fill-ring.ts';
 import type { PublicationId, ViewId } from '../table/types.ts';
 import { type NameKey, TYPE } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
 import type { Questions } from './match.ts';
-import type { Query } from './query.ts';
+import type { Query, QuerySite } from './query.ts';
 
 /** Asks the handlers behind this one: the same query, or one that it leads to. */
 export type Next = (query: Query) => Answer | Promise<Answer>;
@@ -30,6 +33,26 @@ interface HandlerParts {
   handle(query: Query, next: Next): Answer | Promise<Answer>;
 }
 
+/** How a cache keeps replies that readers have told their clients. */
+export interface KeptReplies {
+  readonly caching: UniformCaching;
+  /** A view with its cache; undefined: it makes the entries itself. */
+  readonly view: ViewId | undefined;
+  /** Whether an expired answer may be served. */
+  readonly servesStale: boolean;
+  /** @param isEncoded whether the entry may be stored as the reader has made it */
+  keep(reply: FillConsumer, site: QuerySite, isEncoded: boolean): void;
+}
+
+/** Servers that readers may ask by themselves. */
+export interface DirectServers {
+  readonly forwarder: Forwarder;
+  /** Names with all below them that are for others. */
+  readonly exceptions: readonly NameKey[];
+  /** Counts a reply. @param server its address and port */
+  countReply(server: string, rcode: number, milliseconds: number): void;
+}
+
 export type Handler = HandlerParts &
   (
     | {
@@ -46,9 +69,18 @@ export type Handler = HandlerParts &
         readonly view: ViewId;
         /** Counts answers that readers gave. @param outcome that of the cached answers */
         countRead(server: string, outcome: number, times: number): void;
+        /** Counts questions that readers forwarded, as nothing was kept for them. */
+        countForwarded(server: string, times: number): void;
+        /** What readers do that forward questions for names of a zone; undefined: they may not. */
+        forwardedIn(zone: NameKey): KeptReplies | undefined;
       }
-    /** A forwarder asks upstream: what reaches it unchanged may be forwarded as a packet. */
-    | { readonly role: 'forwarder' | 'other' }
+    | {
+        /** Asks upstream: what reaches it unchanged may be forwarded as a packet. */
+        readonly role: 'forwarder';
+        /** The servers for names of a zone, if readers may ask them. Default: they may not. */
+        directFor?(zone: NameKey): DirectServers | undefined;
+      }
+    | { readonly role: 'other' }
   );
 
 /**
@@ -79,16 +111,22 @@ export function reachesForwarder(
  * publishers say of any name is in the table: a name that has no node there is none of theirs.
  *
  * @param handlers in order
+ * @param arePublished whether readers look at what publishers say
  * @returns undefined where it may be any name, or there is no forwarder
  */
-export function addressesAnsweredBefore(handlers: readonly Handler[]): readonly NameKey[] | undefined {
+export function addressesAnsweredBefore(
+  handlers: readonly Handler[],
+  arePublished = true,
+): readonly NameKey[] | undefined {
   const names: NameKey[] = [];
   for (const { role, questions } of handlers) {
     if (role === 'forwarder') return names;
+    // What it keeps is looked up before.
+    if (role === 'cache') continue;
     for (const { name, types } of questions.matches()) {
       if (types !== 'all' && !ADDRESS_TYPES.some((type) => types.has(type))) continue;
       if (name.kind !== 'any') names.push(name.name);
-      else if (role !== 'publisher') return undefined;
+      else if (role !== 'publisher' || !arePublished) return undefined;
     }
   }
   return undefined;

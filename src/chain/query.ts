@@ -79,7 +79,8 @@ export type RepeatedParts = Pick<Asked, 'header' | 'edns'> & {
 /** Names that handlers look up for one query: more of them lead in a circle. */
 const MAX_FURTHER_QUERIES = 32;
 
-const OURSELVES: Client = { address: '', port: 0, transport: 'tcp' };
+/** In place of a client: by TCP, so that nothing of an answer is left away. */
+export const OURSELVES: Client = { address: '', port: 0, transport: 'tcp' };
 const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
 export class Query {

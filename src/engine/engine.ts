@@ -307,7 +307,8 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     const { serverBlocks: maker, version, clock, log } = this.#dependencies;
     if (maker === undefined) throw new TypeError('server blocks without the code for them');
     const numberOf = (server: string) => this.listenerGroupOf(server);
-    const own = { table: this.table, metrics: this.metrics, counts: this.#readerCounts, numberOf };
+    const { table, metrics, readerPath } = this;
+    const own = { table, metrics, readerPath, counts: this.#readerCounts, numberOf };
     return maker.make(serverBlocks, { ...own, former: this.#serverBlocks, version, clock, log });
   }
 

@@ -1,6 +1,7 @@
 /**
  * Counts and states of all layers at one moment, from which the metrics are made.
  */
+import type { ForwardedQueries } from '../forward/reader-path/reader-path.ts';
 import type { ResolverStats } from '../handlers/resolver/resolver.ts';
 import type { WatchState } from '../kube/api/list-watch/state.ts';
 import type { TcpCounts } from '../listen/tcp.ts';
@@ -21,6 +22,7 @@ export interface Stats {
   /** Of zones from an etcd; undefined: there are none. */
   readonly etcd: EtcdStats | undefined;
   readonly resolver: ResolverStats;
+  readonly forwarded: ForwardedQueries;
   /** Undefined until the sockets are open. */
   readonly udp: UdpCounts | undefined;
   readonly tcp: TcpCounts | undefined;

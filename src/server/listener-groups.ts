@@ -25,7 +25,7 @@ type AnsweringBlocks = Pick<NonNullable<Engine['serverBlocks']>, 'handleQueryOf'
 
 export interface ListenerGroupsDependencies {
   /** Answers for all groups. */
-  readonly engine: Pick<Engine, 'table' | 'reader' | 'listenerGroupOf'> & {
+  readonly engine: Pick<Engine, 'table' | 'reader' | 'readerPath' | 'listenerGroupOf'> & {
     readonly serverBlocks: AnsweringBlocks | undefined;
   };
   /** Join ports that another process serves, instead of refusing to start. */
@@ -183,6 +183,7 @@ export class ListenerGroups {
     const { engine, takeover, startReader, clock } = this.#dependencies;
     return new GroupReader({
       takeover,
+      forwarding: engine.readerPath,
       table: engine.table.memory,
       udpSize: UDP_SIZE,
       handleQuery: (packet, client) => this.#answer(this.#planOf(client.group), packet, client),
@@ -209,6 +210,7 @@ export class ListenerGroups {
       ...this.#shared(plan),
       addresses,
       events,
+      forwarding: engine.readerPath,
       readers: readers.length,
       firstReader,
       takeover: this.#joins(plan),

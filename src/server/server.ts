@@ -140,6 +140,7 @@ export class Server {
       etcd,
       watches: [...(objects?.watches ?? []), ...watches],
       resolver: this.#engine.resolver.stats(),
+      forwarded: this.#engine.readerPath.countForwarded(),
       udp: this.#listeners?.udp(),
       tcp: this.#listeners?.tcp(),
       httpDrops: this.#health?.drops ?? NO_DROPS,

@@ -152,3 +152,8 @@ export class EntryEncoder {
       this.#octets[to + octet] = octets[recordsAt + octet] ?? 0;
   }
 }
+
+/** Seconds for which an entry that was made is kept. @param start the word that it begins with */
+export function lifetimeOfEntry(words: Uint32Array, start: number): number {
+  return (words[start + (CACHED.EXPIRES >> 2)] ?? 0) - (words[start + (CACHED.STORED >> 2)] ?? 0);
+}

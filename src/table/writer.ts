@@ -250,10 +250,10 @@ export class TableWriter {
    *
    * @param memory that the entry lies in, from word `start` on
    * @param length octets of the entry
-   * @returns false when it was not cached: as `cache`, or the default view has another cache since
+   * @returns false when it was not cached: as `cache`, or the view has another cache since
    */
-  cacheEncoded(memory: Uint32Array, start: number, length: number): boolean {
-    return this.#cache.putEncoded(memory, start, length, DEFAULT_VIEW);
+  cacheEncoded(memory: Uint32Array, start: number, length: number, view: ViewId = DEFAULT_VIEW): boolean {
+    return this.#cache.putEncoded(memory, start, length, view);
   }
 
   /** The cached answer to a question, expired or not, unless it is a derived one: for stale answers (RFC 8767). */

@@ -171,8 +171,15 @@ export async function expectOursToStay(settings: LoadSettings): Promise<Readonly
         if (wasOurs && isByReader) byReader.set(question, (byReader.get(question) ?? 0) + 1);
       });
     });
-    // Replies of sockets come in no virtual time.
-    if (settings.upstreams !== undefined && !upstream.isSilent) await Promise.all(asking);
+    // Replies of sockets come in hardly any virtual time, but after a silence a query may have to be sent again.
+    if (settings.upstreams !== undefined && !upstream.isSilent) {
+      let isDone = false;
+      const all = Promise.all(asking).finally(() => {
+        isDone = true;
+      });
+      await waitUntil('the answers', () => isDone, { step: () => clock.advance(1) });
+      await all;
+    }
     await settle();
     clock.advance(STEP);
     await settle();

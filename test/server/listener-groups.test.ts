@@ -5,6 +5,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import type { HandleQuery } from '../../src/listen/types.ts';
 import { ListenerGroups } from '../../src/server/listener-groups.ts';
@@ -29,6 +30,7 @@ it('answers by the blocks before what came to a group that a change removes', as
   const engine = {
     table,
     reader: new TableReader(table.memory, 1),
+    readerPath: new ReaderPath(1, systemClock),
     listenerGroupOf: () => 0,
     serverBlocks: { handleQueryOf: (): HandleQuery | undefined => answer },
   };

@@ -10,10 +10,13 @@ import {
   optionsOf,
   type ServerBlockPlan,
 } from '../../config/server/server-blocks-plan.ts';
+import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { AskRule, ClientViews, ListenerGroupViews, ViewId, ViewSettings } from '../../table/types.ts';
+import { NO_ROUTE, VIEW_OUTCOMES, VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { encodeName } from '../../wire/name.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
+import { BlockRoutes } from './block-route.ts';
 import { MAX_PUBLICATIONS } from './derived-answers.ts';
 
 /** A block, as far as its views depend on it. */
@@ -33,6 +36,9 @@ export interface BlockViewsDependencies {
   readonly outcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number;
   /** The first of those of a zone whose derived answers readers give; undefined: there are no more. */
   readonly derivedOutcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number | undefined;
+  /** The first of those of a zone whose questions readers forward; undefined: there are no more. */
+  readonly forwardedOutcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number | undefined;
+  readonly readerPath: ReaderPath;
 }
 
 /** Where the derived answers of a zone are for readers to find. */
@@ -65,8 +71,11 @@ export class BlockViews {
   /** By server and zone. */
   readonly #derived = new Map<string, DerivedPlace>();
 
+  readonly #routes: BlockRoutes;
+
   constructor(dependencies: BlockViewsDependencies) {
     this.#dependencies = dependencies;
+    this.#routes = new BlockRoutes(dependencies.readerPath);
   }
 
   /** Shows these groups in place of all before, with one store. @throws TableFullError, and shows what it did */
@@ -101,6 +110,7 @@ export class BlockViews {
     for (const view of this.#views) this.#dependencies.table.removeView(view);
     this.#views = [];
     this.#derived.clear();
+    this.#routes.close();
   }
 
   /** Undefined where derived answers of the zone are not stored, or these views are not shown. */
@@ -113,7 +123,8 @@ export class BlockViews {
     const { plan, handlers } = block;
     const [hasNodes, cache] = [hasReadNodes(block), readCacheOf(block)];
     const derived = mayDerive(handlers) ? derivedOutcomesOf(server, zone, block) : undefined;
-    if (!hasNodes && cache === undefined && derived === undefined) return undefined;
+    const route = this.#openRoute(server, zone, block, hasNodes);
+    if (!hasNodes && cache === undefined && derived === undefined && route === NO_ROUTE) return undefined;
     const settings: ViewSettings = {
       publications: handlers.flatMap((handler) =>
         hasNodes && handler.role === 'publisher' ? [handler.publication] : [],
@@ -124,11 +135,36 @@ export class BlockViews {
       repeatsOpt: true,
       maxUdpSize: optionsOf(plan, 'bufsize')?.size,
       outcomes: derived ?? outcomesOf(server, zone, block),
+      route,
     };
     const view = table.defineView(settings, cache);
     if (derived !== undefined) this.#derived.set(`${server} ${zone}`, { view, outcomes: derived });
     return view;
   }
+
+  #openRoute(server: string, zone: NameKey, block: ViewedBlock, arePublished: boolean): number {
+    // Strictly each query is sent on for itself.
+    if (block.isStrict) return NO_ROUTE;
+    const { table, outcomesOf, forwardedOutcomesOf } = this.#dependencies;
+    const outcomes = forwardedOutcomesOf(server, zone, block);
+    if (outcomes === undefined) return NO_ROUTE;
+    table.claimOutcomes(outcomes, VIEW_PATHS);
+    const viewOutcomes = outcomesOf(server, zone, block);
+    table.claimOutcomes(viewOutcomes, VIEW_OUTCOMES);
+    return this.#routes.open({
+      server,
+      zone,
+      handlers: block.handlers,
+      arePublished,
+      outcomes,
+      viewOutcomes,
+    });
+  }
+}
+
+/** The view with the cached answers that readers give; undefined: none. */
+function readCacheOf({ handlers }: ViewedBlock): ViewId | undefined {
+  return handlers.find((handler) => handler.role === 'cache')?.view;
 }
 
 /** Whether there are names that readers answer as the chain would. */
@@ -147,11 +183,6 @@ export function mayDerive(handlers: readonly Handler[]): boolean {
     ({ role, questions }) =>
       role !== 'forwarder' && questions.matches()[Symbol.iterator]().next().done !== true,
   );
-}
-
-/** The view with the cached answers that readers give; undefined: none. */
-function readCacheOf({ handlers }: ViewedBlock): ViewId | undefined {
-  return handlers.find((handler) => handler.role === 'cache')?.view;
 }
 
 /** Names that the hosts of a block do not know are for the handlers behind. */

@@ -14,9 +14,13 @@ import type { NameKey } from '../../wire/types.ts';
 /** What answers of a block are counted for. */
 export interface CountedAs {
   /** Plugins in metrics, for names that are published and for cached answers; undefined: the block has no `prometheus`. */
-  readonly plugins: { readonly publisher: string; readonly cache: string } | undefined;
+  readonly plugins:
+    | { readonly publisher: string; readonly cache: string; readonly forwarder: string }
+    | undefined;
   /** Counts answers of its cache; undefined: it has none. */
   readonly countRead: ((server: string, outcome: number, times: number) => void) | undefined;
+  /** Counts questions for its cache that readers forwarded; undefined: it has none. */
+  readonly countForwarded: ((server: string, times: number) => void) | undefined;
 }
 
 /** What derived answers are counted for. */
@@ -34,7 +38,11 @@ interface CountedZone {
   countedAs: CountedAs;
   /** By key; the first is that of outcome 1 of the table's entries. Undefined: what is cached there comes from a `cache`. */
   readonly derived: Map<string, DerivedCount> | undefined;
+  readonly kind: CountedKind;
 }
+
+/** What readers answer from: nodes and cached answers, nodes and derived answers, replies to what they have forwarded. */
+type CountedKind = 'cached' | 'derived' | 'forwarded';
 
 /** By transport and family, as readers count them. */
 const PATHS = [
@@ -65,18 +73,24 @@ export class ReaderCounts {
 
   /** The first of the twelve outcomes of a zone: what is from no cache, and the two kinds of cached answers. */
   outcomesOf(server: string, zone: NameKey, countedAs: CountedAs): number {
-    return this.#zoneOf(server, zone, countedAs, VIEW_OUTCOMES / VIEW_PATHS, undefined).firstOutcome;
+    return this.#zoneOf(server, zone, countedAs, 'cached', VIEW_OUTCOMES / VIEW_PATHS).firstOutcome;
+  }
+
+  /** The first of the four outcomes of what readers forward for a zone; undefined: there are no more. */
+  forwardedOutcomesOf(server: string, zone: NameKey, countedAs: CountedAs): number | undefined {
+    if (!this.#hasRoomFor(server, zone, 'forwarded', 1)) return undefined;
+    return this.#zoneOf(server, zone, countedAs, 'forwarded', 1).firstOutcome;
   }
 
   /** The first of the outcomes of a zone whose cached answers are derived ones; undefined: there are no more. */
   derivedOutcomesOf(server: string, zone: NameKey, countedAs: CountedAs): number | undefined {
+    if (!this.#hasRoomFor(server, zone, 'derived', 1 + MAX_DERIVED)) return undefined;
+    return this.#zoneOf(server, zone, countedAs, 'derived', 1 + MAX_DERIVED).firstOutcome;
+  }
+
+  #hasRoomFor(server: string, zone: NameKey, kind: CountedKind, groups: number): boolean {
     const used = FIRST_OUTCOME + this.#byPaths.length * VIEW_PATHS;
-    if (
-      !this.#zones.has(keyOf(server, zone, 'derived')) &&
-      used + (1 + MAX_DERIVED) * VIEW_PATHS > MAX_OUTCOME
-    )
-      return undefined;
-    return this.#zoneOf(server, zone, countedAs, 1 + MAX_DERIVED, new Map()).firstOutcome;
+    return this.#zones.has(keyOf(server, zone, kind)) || used + groups * VIEW_PATHS <= MAX_OUTCOME;
   }
 
   /** The outcome of a derived answer of a zone; undefined: there are too many, or it has none. */
@@ -95,17 +109,18 @@ export class ReaderCounts {
     server: string,
     zone: NameKey,
     countedAs: CountedAs,
+    kind: CountedKind,
     groups: number,
-    derived: CountedZone['derived'],
   ): CountedZone {
-    const key = keyOf(server, zone, derived === undefined ? 'cached' : 'derived');
+    const key = keyOf(server, zone, kind);
     const known = this.#zones.get(key);
     if (known !== undefined) {
       known.countedAs = countedAs;
       return known;
     }
     const firstOutcome = FIRST_OUTCOME + this.#byPaths.length * VIEW_PATHS;
-    const added: CountedZone = { server, zone, firstOutcome, countedAs, derived };
+    const derived = kind === 'derived' ? new Map<string, DerivedCount>() : undefined;
+    const added: CountedZone = { server, zone, firstOutcome, countedAs, derived, kind };
     this.#zones.set(key, added);
     for (let group = 0; group < groups; group++) this.#byPaths.push(added);
     return added;
@@ -118,7 +133,10 @@ export class ReaderCounts {
       const path = PATHS[group.outcome % PATHS.length];
       if (zone === undefined || path === undefined) continue;
       const kind = Math.floor((group.outcome - zone.firstOutcome) / VIEW_PATHS);
-      const plugin = kind === 0 ? zone.countedAs.plugins?.publisher : this.#countKind(group, zone, kind);
+      const plugin =
+        kind === 0 && zone.kind !== 'forwarded'
+          ? zone.countedAs.plugins?.publisher
+          : this.#countKind(group, zone, kind);
       if (zone.countedAs.plugins !== undefined) this.#count(group, zone, plugin ?? '', path);
     }
   }
@@ -127,6 +145,10 @@ export class ReaderCounts {
   #countKind(group: AnswerGroup, zone: CountedZone, kind: number): string | undefined {
     const { server, countedAs, derived } = zone;
     const times = this.#growth(`${group.outcome} ${group.pointers} cached`, group.count);
+    if (zone.kind === 'forwarded') {
+      if (times > 0) countedAs.countForwarded?.(server, times);
+      return countedAs.plugins?.forwarder;
+    }
     if (derived === undefined) {
       if (times > 0) countedAs.countRead?.(server, kind, times);
       return countedAs.plugins?.cache;
@@ -164,6 +186,6 @@ export class ReaderCounts {
   }
 }
 
-function keyOf(server: string, zone: string, kind: 'cached' | 'derived'): string {
+function keyOf(server: string, zone: string, kind: CountedKind): string {
   return `${server} ${zone} ${kind}`;
 }

@@ -12,6 +12,7 @@ import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import type { ServerBlockPlan, ServerBlocksPlan } from '../../config/server/server-blocks-plan.ts';
+import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { HandleQuery } from '../../listen/types.ts';
 import { VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
@@ -30,6 +31,8 @@ export interface ServerBlocksDependencies {
   readonly numberOf: (server: string) => number;
   /** What readers answer. */
   readonly counts: ReaderCounts;
+  /** What readers forward. */
+  readonly readerPath: ReaderPath;
   /** Those that answer now. They are not kept. */
   readonly former: ServerBlocks | undefined;
   readonly version: string;
@@ -264,15 +267,18 @@ export class ServerBlocks {
 
 function makeViews(
   { isStrict }: ServerBlocksPlan,
-  { table, numberOf, counts }: Omit<ServerBlocksDependencies, 'former'>,
+  { table, numberOf, counts, readerPath }: Omit<ServerBlocksDependencies, 'former'>,
 ): BlockViews {
   return new BlockViews({
     table,
     numberOf,
+    readerPath,
     outcomesOf: (server, zone, { handlers }) =>
       counts.outcomesOf(server, zone, countedAs(handlers, isStrict)),
     derivedOutcomesOf: (server, zone, { handlers }) =>
       counts.derivedOutcomesOf(server, zone, countedAs(handlers, isStrict)),
+    forwardedOutcomesOf: (server, zone, { handlers }) =>
+      counts.forwardedOutcomesOf(server, zone, countedAs(handlers, isStrict)),
   });
 }
 
@@ -325,9 +331,14 @@ function countedAs(handlers: readonly Handler[], isStrict: boolean): CountedAs {
   const counter = handlers.findIndex(({ name }) => name === 'prometheus');
   const behind = handlers[counter + 1]?.name ?? '';
   const publisher = isStrict ? behind : (handlers.findLast(({ role }) => role === 'publisher')?.name ?? '');
+  const cache = handlers.find((handler) => handler.role === 'cache');
   return {
-    plugins: counter < 0 ? undefined : { publisher, cache: isStrict ? behind : 'cache' },
-    countRead: handlers.find((handler) => handler.role === 'cache')?.countRead,
+    plugins:
+      counter < 0
+        ? undefined
+        : { publisher, cache: isStrict ? behind : 'cache', forwarder: isStrict ? behind : 'forward' },
+    countRead: cache?.countRead,
+    countForwarded: cache?.countForwarded,
   };
 }
 

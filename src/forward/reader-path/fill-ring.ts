@@ -19,6 +19,8 @@
  *
  * A record stays readable for the reader until it is taken: equal questions meanwhile are answered from it.
  */
+import { lifetimeOfEntry } from '../../table/entry-encoder.ts';
+
 const TAIL = 0;
 const HEAD = 1;
 const SLEEPING = 2;
@@ -153,6 +155,22 @@ export class FillConsumer implements Fill {
     this.words = new Uint32Array(memory, CONTROL_OCTETS);
     this.octets = new Uint8Array(memory, CONTROL_OCTETS);
     this.#mask = this.octets.length - 1;
+  }
+
+  /** Seconds for which the entry is kept; 0: there is none. */
+  get entryLifetime(): number {
+    if (this.entryLength === 0) return 0;
+    return lifetimeOfEntry(this.words, this.entryWord);
+  }
+
+  /** Records of the authority section of the packet: a reader takes 1 for a denial alone. */
+  get authorities(): number {
+    return ((this.octets[this.start + 8] ?? 0) << 8) | (this.octets[this.start + 9] ?? 0);
+  }
+
+  /** The response code of the packet. */
+  get rcode(): number {
+    return (this.octets[this.start + 3] ?? 0) & 0x0f;
   }
 
   /** Reads the oldest record. It stays until `release`. @returns whether there is one */

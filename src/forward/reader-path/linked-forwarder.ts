@@ -66,6 +66,7 @@ export class LinkedForwarder implements OtherThreads {
   readonly group: number;
   /** What readers have counted until the last time. @internal for `AllRoutes` */
   readonly counted: Float64Array;
+  #sentByReaders = 0;
   readonly #path: AllRoutes;
   readonly #routes = new Map<number, ForwardedRoute>();
   readonly #envelope = new Uint8Array(ENVELOPE.OCTETS);
@@ -155,6 +156,7 @@ export class LinkedForwarder implements OtherThreads {
 
   /** Takes note of what readers have done since the last time. @internal for `AllRoutes` */
   note(sent: number, told: GroupCounts | undefined): void {
+    this.#sentByReaders += sent;
     if (told !== undefined) {
       this.forwarder.noteCoalesced(told.coalesced);
       // Routes of one forwarder count alike.
@@ -173,6 +175,12 @@ export class LinkedForwarder implements OtherThreads {
     this.#publishTimeouts();
     this.#direct?.group.admission.resume();
     return this.#direct?.group.admission.hasWaiting === true;
+  }
+
+  /** Queries that the main thread has sent. */
+  get sentByMain(): number {
+    const { upstreams } = this.forwarder.statistics();
+    return Math.max(0, upstreams.reduce((sum, { sent }) => sum + sent, 0) - this.#sentByReaders);
   }
 
   get running(): number {

@@ -10,6 +10,9 @@ import { RawReply } from '../transport/raw-reply.ts';
 import { FILL_FLAG } from './fill-ring.ts';
 import type { PendingQueries } from './pending-queries.ts';
 
+/** In the third octet of a header. */
+const AUTHORITATIVE = 0x04;
+
 export class PlainReplies {
   /** The reply that was read last. */
   readonly raw = new RawReply();
@@ -77,6 +80,14 @@ export class PlainReplies {
   /** Writes the response to a client, by the reply that was read, which fits. @returns its octets */
   write(slot: number, client: number, form: AnswerForm): number {
     return this.#answer.write(this.#queryOf(slot, client), this.raw, form, this.#udpSize);
+  }
+
+  /** The same as it will be answered from the cache. Some old clients discard cached answers without AA. */
+  writeKept(slot: number, client: number, form: AnswerForm): number {
+    const length = this.write(slot, client, form);
+    const { octets } = this;
+    if (form.kind === 'as-sent' && this.lifetime > 0) octets[2] = (octets[2] ?? 0) | AUTHORITATIVE;
+    return length;
   }
 
   #queryOf(slot: number, client: number) {

@@ -291,7 +291,7 @@ export class ReaderForwarder implements SocketKeeper {
     const plain = this.#plain;
     const [at, length] = [pending.fillAt[slot] ?? 0, pending.fillLength[slot] ?? 0];
     if (plain.read(slot, this.#handover.octets, at, length, route.trustsAd) && plain.fits(slot, client)) {
-      this.#respond(route, slot, client);
+      this.#respondAgain(route, slot, client);
       this.#count(route.group, GROUP_COUNT.told);
       this.#count(route.group, GROUP_COUNT.coalesced);
     } else {
@@ -302,19 +302,28 @@ export class ReaderForwarder implements SocketKeeper {
   }
 
   #respond(route: OpenRoute, slot: number, client: number): void {
+    const length = this.#plain.write(slot, client, route.form);
+    this.#send(route, slot, client, length, route.outcomes.forwarded);
+  }
+
+  /** By a reply that others were told a moment ago. */
+  #respondAgain(route: OpenRoute, slot: number, client: number): void {
+    const { repeated, forwarded } = route.outcomes;
+    const length = this.#plain.writeKept(slot, client, route.form);
+    const { lifetime, raw } = this.#plain;
+    const kept = raw.authorityCount > 0 ? repeated.negative : repeated.positive;
+    this.#send(route, slot, client, length, lifetime > 0 ? kept : forwarded);
+  }
+
+  /** Sends the response that was written last. */
+  #send(route: OpenRoute, slot: number, client: number, length: number, outcome: number): void {
     const pending = this.#pending;
     const plain = this.#plain;
-    const length = plain.write(slot, client, route.form);
     const counters = this.#counters;
-    const { forwarded, byPath } = route.outcomes;
+    const { byPath } = route.outcomes;
     const isIpv6 = pending.octets[pending.envelopeOf(client) + ENVELOPE.NAME] !== AF_INET;
     counters.beginBatch();
-    counters.count(
-      pending.type[slot] ?? 0,
-      plain.flags,
-      byPath && isIpv6 ? forwarded + 1 : forwarded,
-      length,
-    );
+    counters.count(pending.type[slot] ?? 0, plain.flags, byPath && isIpv6 ? outcome + 1 : outcome, length);
     counters.endBatch(this.#now - (pending.came[client] ?? 0));
     this.#owner.respond(pending, client, plain.octets, length);
   }

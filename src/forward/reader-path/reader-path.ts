@@ -57,6 +57,12 @@ interface QueryOctets {
   readonly length: number;
 }
 
+/** Counts of queries. */
+export interface ForwardedQueries {
+  readonly reader: number;
+  readonly main: number;
+}
+
 interface KnownServer {
   readonly upstream: Upstream;
   readonly owner: LinkedForwarder;
@@ -77,6 +83,7 @@ export class ReaderPath implements AllRoutes {
   /** By the number of the route. */
   readonly #routes = new Map<number, { readonly route: ForwardedRoute; readonly owner: LinkedForwarder }>();
   readonly #posts = new Set<(policy: ReaderPolicy) => void>();
+  readonly #forwarded = { reader: 0, main: 0 };
   #policy: ReaderPolicy = CLOSED_POLICY;
   #generation = 0;
   #lastServer = 0;
@@ -131,6 +138,7 @@ export class ReaderPath implements AllRoutes {
   /** @internal for `LinkedForwarder` */
   unlink(link: LinkedForwarder): void {
     this.fold(link);
+    this.#forwarded.main += link.sentByMain;
     this.#links.delete(link);
     for (const [number, { owner }] of this.#routes) if (owner === link) this.#routes.delete(number);
     this.publish();
@@ -230,6 +238,13 @@ export class ReaderPath implements AllRoutes {
     for (const link of this.#links) this.fold(link);
   }
 
+  /** Queries sent to servers that readers may ask, by the thread that sent them. */
+  countForwarded(): ForwardedQueries {
+    this.count();
+    const { reader, main } = this.#forwarded;
+    return { reader, main: [...this.#links].reduce((sum, { sentByMain }) => sum + sentByMain, main) };
+  }
+
   /** Adds what readers have counted for a forwarder since the last time. @internal for `LinkedForwarder` */
   fold(link: LinkedForwarder): void {
     let sent = 0;
@@ -240,6 +255,7 @@ export class ReaderPath implements AllRoutes {
       upstream.count(since);
       sent += since.sent;
     }
+    this.#forwarded.reader += sent;
     const told = growthOf(link.counted, this.#groupCounts(link.group), GROUP_COUNT);
     link.note(sent, told);
   }

@@ -48,8 +48,10 @@ export interface RouteOutcomes {
   readonly forwarded: number;
   /** Whether the outcomes behind `forwarded` are those of IPv6 and of TCP, as in a view that has outcomes of its own. */
   readonly byPath: boolean;
-  /** When they come from the cache: answers with records, and denials. */
+  /** Entries of the cache that are made: answers with records, and denials. */
   readonly kept: { readonly positive: number; readonly negative: number };
+  /** Answers by a reply that is about to be in the cache. */
+  readonly repeated: { readonly positive: number; readonly negative: number };
 }
 
 export interface ReaderPolicy {

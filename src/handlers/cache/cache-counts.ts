@@ -2,7 +2,7 @@
  * The metrics of `cache`, under CoreDNS's names.
  */
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { Query } from '../../chain/query.ts';
+import type { Query, QuerySite } from '../../chain/query.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** Answers with records, and all others. */
@@ -16,6 +16,8 @@ const LABELS = ['server', 'zones', 'view'];
 export class CacheCounts {
   readonly #zones: string;
   readonly #families: ReturnType<typeof familiesOf>;
+  /** By kind, view and server, since they were last shown. */
+  readonly #evictions = new Map<string, number>();
 
   /**
    * Counts answers that readers gave. It outlives its cache, which it does not keep.
@@ -28,6 +30,13 @@ export class CacheCounts {
     const labels = { server, zones: this.#zones, view: '' };
     this.#families.requests.inc(labels, times);
     this.#families.hits.inc({ ...labels, type }, times);
+  };
+
+  /** Counts questions that readers forwarded. It does not keep the cache either. */
+  readonly countForwarded = (server: string, times: number): void => {
+    const labels = { server, zones: this.#zones, view: '' };
+    this.#families.requests.inc(labels, times);
+    this.#families.misses.inc(labels, times);
   };
 
   /** @param zones of the cache */
@@ -56,18 +65,25 @@ export class CacheCounts {
     this.#families.servedStale.inc(this.#labels(query));
   }
 
-  evicted(query: Query, type: CacheKind): void {
-    this.#families.evictions.inc({ ...this.#labels(query), type });
+  /** Counted for all together until `show`: label sets are too dear to be looked up for each. */
+  evicted({ server, view }: QuerySite, type: CacheKind): void {
+    const key = `${type} ${view} ${server}`;
+    this.#evictions.set(key, (this.#evictions.get(key) ?? 0) + 1);
   }
 
-  /** How many answers there are now. */
-  show(query: Query, entries: Readonly<Record<CacheKind, number>>): void {
-    const labels = this.#labels(query);
-    for (const type of ['success', 'denial'] as const)
+  /** How many answers there are now, and brings in those that had to go. */
+  show(site: QuerySite, entries: Readonly<Record<CacheKind, number>>): void {
+    const labels = this.#labels({ site });
+    for (const type of ['success', 'denial'] as const) {
       this.#families.entries.set({ ...labels, type }, entries[type]);
+      const key = `${type} ${site.view} ${site.server}`;
+      const evicted = this.#evictions.get(key) ?? 0;
+      if (evicted > 0) this.#families.evictions.inc({ ...labels, type }, evicted);
+      this.#evictions.delete(key);
+    }
   }
 
-  #labels({ site: { server, view } }: Query) {
+  #labels({ site: { server, view } }: Pick<Query, 'site'>) {
     return { server, zones: this.#zones, view };
   }
 }

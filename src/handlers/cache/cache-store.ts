@@ -43,6 +43,13 @@ export interface FoundAnswer {
   readonly wasRead: boolean;
 }
 
+/** Where the entry of an answer lies that a reader has made. */
+export interface EncodedEntry {
+  readonly words: Uint32Array;
+  readonly entryWord: number;
+  readonly entryLength: number;
+}
+
 export interface CacheStoreOptions {
   /** Now, in milliseconds of the monotonic clock. */
   readonly since: number;
@@ -68,6 +75,10 @@ export class CacheStore {
   readonly #items: Readonly<Record<CacheKind, Map<string, CacheItem>>> = {
     success: new Map(),
     denial: new Map(),
+  };
+  readonly #oldest: Record<CacheKind, IterableIterator<[string, CacheItem]>> = {
+    success: this.#items.success.entries(),
+    denial: this.#items.denial.entries(),
   };
   #users = 1;
 
@@ -126,12 +137,42 @@ export class CacheStore {
       outcome: CACHE_OUTCOMES[kind],
     };
     if (!this.#table.cache(cached, now, isShared ? this.shared : this.#hidden)) return 'refused';
-    const storedAt = Math.floor(now - this.since);
-    const item: CacheItem = {
-      ...{ storedAt, ttl, isReadable, isShared, hits: 0, lastHit: storedAt },
-      ...{ isRefreshing: false, retryAt: storedAt },
-    };
+    const item = this.#makeItem({ ttl, isReadable, isShared, now });
     return this.#keep(kind, key, item) ? 'evicted' : 'stored';
+  }
+
+  /** Keeps an answer of which a reader has made the entry, where there is none of the other kind. */
+  putEncoded(
+    kind: CacheKind,
+    key: QuestionKey,
+    { words, entryWord, entryLength }: EncodedEntry,
+    { ttl, now }: { readonly ttl: number; readonly now: number },
+  ): 'stored' | 'evicted' | 'refused' {
+    const others = this.#items[otherThan(kind)];
+    if (this.#users === 0 || (others.size > 0 && others.has(textOf(key)))) return 'refused';
+    if (!this.#table.cacheEncoded(words, entryWord, entryLength, this.shared)) return 'refused';
+    const item = this.#makeItem({ ttl, isReadable: true, isShared: true, now });
+    return this.#keep(kind, key, item) ? 'evicted' : 'stored';
+  }
+
+  #makeItem({
+    ttl,
+    isReadable,
+    isShared,
+    now,
+  }: Pick<CacheItem, 'ttl' | 'isReadable' | 'isShared'> & { readonly now: number }): CacheItem {
+    const storedAt = Math.floor(now - this.since);
+    // Written out: made for each answer.
+    return {
+      storedAt,
+      ttl,
+      isReadable,
+      isShared,
+      hits: 0,
+      lastHit: storedAt,
+      isRefreshing: false,
+      retryAt: storedAt,
+    };
   }
 
   /** Has readers give an answer, in place of one of the other kind. @param seconds for so long since it was stored */
@@ -171,13 +212,13 @@ export class CacheStore {
   /** @returns whether another answer had to go */
   #keep(kind: CacheKind, key: QuestionKey, item: CacheItem): boolean {
     const items = this.#items[kind];
-    const text = textOf(key);
+    const text = toOneString(textOf(key));
     const former = items.get(text);
     if (former !== undefined && former.isShared !== item.isShared)
       this.#table.dropCached(toCachedQuestion(key), this.#placeOf(former));
     const isFull = !items.delete(text) && items.size >= this.#options.capacity[kind];
     if (isFull) this.#evictOldest(kind);
-    items.set(toOneString(text), item);
+    items.set(text, item);
     return isFull;
   }
 
@@ -199,8 +240,20 @@ export class CacheStore {
     return true;
   }
 
+  /**
+   * Goes on from where the last eviction was: all before are gone, and to start from the first each time would have to pass the places
+   * that they leave.
+   */
+  #nextOldest(kind: CacheKind): readonly [string, CacheItem] | undefined {
+    const next = this.#oldest[kind].next();
+    if (next.done !== true) return next.value;
+    this.#oldest[kind] = this.#items[kind].entries();
+    const first = this.#oldest[kind].next();
+    return first.done === true ? undefined : first.value;
+  }
+
   #evictOldest(kind: CacheKind): void {
-    const [oldest] = this.#items[kind];
+    const oldest = this.#nextOldest(kind);
     if (oldest === undefined) return;
     const [text, item] = oldest;
     this.#items[kind].delete(text);

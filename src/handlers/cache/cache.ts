@@ -4,13 +4,17 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
-import type { Handler, Next } from '../../chain/handler.ts';
+import type { Handler, KeptReplies, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { Dependence, Query } from '../../chain/query.ts';
+import { type Dependence, OURSELVES, Query, type QuerySite } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
+import type { QuestionKey } from '../../forward/question-key.ts';
+import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
+import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { type NameKey, RCODE, type ResourceRecord } from '../../wire/types.ts';
+import { decodeMessage } from '../../wire/message.ts';
+import { type Message, type NameKey, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import { CACHE_OUTCOMES, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { type CacheItem, CacheStore, type FoundAnswer } from './cache-store.ts';
 import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
@@ -40,6 +44,9 @@ export class Cache {
   readonly #zones: ReadonlySet<NameKey>;
   readonly #uncached: Readonly<Record<CacheKind, ReadonlySet<NameKey>>>;
   readonly #counts: CacheCounts;
+  /** Where answers were kept for, by server. */
+  readonly #sites = new Map<string, QuerySite>();
+  readonly #endCollecting: () => void;
   #isStopped = false;
 
   /** @param former another cache whose entries it takes over */
@@ -47,6 +54,7 @@ export class Cache {
     this.#options = options;
     this.#clock = clock;
     this.#counts = new CacheCounts(metrics, options.zones);
+    this.#endCollecting = metrics.collectBy(() => this.#showSizes());
     const capacityOf = (capacity: number) => SHARDS * Math.max(MIN_PER_SHARD, Math.floor(capacity / SHARDS));
     const [success, denial] = [capacityOf(options.success.capacity), capacityOf(options.denial.capacity)];
     this.#store =
@@ -67,6 +75,8 @@ export class Cache {
       role: 'cache',
       view: this.#store.shared,
       countRead: this.#counts.countRead,
+      countForwarded: this.#counts.countForwarded,
+      forwardedIn: (zone) => this.#forwardedIn(zone),
       questions: namesWithin(this.#zones),
       answers: 'unchanged',
       handle: (query, next) =>
@@ -76,6 +86,7 @@ export class Cache {
 
   stop(): void {
     if (!this.#isStopped) this.#store.release();
+    this.#endCollecting();
     this.#isStopped = true;
   }
 
@@ -150,9 +161,13 @@ export class Cache {
     const readSeconds = isOnly && this.#options.prefetch === undefined ? ttl : 0;
     const now = this.#clock.monotonic();
     const stored = this.#store.put(kind, query.questionKey, answer, { ttl, readSeconds, now });
-    if (stored === 'evicted') this.#counts.evicted(query, kind);
+    if (stored === 'evicted') this.#counts.evicted(query.site, kind);
+    this.#sites.set(query.site.server, query.site);
+  }
+
+  #showSizes(): void {
     const [success, denial] = [this.#store.sizeOf('success'), this.#store.sizeOf('denial')];
-    this.#counts.show(query, { success, denial });
+    for (const site of this.#sites.values()) this.#counts.show(site, { success, denial });
   }
 
   /** For how long readers give an answer from when it was stored on: what is due to be fetched anew is for this cache. */
@@ -168,6 +183,44 @@ export class Cache {
     if (item.isShared && !this.#options.keepTtl)
       query.answeredFromCache(before, { outcome: CACHE_OUTCOMES[kind], until });
     else query.forbidStoring();
+  }
+
+  /** With `prefetch` each question counts for the popularity of its answer, so that none is forwarded unseen. */
+  #forwardedIn(zone: NameKey): KeptReplies | undefined {
+    const { success, denial, serveStale, prefetch, keepTtl } = this.#options;
+    if (prefetch !== undefined || !isWithinAny(zone, this.#zones)) return undefined;
+    return {
+      caching: { success, denial },
+      view: keepTtl ? undefined : this.#store.shared,
+      servesStale: serveStale !== undefined,
+      keep: (reply, site, isEncoded) => this.#keepReply(reply, site, isEncoded),
+    };
+  }
+
+  #keepReply(reply: FillConsumer, site: QuerySite, isEncoded: boolean): void {
+    const key = questionOfFill(reply);
+    const kind: CacheKind = reply.authorities > 0 ? 'denial' : 'success';
+    if (isWithinAny(key.name, this.#uncached[kind])) return;
+    const now = this.#clock.monotonic();
+    const stored =
+      isEncoded && this.#options.serveStale?.prefersPositive !== true
+        ? this.#store.putEncoded(kind, key, reply, { ttl: reply.entryLifetime, now })
+        : 'refused';
+    if (stored === 'refused') this.#keepMessage(key, reply, site);
+    else if (stored === 'evicted') this.#counts.evicted(site, kind);
+    this.#sites.set(site.server, site);
+  }
+
+  /** As if it had come through the handlers behind. */
+  #keepMessage(key: QuestionKey, { octets, start, length }: FillConsumer, site: QuerySite): void {
+    const message = decodeMessage(octets.slice(start, start + length));
+    const { dnssecOk, checkingDisabled } = key;
+    const header = { ...message.header, response: false, checkingDisabled };
+    const edns = dnssecOk
+      ? { udpSize: length, dnssecOk, extendedRcode: 0, version: 0, options: [] }
+      : undefined;
+    const query = new Query(key, { header, question: key, edns }, OURSELVES, undefined, site);
+    this.#keep(query, wholeOfMessage(message), false);
   }
 
   #present(query: Query, answer: WholeAnswer, ttl: number): WholeAnswer {
@@ -305,6 +358,15 @@ function wholeOf(answer: Answer): WholeAnswer | undefined {
       };
     }
   }
+}
+
+function wholeOfMessage({ header, answers, authorities, additionals }: Message): WholeAnswer {
+  const { rcode, authoritative, truncated, recursionAvailable, authenticData } = header;
+  return {
+    kind: 'message',
+    ...{ rcode, authoritative, truncated, recursionAvailable, authenticData },
+    ...{ answers, authorities, additionals },
+  };
 }
 
 function withTtl(answer: WholeAnswer, ttl: number): WholeAnswer {

@@ -2,7 +2,7 @@
  * The metrics of `forward`, under CoreDNS's names.
  */
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { ProxyEvents } from '../../forward/proxy/proxy-upstream.ts';
+import type { ProxyEvents, ProxyProtocol } from '../../forward/proxy/proxy-upstream.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 
 /** Seconds. */
@@ -12,6 +12,8 @@ const BUCKETS = Array.from({ length: 16 }, (_, power) => 0.00025 * 2 ** power);
 export interface ForwardCounts extends ProxyEvents {
   allDown(): void;
   rejected(): void;
+  /** Brings in what is left, and counts no more. */
+  stop(): void;
 }
 
 export function countForwarding(metrics: PluginMetrics): ForwardCounts {
@@ -45,12 +47,63 @@ export function countForwarding(metrics: PluginMetrics): ForwardCounts {
     'Counter of the number of queries rejected because the concurrent queries were at maximum.',
   );
   const of = (to: string) => ({ proxy_name: 'forward', to });
+  const servers = new Map<string, ServerCounts>();
+  const countsOf = (to: string): ServerCounts => {
+    const known = servers.get(to);
+    if (known !== undefined) return known;
+    const added = new ServerCounts((rcode) => duration.observer({ ...of(to), rcode: rcodeName(rcode) }));
+    servers.set(to, added);
+    return added;
+  };
+  const flush = () => {
+    for (const [to, counts] of servers)
+      for (const [proto, { hits: again, misses: fresh }] of counts.takeConnections()) {
+        if (again > 0) hits.inc({ ...of(to), proto }, again);
+        if (fresh > 0) misses.inc({ ...of(to), proto }, fresh);
+      }
+  };
+  const endCollecting = metrics.collectBy(flush);
   return {
-    asked: (to, proto, isNew) => (isNew ? misses : hits).inc({ ...of(to), proto }),
-    replied: (to, rcode, milliseconds) =>
-      duration.observe({ ...of(to), rcode: rcodeName(rcode) }, milliseconds / 1000),
+    asked: (to, proto, isNew) => countsOf(to).asked(proto, isNew),
+    replied: (to, rcode, milliseconds) => countsOf(to).replied(rcode, milliseconds),
     checkFailed: (to) => failures.inc(of(to)),
     allDown: () => broken.inc(),
     rejected: () => rejects.inc(),
+    stop() {
+      flush();
+      endCollecting();
+    },
   };
+}
+
+/** What is counted of one server until metrics are shown: label sets are too dear to be looked up for each query. */
+class ServerCounts {
+  readonly #observerOf: (rcode: number) => (seconds: number) => void;
+  readonly #observers = new Map<number, (seconds: number) => void>();
+  #connections = noConnections();
+
+  constructor(observerOf: (rcode: number) => (seconds: number) => void) {
+    this.#observerOf = observerOf;
+  }
+
+  asked(protocol: ProxyProtocol, isNew: boolean): void {
+    this.#connections[protocol][isNew ? 'misses' : 'hits'] += 1;
+  }
+
+  replied(rcode: number, milliseconds: number): void {
+    const observe = this.#observers.get(rcode) ?? this.#observerOf(rcode);
+    this.#observers.set(rcode, observe);
+    observe(milliseconds / 1000);
+  }
+
+  /** What was counted since the last time. */
+  takeConnections() {
+    const taken = this.#connections;
+    this.#connections = noConnections();
+    return Object.entries(taken);
+  }
+}
+
+function noConnections(): Record<ProxyProtocol, { hits: number; misses: number }> {
+  return { udp: { hits: 0, misses: 0 }, tcp: { hits: 0, misses: 0 } };
 }

@@ -126,7 +126,7 @@ it('asks another server when the first is overdue, long before its client gives 
     '192.0.2.2': () => RCODE.NOERROR,
   });
   const answer = ask('a.example.');
-  clock.advance(500);
+  for (let step = 0; step < 5; step += 1) clock.advance(100);
   expect(await answer).toMatchObject({ kind: 'message', rcode: RCODE.NOERROR });
   expect(asked()).toEqual(['192.0.2.1', '192.0.2.2']);
 });

@@ -4,14 +4,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
-import type { Handler, Next } from '../../chain/handler.ts';
+import type { DirectServers, Handler, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import { ProxyGroup, type ProxyOutcome } from '../../forward/proxy/proxy-group.ts';
 import { isWithin } from '../../wire/name.ts';
 import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
-import { countForwarding } from './forward-metrics.ts';
+import { countForwarding, type ForwardCounts } from './forward-metrics.ts';
 import { findServers, type IsOurselves, type OpenTransports, openUpstreams } from './open-upstreams.ts';
 import type { ForwardOptions, ForwardRule } from './options.ts';
 import { canResolve, ResolvingServers } from './resolving-servers.ts';
@@ -40,17 +40,11 @@ interface RunningRule {
   servers: ResolvingServers | undefined;
 }
 
-/** What readers may ask by themselves. */
-export interface DirectServers {
-  readonly servers: ResolvingServers;
-  /** Names with all below them that are for others. */
-  readonly exceptions: readonly NameKey[];
-}
-
 export class Forward {
   readonly handler: Handler;
   readonly #dependencies: ForwardDependencies;
   readonly #rules: readonly RunningRule[];
+  #counts: ForwardCounts | undefined;
 
   constructor({ forwards }: ForwardOptions, dependencies: ForwardDependencies) {
     this.#dependencies = dependencies;
@@ -64,6 +58,7 @@ export class Forward {
     this.handler = {
       name: 'forward',
       role: 'forwarder',
+      directFor: (zone) => this.#directFor(zone),
       questions: namesWithin(new Set(forwards.map(({ from }) => from))),
       answers: 'unchanged',
       handle: (query, next) => this.#handle(query, next),
@@ -82,6 +77,7 @@ export class Forward {
       random = Math.random,
     } = this.#dependencies;
     const counts = countForwarding(metrics);
+    this.#counts = counts;
     for (const running of this.#rules) {
       const { rule } = running;
       const places = await findServers(rule, { isOurselves, log });
@@ -101,10 +97,11 @@ export class Forward {
       group?.close();
       servers?.stop();
     }
+    this.#counts?.stop();
   }
 
   /** The servers for names of a zone that are for no other rule; undefined: readers may not ask them. */
-  directFor(zone: NameKey): DirectServers | undefined {
+  #directFor(zone: NameKey): DirectServers | undefined {
     const place = this.#rules.findIndex(({ rule }) => isWithin(zone, rule.from));
     const found = this.#rules[place];
     if (found?.servers === undefined) return undefined;
@@ -112,7 +109,11 @@ export class Forward {
     const isLast = place === this.#rules.length - 1;
     if (!isLast && (rule.nextRcodes.length > 0 || rule.nextOnNoData)) return undefined;
     const before = this.#rules.slice(0, place).map((each) => each.rule.from);
-    return { servers, exceptions: [...before, ...rule.except] };
+    return {
+      forwarder: servers.forwarder,
+      exceptions: [...before, ...rule.except],
+      countReply: (...reply) => servers.countReply(...reply),
+    };
   }
 
   async #handle(query: Query, next: Next): Promise<Answer> {

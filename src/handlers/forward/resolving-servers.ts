@@ -157,13 +157,15 @@ function toUpstreamAddress({ address, port }: UpstreamPlace): UpstreamAddress {
 
 function planOf(rule: ForwardRule, addresses: readonly UpstreamAddress[]): ForwardPlan {
   const { policy, failoverRcodes, failsFast, maxConcurrent } = rule;
-  const { limits } = DEFAULT_FORWARD_PLAN;
+  const { limits, timing } = DEFAULT_FORWARD_PLAN;
   return {
     ...DEFAULT_FORWARD_PLAN,
     rules: [defaultRule(addresses)],
     policy: POLICIES[policy],
     tryNextOn: failoverRcodes,
     failFast: failsFast,
+    // The servers of a rule know the same names.
+    timing: { ...timing, negativeWait: 0 },
     // `loop` looks for them.
     loopDetection: false,
     // What servers say of AD is for clients to believe, as in CoreDNS.

@@ -50,7 +50,11 @@ export class ResolverRoute implements ForwardedRoute {
       servesStaleAtOnce: servesStaleAtOnce(),
       form: { kind: 'own', caching: this.#parts.forwarding.settings.caching },
       cacheView: DEFAULT_VIEW,
-      outcomes: { forwarded: outcome, byPath: false, kept: { positive: answered, negative: answered } },
+      outcomes: {
+        ...{ forwarded: outcome, byPath: false },
+        kept: { positive: answered, negative: answered },
+        repeated: { positive: outcome, negative: outcome },
+      },
     };
   }
 

@@ -67,6 +67,7 @@ const bare: Stats = {
     cachingResolver: { hits: 1, misses: 30, stale: 2 },
     prefetched: 9,
   },
+  forwarded: { reader: 40, main: 2 },
   dataAge: undefined,
   watches: [],
   etcd: undefined,

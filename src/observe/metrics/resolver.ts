@@ -80,6 +80,16 @@ const UPSTREAM_METRICS: readonly Metric[] = [
 
 const FORWARD_METRICS: readonly Metric[] = [
   {
+    kind: 'counter',
+    name: 'portolan_forwarded_queries_total',
+    help: 'Queries sent upstream by reader threads themselves, and by the main thread for them.',
+    labels: ['path'],
+    read: ({ forwarded }) => [
+      [{ path: 'reader' }, forwarded.reader],
+      [{ path: 'main' }, forwarded.main],
+    ],
+  },
+  {
     kind: 'gauge',
     name: 'portolan_forward_inflight_queries',
     formerName: 'portolan_forward_in_flight',

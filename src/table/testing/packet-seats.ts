@@ -238,7 +238,7 @@ class PacketSeats {
       this.#octets.copy(this.#expected, start, start, start + Math.max(verdict, length));
       const isSame = this.#alone.compare(this.#octets, start, start + verdict, 0, verdict) === 0;
       if (!isSame) throw new Error(`packet ${index}: another answer than by itself`);
-    } else if (this.#reader.isExternal !== alone.isExternal || this.#reader.expired !== alone.expired)
+    } else if (this.#reader.route !== alone.route || this.#reader.expired !== alone.expired)
       throw new Error(`packet ${index}: left open otherwise than by itself`);
     if (!this.#octets.equals(this.#expected)) throw new Error(this.#describeFault(index, verdict));
     this.#count(verdict);
@@ -256,7 +256,7 @@ class PacketSeats {
     const reader = new TableReader(memory, number, udpSize);
     reader.setTime(now);
     const verdict = reader.answer(this.#alone, 0, length, capacity, transport, group, capacity);
-    return { verdict, isExternal: reader.isExternal, expired: reader.expired };
+    return { verdict, route: reader.route, expired: reader.expired };
   }
 
   #describeFault(index: number, verdict: number): string {

@@ -1,0 +1,117 @@
+/**
+ * The routes by which readers forward for server blocks: each zone of a listener group has one of its own, as its answers are counted
+ * by themselves.
+ */
+import {
+  addressesAnsweredBefore,
+  type DirectServers,
+  type Handler,
+  type KeptReplies,
+} from '../../chain/handler.ts';
+import type { QuerySite } from '../../chain/query.ts';
+import type { Forwarder } from '../../forward/forwarder.ts';
+import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
+import type {
+  ForwardedRoute,
+  LinkedForwarder,
+  RouteTerms,
+} from '../../forward/reader-path/linked-forwarder.ts';
+import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
+import type { RouteOutcomes } from '../../forward/reader-path/reader-policy.ts';
+import type { Upstream } from '../../forward/upstream/upstream.ts';
+import { CACHE_OUTCOMES } from '../../handlers/cache/cache-counts.ts';
+import { NO_ROUTE, VIEW_PATHS } from '../../table/types.ts';
+import type { NameKey } from '../../wire/types.ts';
+
+/** A zone whose questions readers may forward. */
+export interface RoutedZone {
+  readonly server: string;
+  readonly zone: NameKey;
+  /** In the order in which they see a query. */
+  readonly handlers: readonly Handler[];
+  /** Whether readers look at what the publishers among them say. */
+  readonly arePublished: boolean;
+  /** The first of the outcomes that forwarded questions are counted for; and of those of the view. */
+  readonly outcomes: number;
+  readonly viewOutcomes: number;
+}
+
+export class BlockRoutes {
+  readonly #path: ReaderPath;
+  readonly #links = new Map<Forwarder, LinkedForwarder>();
+
+  constructor(path: ReaderPath) {
+    this.#path = path;
+  }
+
+  /** @returns the number of the route, for views; `NO_ROUTE` where all questions are for the chain */
+  open(zone: RoutedZone): number {
+    const direct = directServersOf(zone);
+    if (direct === undefined) return NO_ROUTE;
+    const link = this.#links.get(direct.forwarder) ?? this.#path.link(direct.forwarder);
+    if (link === undefined) return NO_ROUTE;
+    this.#links.set(direct.forwarder, link);
+    return link.open(new BlockRoute(zone, direct));
+  }
+
+  /** Closes all. */
+  close(): void {
+    for (const link of this.#links.values()) link.stop();
+    this.#links.clear();
+  }
+}
+
+/** Undefined where readers may not forward. */
+function directServersOf({ zone, handlers, arePublished }: RoutedZone): DirectServers | undefined {
+  const forwarder = handlers.find((handler) => handler.role === 'forwarder');
+  const cache = handlers.find((handler) => handler.role === 'cache');
+  const before = addressesAnsweredBefore(handlers, arePublished);
+  if (before === undefined || (cache !== undefined && cache.forwardedIn(zone) === undefined))
+    return undefined;
+  const direct = forwarder?.directFor?.(zone);
+  return direct && { ...direct, exceptions: [...direct.exceptions, ...before] };
+}
+
+class BlockRoute implements ForwardedRoute {
+  readonly #direct: DirectServers;
+  readonly #kept: KeptReplies | undefined;
+  readonly #site: QuerySite;
+  readonly #outcomes: RouteOutcomes;
+
+  constructor({ server, zone, handlers, outcomes, viewOutcomes }: RoutedZone, direct: DirectServers) {
+    this.#direct = direct;
+    this.#kept = handlers.find((handler) => handler.role === 'cache')?.forwardedIn(zone);
+    this.#site = { server, zone, view: '', octets: 0 };
+    const { success, denial } = CACHE_OUTCOMES;
+    const outcomeOf = (kept: number) => viewOutcomes + kept * VIEW_PATHS;
+    this.#outcomes = {
+      ...{ forwarded: outcomes, byPath: true },
+      kept: { positive: success, negative: denial },
+      repeated: { positive: outcomeOf(success), negative: outcomeOf(denial) },
+    };
+  }
+
+  terms(): RouteTerms {
+    const kept = this.#kept;
+    return {
+      exceptions: this.#direct.exceptions,
+      believesDenials: true,
+      servesStaleAtOnce: kept?.servesStale === true,
+      form: { kind: 'as-sent', caching: kept?.caching },
+      cacheView: kept?.view,
+      outcomes: this.#outcomes,
+    };
+  }
+
+  /** They are counted by the outcomes of their answers. */
+  told(): void {}
+
+  observe(reply: FillConsumer, upstream: Upstream | undefined): void {
+    if (upstream !== undefined)
+      this.#direct.countReply(upstream.text, reply.rcode, reply.microseconds / 1000);
+  }
+
+  keep(reply: FillConsumer, isEncoded: boolean): void {
+    this.#kept?.keep(reply, this.#site, isEncoded);
+  }
+}

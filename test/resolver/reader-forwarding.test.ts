@@ -1,0 +1,164 @@
+/**
+ * Forwarding by reader threads is for every front end: the program counts which thread has asked, and clients are told what the
+ * front end has them told.
+ */
+import { writeFile } from 'node:fs/promises';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { ask, askShort, type Server } from '../../src/chain/testing/ask.ts';
+import { RCODE } from '../../src/wire/types.ts';
+import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
+import { address, ZoneUpstream } from './zone-upstream.ts';
+
+afterEach(endAllPrograms);
+
+const NAMES = 40;
+const nameOf = (index: number) => `host-${index}.example`;
+
+async function startUpstream(): Promise<ZoneUpstream> {
+  const names = Array.from(
+    { length: 400 },
+    (_, index) => [`${nameOf(index)}. A`, [address('192.0.2.1')]] as const,
+  );
+  const upstream = await ZoneUpstream.start(Object.fromEntries(names));
+  onTestFinished(() => upstream.stop());
+  return upstream;
+}
+
+interface Answering {
+  readonly program: Program;
+  readonly server: Server;
+  readonly metrics: () => Promise<string>;
+}
+
+async function metricsAt(port: number): Promise<string> {
+  return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+}
+
+/** What the program has sent upstream by its readers. */
+async function forwardedByReaders(metrics: () => Promise<string>): Promise<number> {
+  const [, count = '0'] =
+    /^portolan_forwarded_queries_total\{path="reader"\} (\d+)/m.exec(await metrics()) ?? [];
+  return Number(count);
+}
+
+async function startServe(upstream: string): Promise<Answering> {
+  const { program, address: host, port, health } = await servePortolan(['--example', '--upstream', upstream]);
+  const metrics = async () => await (await fetch(`${health}/metrics`)).text();
+  return { program, server: { address: host, port }, metrics };
+}
+
+/** @param lines of its only server block */
+async function startCoredns(
+  lines: string,
+): Promise<Answering & { readonly change: (lines: string) => Promise<void> }> {
+  const [port, metrics] = [await findFreePort(), await findFreePort()];
+  const textOf = (own: string) =>
+    `.:${port} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}\n${own}\n}\n`;
+  const folder = await makeTemporaryFolder();
+  const conf = await folder.write('Corefile', textOf(lines));
+  const program = runPortolan(['coredns', '-conf', conf]);
+  await waitUntil('the banner', () => program.output.includes('linux/'));
+  const change = async (own: string) => {
+    const { length } = program.output;
+    await writeFile(conf, textOf(own));
+    program.signal('SIGUSR1');
+    await waitUntil('the reload', () => program.output.slice(length).includes('Reloading complete'));
+  };
+  return { program, server: { address: '127.0.0.1', port }, metrics: () => metricsAt(metrics), change };
+}
+
+async function startNodeCache(upstream: string): Promise<Answering> {
+  const [port, metrics, health] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const folder = await makeTemporaryFolder();
+  const block = `errors\n cache 30\n bind 127.0.0.1\n forward . ${upstream}\n prometheus 127.0.0.1:${metrics}`;
+  const conf = await folder.write('Corefile', `.:${port} {\n ${block}\n health 127.0.0.1:${health}\n}\n`);
+  const program = runPortolan([
+    ...['node-cache', '-conf', conf, '-localip', '127.0.0.1', '-setupinterface=false'],
+    ...['-setupiptables=false', '-metrics-listen-address', '127.0.0.1:0'],
+  ]);
+  await waitUntil('the banner', () => program.output.includes('linux/') || program.ended !== undefined);
+  expect(program.ended, program.errors).toBe(undefined);
+  return { program, server: { address: '127.0.0.1', port }, metrics: () => metricsAt(metrics) };
+}
+
+describe('questions for addresses are forwarded by reader threads', () => {
+  it.each([
+    ['serve', startServe],
+    ['coredns', (upstream: string) => startCoredns(`cache 30\n forward . ${upstream}`)],
+    ['coredns without cache', (upstream: string) => startCoredns(`forward . ${upstream}`)],
+    ['node-cache', startNodeCache],
+  ])('of %s', async (_, start) => {
+    const upstream = await startUpstream();
+    const { server, metrics } = await start(upstream.address);
+    for (let index = 0; index < NAMES; index += 1)
+      expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+    // The first ones may come before a reader knows where to ask.
+    expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
+  });
+});
+
+describe('a Corefile', () => {
+  it('has answers of readers as its cache says, and counts them', async () => {
+    const upstream = await startUpstream();
+    const { server, metrics } = await startCoredns(`cache 30\n forward . ${upstream.address}`);
+    const [first, again] = [await ask(server, nameOf(0), 'A'), await ask(server, nameOf(0), 'A')];
+    expect(first.answers.map(({ ttl }) => ttl)).toEqual([30]);
+    expect([first.header.authoritative, again.header.authoritative]).toEqual([false, true]);
+    const denied = await ask(server, 'missing.example', 'A');
+    expect(denied.header).toMatchObject({ rcode: RCODE.NXDOMAIN, recursionAvailable: true });
+    expect(denied.authorities.map(({ ttl }) => ttl)).toEqual([30]);
+    for (let index = 1; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
+    const text = await metrics();
+    const countOf = (sample: RegExp) => Number(sample.exec(text)?.[1]);
+    expect(countOf(/^coredns_cache_misses_total\{.*\} (\d+)/m)).toBe(NAMES + 1);
+    expect(countOf(/^coredns_dns_responses_total\{.*rcode="NOERROR",plugin="forward"\} (\d+)/m)).toBe(NAMES);
+    expect(countOf(/^coredns_cache_entries\{.*type="success"\} (\d+)/m)).toBe(NAMES);
+    expect(countOf(/^coredns_cache_entries\{.*type="denial"\} (\d+)/m)).toBe(1);
+  });
+
+  it('without cache has the TTLs that the server gave', async () => {
+    const upstream = await startUpstream();
+    const { server } = await startCoredns(`forward . ${upstream.address}`);
+    const { answers } = await ask(server, nameOf(0), 'A');
+    expect(answers.map(({ ttl }) => ttl)).toEqual([300]);
+  });
+
+  it('has readers ask any of several servers', async () => {
+    const upstreams = [await startUpstream(), await startUpstream()];
+    const servers = upstreams.map((each) => each.address).join(' ');
+    const { server, metrics } = await startCoredns(`cache 30\n forward . ${servers}`);
+    for (let index = 0; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
+    expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
+    for (const { asked } of upstreams) expect(asked.length).toBeGreaterThan(NAMES / 10);
+  });
+
+  it('leaves its own names to its plugins', async () => {
+    const upstream = await startUpstream();
+    const own = `template IN A own.test {\n answer "{{ .Name }} 60 IN A 198.51.100.1"\n }`;
+    const { server } = await startCoredns(`cache 30\n ${own}\n forward . ${upstream.address}`);
+    expect(await askShort(server, 'a.own.test', 'A')).toBe('198.51.100.1');
+    expect(await askShort(server, nameOf(0), 'A')).toBe('192.0.2.1');
+    expect(upstream.asked.filter((asked) => asked.includes('own.test'))).toEqual([]);
+  });
+
+  it('changes while readers forward, and answers every query', async () => {
+    const upstream = await startUpstream();
+    const lines = (ttl: number) => `cache ${ttl}\n forward . ${upstream.address}`;
+    const { server, change } = await startCoredns(lines(30));
+    const answers: Promise<string>[] = [];
+    let isChanging = true;
+    const changing = (async () => {
+      for (const ttl of [20, 10, 30, 20]) await change(lines(ttl));
+      isChanging = false;
+    })();
+    for (let index = 0; isChanging || index < 200; index += 1) {
+      answers.push(askShort(server, nameOf(index % 400), 'A'));
+      if (index % 8 === 7) await answers.at(-1);
+    }
+    await changing;
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(['192.0.2.1']));
+  });
+});
