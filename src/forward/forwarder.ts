@@ -46,6 +46,14 @@ export interface AccountedClient {
   readonly address: string;
 }
 
+/** What is to be counted elsewhere. */
+export interface ForwarderEvents {
+  /** A probe of a server of which nothing was heard stays without a reply. @param server its address and port */
+  probeFailed(server: string): void;
+  /** A question found all servers for it down. */
+  foundAllDown(): void;
+}
+
 export interface ForwarderOptions {
   readonly clock: Clock;
   readonly log: Log;
@@ -54,6 +62,7 @@ export interface ForwarderOptions {
   readonly random?: () => number;
   /** How servers are reached; by sockets by default. */
   readonly connect?: Connect;
+  readonly events?: ForwarderEvents;
 }
 
 export class Forwarder {
@@ -61,6 +70,7 @@ export class Forwarder {
   readonly #random: () => number;
   readonly #connect: Connect;
   readonly #extraQueries = { retry: 0, hedge: 0 };
+  readonly #events: ForwarderEvents | undefined;
   readonly #probes: Probes;
   readonly #names: NamedServers;
   readonly #inflightQueries = new QuestionTable<InflightQuery>();
@@ -75,7 +85,8 @@ export class Forwarder {
   #droppedRecords = 0;
   #isStopped = false;
 
-  constructor(plan: ForwardPlan, { clock, log, resolveName, random, connect }: ForwarderOptions) {
+  constructor(plan: ForwardPlan, { clock, log, resolveName, random, connect, events }: ForwarderOptions) {
+    this.#events = events;
     this.#clock = clock;
     this.tried = new TriedQueries(clock);
     this.#random = random ?? Math.random;
@@ -88,6 +99,7 @@ export class Forwarder {
       random: this.#random,
       detectsLoops: () => this.#plan.loopDetection,
       udpSize: () => this.#plan.udpSize,
+      onFailed: ({ text }) => this.#events?.probeFailed(text),
     });
     this.#names = new NamedServers({ resolveName, clock, log, onChange: () => this.#follow() });
     this.#routes = this.#build({ upstreams: new Map(), groups: new Map() });
@@ -242,7 +254,9 @@ export class Forwarder {
     const route = this.#findRoute(name);
     if (route.kind === 'failed') return route;
     if (!this.#hasRoom(route.group)) return OVERLOADED;
-    if (!this.#plan.failFast || !route.group.isTested || !isAllDown(route)) return route;
+    if (!isAllDown(route)) return route;
+    this.#events?.foundAllDown();
+    if (!this.#plan.failFast || !route.group.isTested) return route;
     return failed('down', route.upstreams.map(({ text }) => text).join(', '));
   }
 

@@ -22,6 +22,8 @@ export interface ProbeOptions {
   readonly random: () => number;
   readonly detectsLoops: () => boolean;
   readonly udpSize: () => number;
+  /** A probe stays without a reply. */
+  readonly onFailed: (upstream: Upstream) => void;
 }
 
 const LABEL_OCTETS = 16;
@@ -198,8 +200,11 @@ export class Probes {
         if (isPlain && usesEdns) edns.noteFallback(ROOT);
       },
       slow() {},
-      overdue: (attempt) => attempt.release(),
-      failed() {},
+      overdue: (attempt) => {
+        attempt.release();
+        this.#options.onFailed(upstream);
+      },
+      failed: () => this.#options.onFailed(upstream),
     };
     const timeout = Math.max(upstream.roundTrip.timeout(), PROBE_TIMEOUT);
     upstream.ask(writeQuery(question, isPlain ? undefined : this.#options.udpSize()), events, timeout);

@@ -141,6 +141,7 @@ export class ReaderPath implements AllRoutes {
     this.#forwarded.main += link.sentByMain;
     this.#links.delete(link);
     for (const [number, { owner }] of this.#routes) if (owner === link) this.#routes.delete(number);
+    for (const [number, { owner }] of this.#servers) if (owner === link) this.#servers.delete(number);
     this.publish();
   }
 
@@ -199,6 +200,7 @@ export class ReaderPath implements AllRoutes {
   /** Takes in replies of the readers, some at a time. */
   drain(): 'none' | 'some' | 'more' {
     const taken = this.#fills.map(({ consumer }) => this.#drain(consumer));
+    this.#forgetTickets(this.#clock.monotonic());
     this.count();
     let hasWaiting = false;
     for (const link of this.#links) hasWaiting = link.resume() || hasWaiting;

@@ -63,7 +63,7 @@ export class ResolvingServers {
 
   constructor(options: ResolvingServersOptions) {
     this.#options = options;
-    const { rule, places, clock, log, random } = options;
+    const { rule, places, counts, clock, log, random } = options;
     const addresses = places.map(toUpstreamAddress);
     this.#peers = new Map(
       addresses
@@ -76,6 +76,10 @@ export class ResolvingServers {
       random,
       resolveName: () => Promise.reject(new Error('servers of a rule have addresses')),
       connect: (...server) => this.#connect(...server),
+      events: {
+        probeFailed: (server) => counts.checkFailed(server),
+        foundAllDown: () => counts.allDown(),
+      },
     });
   }
 
@@ -119,10 +123,7 @@ export class ResolvingServers {
       counts.rejected();
       return { kind: 'overloaded', reason: `concurrent queries exceeded maximum ${rule.maxConcurrent}` };
     }
-    if (reason === 'down' || reason === 'loop') {
-      counts.allDown();
-      return { kind: 'failed', reason: 'no healthy proxies' };
-    }
+    if (reason === 'down' || reason === 'loop') return { kind: 'failed', reason: 'no healthy proxies' };
     return { kind: 'failed', reason: await this.#describe(detail) };
   }
 
