@@ -111,12 +111,16 @@ describe('a Corefile', () => {
     expect(denied.header).toMatchObject({ rcode: RCODE.NXDOMAIN, recursionAvailable: true });
     expect(denied.authorities.map(({ ttl }) => ttl)).toEqual([30]);
     for (let index = 1; index < NAMES; index += 1) await askShort(server, nameOf(index), 'A');
-    const text = await metrics();
-    const countOf = (sample: RegExp) => Number(sample.exec(text)?.[1]);
-    expect(countOf(/^coredns_cache_misses_total\{.*\} (\d+)/m)).toBe(NAMES + 1);
-    expect(countOf(/^coredns_dns_responses_total\{.*rcode="NOERROR",plugin="forward"\} (\d+)/m)).toBe(NAMES);
-    expect(countOf(/^coredns_cache_entries\{.*type="success"\} (\d+)/m)).toBe(NAMES);
-    expect(countOf(/^coredns_cache_entries\{.*type="denial"\} (\d+)/m)).toBe(1);
+    const countOf = async (sample: RegExp) => Number(sample.exec(await metrics())?.[1]);
+    expect(await countOf(/^coredns_cache_misses_total\{.*\} (\d+)/m)).toBe(NAMES + 1);
+    expect(await countOf(/^coredns_dns_responses_total\{.*rcode="NOERROR",plugin="forward"\} (\d+)/m)).toBe(
+      NAMES,
+    );
+    // The main thread looks for replies of readers every few milliseconds.
+    const entriesOf = (type: string) => () =>
+      countOf(new RegExp(`^coredns_cache_entries\\{.*type="${type}"\\} (\\d+)`, 'm'));
+    await expect.poll(entriesOf('success')).toBe(NAMES);
+    await expect.poll(entriesOf('denial')).toBe(1);
   });
 
   it('without cache has the TTLs that the server gave', async () => {
