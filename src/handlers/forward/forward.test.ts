@@ -143,6 +143,23 @@ it('says in the end that nothing came, as CoreDNS does', async () => {
   );
 });
 
+it('fails at once while all servers refuse, and takes them back with the first reply', async () => {
+  let isDead = true;
+  const rule = { upstreams: [at('127.0.0.1')] };
+  const { ask, clock } = await forwardTo([rule], { '127.0.0.1': () => (isDead ? 'ECONNREFUSED' : 0) });
+  const first = ask('a.');
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  for (let step = 0; step < 60; step += 1) {
+    clock.advance(100);
+    await settle();
+  }
+  expect((await first).kind).toBe('servfail');
+  // Each tests the server, and what the network says of it is enough.
+  for (const name of ['b.', 'c.']) expect((await ask(name)).kind).toBe('servfail');
+  isDead = false;
+  expect(await ask('d.')).toMatchObject({ kind: 'message', rcode: 0 });
+});
+
 it('passes on names that no rule is for', async () => {
   const rule = { from: key('example.'), except: [key('b.example.')], upstreams: [at('192.0.2.1')] };
   const { ask, asked } = await forwardTo([rule], { '192.0.2.1': () => RCODE.NOERROR });

@@ -1,5 +1,6 @@
 /**
- * Sends questions on to other servers as they came, and their replies back as they are.
+ * Has other servers answer: plain questions by `Forwarder`, as all front ends do; all else is sent on as it came, and its reply comes
+ * back as it is.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';

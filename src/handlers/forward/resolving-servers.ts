@@ -92,7 +92,11 @@ export class ResolvingServers {
     const question = { ...query.questionKey, name: query.question.name };
     const reply = await this.forwarder.resolve(question, { address: query.account });
     if (reply.kind === 'failed') return await this.#fail(reply);
-    return { kind: 'reply', message: reply.message };
+    const { message } = reply;
+    // We always ask whether the server has validated the answer; not every client has (RFC 6840 section 5.8).
+    const wantsAd = query.header.authenticData || query.edns?.dnssecOk === true;
+    const authenticData = message.header.authenticData && wantsAd;
+    return { kind: 'reply', message: { ...message, header: { ...message.header, authenticData } } };
   }
 
   /** Counts a reply that a reader has taken. */
@@ -121,7 +125,11 @@ export class ResolvingServers {
     const { rule, counts } = this.#options;
     if (reason === 'overloaded') {
       counts.rejected();
-      return { kind: 'overloaded', reason: `concurrent queries exceeded maximum ${rule.maxConcurrent}` };
+      const { maxConcurrent } = rule;
+      return {
+        kind: 'overloaded',
+        reason: maxConcurrent === 0 ? detail : `concurrent queries exceeded maximum ${maxConcurrent}`,
+      };
     }
     if (reason === 'down' || reason === 'loop') return { kind: 'failed', reason: 'no healthy proxies' };
     return { kind: 'failed', reason: await this.#describe(detail) };
@@ -157,14 +165,15 @@ function toUpstreamAddress({ address, port }: UpstreamPlace): UpstreamAddress {
 }
 
 function planOf(rule: ForwardRule, addresses: readonly UpstreamAddress[]): ForwardPlan {
-  const { policy, failoverRcodes, failsFast, maxConcurrent } = rule;
+  const { policy, failoverRcodes, maxConcurrent } = rule;
   const { limits, timing } = DEFAULT_FORWARD_PLAN;
   return {
     ...DEFAULT_FORWARD_PLAN,
     rules: [defaultRule(addresses)],
     policy: POLICIES[policy],
     tryNextOn: failoverRcodes,
-    failFast: failsFast,
+    // A server is down only when nothing came back: one question tests it, and no other has to wait for that.
+    failFast: true,
     // The servers of a rule know the same names.
     timing: { ...timing, negativeWait: 0 },
     // `loop` looks for them.
