@@ -6,11 +6,10 @@
  */
 import { networkInterfaces } from 'node:os';
 import { systemClock } from '../base/clock.ts';
-import { countCores } from '../config/cores.ts';
+import { countCores, readersAtOnceFor } from '../config/cores.ts';
 import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT, type ExitCode } from '../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../config/dnsmasq/findings.ts';
-import { readersFor } from '../config/serve/serve-plan.ts';
 import { DnsmasqFrontEnd } from '../server/dnsmasq/dnsmasq-front-end.ts';
 import { type DnsmasqLog, openDnsmasqLog } from '../server/dnsmasq/dnsmasq-log.ts';
 import { assumeIdentity, findIdentity, type Identity } from '../server/dnsmasq/identity.ts';
@@ -127,7 +126,7 @@ function openLog({ log, process: { mode } }: DnsmasqPlan): DnsmasqLog {
 function makeServer(plan: DnsmasqPlan, log: DnsmasqLog) {
   const frontEnd = new DnsmasqFrontEnd(plan, {
     interfaces: networkInterfaces,
-    udpReaders: readersFor(countCores()),
+    udpReaders: readersAtOnceFor(countCores()),
     version: VERSION,
     fileOf: (record) => server.engine.local.fileOf(record),
     clock: systemClock,

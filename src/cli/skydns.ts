@@ -4,8 +4,7 @@
 
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import { countCores } from '../config/cores.ts';
-import { readersFor } from '../config/serve/serve-plan.ts';
+import { countCores, readersFor } from '../config/cores.ts';
 import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts';
 import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns/skydns-settings.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';

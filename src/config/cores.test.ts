@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { countCores, quota } from './cores.ts';
+import { countCores, quota, readersAtOnceFor } from './cores.ts';
 
 function controlGroup(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'cgroup-'));
@@ -23,4 +23,13 @@ it.each([
 
 it('never counts less than a part of a core', () => {
   expect(countCores()).toBeGreaterThan(0);
+});
+
+it.each([
+  [0.5, 1],
+  [2, 1],
+  [3.5, 2],
+  [64, 4],
+])('on %d cores %d readers are started at once', (cores, readers) => {
+  expect(readersAtOnceFor(cores)).toBe(readers);
 });

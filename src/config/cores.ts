@@ -9,6 +9,19 @@ export function countCores(): number {
   return Math.min(availableParallelism(), quota('/sys/fs/cgroup'));
 }
 
+/** More must be asked for: they share one main thread. */
+const MAX_READERS_UNASKED = 16;
+
+/** How many reader threads there may be on so many cores: one each, started as they are needed. */
+export function readersFor(cores: number): number {
+  return Math.min(MAX_READERS_UNASKED, Math.max(1, Math.floor(cores)));
+}
+
+/** How many reader threads there are where all are started at once: one per core after the first. Each takes some 10 MB. */
+export function readersAtOnceFor(cores: number): number {
+  return Math.min(4, Math.max(1, Math.floor(cores) - 1));
+}
+
 /** @returns cores, or infinity where there is no quota or no control group. */
 export function quota(controlGroup: string): number {
   const [now, period] = readWords(`${controlGroup}/cpu.max`);

@@ -18,8 +18,10 @@ import type { UdpBasics, UdpCounts, UdpListener } from './udp-listener.ts';
 import type { StartThread } from './udp-reader.ts';
 
 export interface ListenersOptions {
-  /** Threads that answer UDP, from 1. */
+  /** Threads that answer UDP at most, from 1. */
   readonly udpReaders: number;
+  /** Whether all of them are started at once, instead of one. Default: no. */
+  readonly startsAllReaders?: boolean;
   /** Milliseconds for which a reader that has received a single packet waits for more. Default: 0. */
   readonly udpCoalesce?: number;
   /** Join ports that another process serves, instead of refusing to start. */
@@ -112,9 +114,10 @@ export class Listeners {
   }
 
   #listenByBatches(addresses: readonly ListenAddress[]): Promise<UdpListener> {
-    const { takeover, table, packetPath, forwarding, udpReaders, onReaderDead } = this.#options;
-    const { startReader: startThread, udpCoalesce: coalesce = 0 } = this.#options;
-    const threads = { readers: udpReaders, firstReader: 0, startThread, onReaderDead, coalesce };
+    const { takeover, table, packetPath, forwarding, udpReaders: maxReaders, onReaderDead } = this.#options;
+    const { startReader: startThread, udpCoalesce: coalesce = 0, startsAllReaders = false } = this.#options;
+    const readers = startsAllReaders ? maxReaders : 1;
+    const threads = { readers, maxReaders, firstReader: 0, startThread, onReaderDead, coalesce };
     return listenByBatches({
       ...this.#shared,
       ...threads,

@@ -3,101 +3,206 @@ import { expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../base/log.ts';
 import { ManualClock } from '../base/testing/manual-clock.ts';
 import { waitUntil } from '../base/testing/wait-until.ts';
-import { closeDescriptor } from '../socket/descriptor.ts';
+import { type BoundSocket, closeDescriptor } from '../socket/descriptor.ts';
 import { countReceived, openClients, openSharing } from '../socket/testing/shared-port.ts';
 import { openUdpSocket } from '../socket/udp-socket.ts';
-import { PacketSteering } from './packet-steering.ts';
+import { PacketSteering, type PacketSteeringOptions } from './packet-steering.ts';
 import { makeSteeringWords, ReaderSteering, STEERING, SteeringWords } from './reader-steering.ts';
 
 const ADDRESS = '127.0.0.1';
 const CLIENTS = 24;
+const LOOK = 500;
 
 /** Readers that are sockets alone: the test does what their threads would. */
-async function start() {
-  const sockets = openSharing(ADDRESS, 3);
+async function start(readers: number, changes: Partial<PacketSteeringOptions> = {}) {
+  const sockets: BoundSocket[] = [...openSharing(ADDRESS, readers)];
   const clients = await openClients('udp4', CLIENTS);
-  const memory = makeSteeringWords();
+  const memory = makeSteeringWords(3);
   const clock = new ManualClock();
-  const packets = { received: 0 };
+  const words = new SteeringWords(memory);
+  const endpoint = sockets[0]?.endpoint ?? { address: '', port: 0 };
+  const started: (() => void)[] = [];
   const steering = new PacketSteering({
     memory,
-    sockets: sockets.map((socket) => [socket]),
-    countPackets: () => packets.received,
+    maxReaders: 3,
+    sockets: () => sockets.map((socket) => [socket]),
+    countStarted: () => sockets.length - started.length,
+    startReader: () => {
+      const socket = openUdpSocket(endpoint, 1);
+      sockets.push(socket);
+      onTestFinished(() => closeDescriptor(socket.fd));
+      return new Promise((resolve) => started.push(resolve));
+    },
     clock,
     log: silentLog,
+    ...changes,
   });
   onTestFinished(() => steering.stop());
-  const byClient = await countReceived(clients, sockets, ADDRESS);
   return {
-    ...{ clock, steering, packets, byClient, endpoint: sockets[0]?.endpoint ?? { address: '', port: 0 } },
-    words: new SteeringWords(memory),
-    reader: new ReaderSteering(memory, [sockets[0]?.fd ?? -1]),
+    ...{ clock, steering, words, endpoint, sockets, starting: started },
+    reader: (place: number) => new ReaderSteering({ words: memory, place }, [sockets[place]?.fd ?? -1]),
     received: () => countReceived(clients, sockets, ADDRESS),
+    /** Has a reader receive that was started. */
+    finishStart: async () => {
+      started.shift()?.();
+      steering.update(true);
+      await turn();
+    },
+    /** Lets time pass in which these readers are busy for a share of it. */
+    work: (milliseconds: number, ...busy: readonly number[]) => {
+      for (let passed = 0; passed < milliseconds; passed += LOOK) {
+        for (const [place, share] of busy.entries()) words.addBusy(place, share * LOOK);
+        clock.advance(LOOK);
+      }
+    },
   };
 }
 
-const ALL_TO_ONE = [CLIENTS, 0, 0];
-
-it('gives all packets to one reader, until its batches grow, and again when far fewer come', async () => {
-  const { clock, steering, packets, words, reader, received, byClient } = await start();
-  expect(await received()).toEqual(byClient);
-  steering.update(true);
-  expect(await received()).toEqual(ALL_TO_ONE);
-  for (let batch = 0; batch < 1000; batch++) reader.note(batch % 100 < 15 ? 64 : 1, batch, 1);
-  // A thread that was late has many packets at once, and time.
-  for (let batch = 0; batch < 100; batch++) reader.note(64, 2000 + batch, 0.3);
-  expect(words.mode).toBe(STEERING.ONE);
-  // 64 packets in half a millisecond.
+/** Full batches one after the other, of half a millisecond's work in each millisecond. */
+function overload(reader: ReaderSteering): void {
   reader.note(1, 3000, 0.5);
   for (let batch = 1; batch <= 16; batch++) reader.note(64, 3000 + batch, 0.5);
+}
+
+const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + count);
+
+it('gives each packet to one of the least readers that are enough', async () => {
+  const { steering, received, work } = await start(3);
+  const byClient = await received();
+  expect(byClient).not.toContain(CLIENTS);
+  steering.update(true);
+  expect(await received()).toEqual([CLIENTS, 0, 0]);
+  work(4500, 0.71);
+  work(LOOK, 0.69);
+  work(4500, 0.71);
+  expect(await received()).toEqual([CLIENTS, 0, 0]);
+  work(LOOK, 0.71);
+  const byTwo = await received();
+  expect(byTwo[2]).toBe(0);
+  expect(sum(byTwo)).toBe(CLIENTS);
+  expect(byTwo).not.toContain(CLIENTS);
+  // Drawn by chance, so not the same twice, but with a probability of some 2^-23.
+  expect([await received(), await received(), await received()]).not.toEqual([byTwo, byTwo, byTwo]);
+  work(5000, 0.8, 0.65);
+  const byThree = await received();
+  expect(sum(byThree)).toBe(CLIENTS);
+  work(60_000, 1, 1, 1);
+  expect(await received()).not.toContain(CLIENTS);
+  work(LOOK, 0.1, 0.1, 0.2);
+  expect(await received()).toEqual([CLIENTS, 0, 0]);
+});
+
+it('starts a reader when it is needed, which gets packets when it receives', async () => {
+  const { steering, received, work, starting, finishStart, sockets } = await start(1);
+  steering.update(true);
+  work(4500, 1);
+  expect(sockets).toHaveLength(1);
+  work(60_000, 1);
+  expect(starting).toHaveLength(1);
+  expect(await received()).toEqual([CLIENTS, 0]);
+  await finishStart();
+  const byTwo = await received();
+  expect(byTwo).not.toContain(CLIENTS);
+  work(LOOK, 0.1, 0.1);
+  expect(await received()).toEqual([CLIENTS, 0]);
+  // It is there already.
+  work(5000, 1);
+  expect(await received()).not.toContain(CLIENTS);
+  expect(starting).toHaveLength(0);
+  work(5000, 1, 1);
+  await finishStart();
+  work(60_000, 1, 1, 1);
+  expect(sockets).toHaveLength(3);
+  expect(sum(await received())).toBe(CLIENTS);
+});
+
+it('uses one more at once when the batches of a reader are full, but only once between two looks', async () => {
+  const { steering, words, reader, received, work } = await start(3);
+  const byClient = await received();
+  steering.update(true);
+  const one = reader(0);
+  // Nobody looks yet.
+  overload(one);
+  expect(await received()).toEqual([CLIENTS, 0, 0]);
+  work(LOOK, 0.1);
+  for (let batch = 0; batch < 1000; batch++) one.note(batch % 100 < 15 ? 64 : 1, batch, 1);
+  // A thread that was late has many packets at once, and time.
+  for (let batch = 0; batch < 100; batch++) one.note(64, 2000 + batch, 0.3);
+  expect(words.mode).toBe(STEERING.WATCHED);
+  overload(one);
   // The reader does not wait for the main thread.
   expect(words.mode).toBe(STEERING.BY_CLIENT);
   expect(await received()).toEqual(byClient);
-  await waitUntil('the main thread', () => words.mode === STEERING.RANDOM);
-  expect(words.capacity).toBe(128_000);
-  const shares = await received();
-  expect(shares.reduce((sum, count) => sum + count)).toBe(CLIENTS);
-  expect(shares).not.toContain(CLIENTS);
-  // One reader got all for less than a second, so the pause is half a second, not a quarter.
-  packets.received += 0.5 * 0.31 * words.capacity;
-  clock.advance(500);
-  expect(words.mode).toBe(STEERING.RANDOM);
-  packets.received += 0.5 * 0.29 * words.capacity;
-  clock.advance(500);
-  expect(words.mode).toBe(STEERING.ONE);
-  expect(await received()).toEqual(ALL_TO_ONE);
-});
-
-it('knows batches that grow on average', async () => {
-  const { steering, words, reader } = await start();
-  steering.update(true);
-  for (let batch = 0; words.mode === STEERING.ONE && batch < 600; batch++) reader.note(20, batch, 0.5);
-  expect(words.capacity).toBe(40_000);
+  await waitUntil('the main thread', () => words.mode === STEERING.STEERED);
+  const byTwo = await received();
+  expect(byTwo[2]).toBe(0);
+  expect(sum(byTwo)).toBe(CLIENTS);
+  expect(byTwo).not.toContain(CLIENTS);
+  overload(reader(1));
+  expect((await received())[2]).toBe(0);
+  work(LOOK, 0.6, 0.6);
+  overload(reader(1));
+  await waitUntil('the main thread', () => words.mode === STEERING.STEERED);
+  work(LOOK, 0.6, 0.6, 0.6);
+  // All are in use.
+  expect(words.mode).toBe(STEERING.STEERED);
 });
 
 it('leaves the choice to the kernel while a reader is down', async () => {
-  const { steering, reader, words, received, byClient } = await start();
+  const { steering, reader, words, received, work } = await start(3);
+  const byClient = await received();
   steering.update(true);
+  work(LOOK, 0.1);
   steering.update(false);
   expect(await received()).toEqual(byClient);
-  for (let batch = 0; batch < 16; batch++) reader.note(64, batch, 1);
+  overload(reader(0));
   await turn();
+  work(60_000, 1, 1, 1);
   expect(words.mode).toBe(STEERING.BY_CLIENT);
   expect(await received()).toEqual(byClient);
   steering.update(true);
-  expect(await received()).toEqual(ALL_TO_ONE);
+  expect(await received()).toEqual([CLIENTS, 0, 0]);
   steering.stop();
   steering.update(true);
   expect(await received()).toEqual(byClient);
 });
 
 it('leaves the choice to the kernel as long as others share the port', async () => {
-  const { clock, steering, endpoint, received, byClient } = await start();
+  const { steering, endpoint, received, work, words } = await start(3);
+  const byClient = await received();
   const other = openUdpSocket(endpoint, 1);
   steering.update(true);
-  clock.advance(60_000);
+  work(60_000, 0);
+  expect(words.mode).toBe(STEERING.BY_CLIENT);
   closeDescriptor(other.fd);
   expect(await received()).toEqual(byClient);
-  clock.advance(5000);
-  expect(await received()).toEqual(ALL_TO_ONE);
+  work(5000, 0);
+  expect(await received()).toEqual([CLIENTS, 0, 0]);
+});
+
+it('starts readers that are needed while others share the port', async () => {
+  const { steering, endpoint, starting, work, finishStart, words, sockets } = await start(1);
+  const other = openUdpSocket(endpoint, 1);
+  onTestFinished(() => closeDescriptor(other.fd));
+  steering.update(true);
+  work(5000, 1);
+  expect(starting).toHaveLength(1);
+  await finishStart();
+  // Half of the readers are busy.
+  work(60_000, 1, 0);
+  expect(sockets).toHaveLength(2);
+  expect(words.mode).toBe(STEERING.BY_CLIENT);
+});
+
+it('tries no more readers after one that could not be started', async () => {
+  const tried: number[] = [];
+  const { steering, received, work } = await start(2, {
+    startReader: () => Promise.reject(new Error(`no thread: ${tried.push(1)}`)),
+  });
+  steering.update(true);
+  work(10_000, 1, 1);
+  await turn();
+  work(60_000, 1, 1);
+  expect(tried).toHaveLength(1);
+  expect(await received()).not.toContain(CLIENTS);
 });

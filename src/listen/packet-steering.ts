@@ -1,10 +1,11 @@
 /**
- * How packets are spread over the readers of a listener. All go to one reader as long as that one is enough, since one that never
- * sleeps answers cheaper than several that wake up for each packet. When its batches grow, each packet goes to a reader drawn by
- * chance. When far fewer come, one reader gets all again, after a pause that grows if that was too early.
+ * How packets are spread over the readers of a listener: each goes to one of the least readers that are enough, drawn by chance. A
+ * reader that rarely sleeps answers cheaper than several that wake up for each packet. `ReaderDemand` says how many are enough; one
+ * that has no thread yet is started for it, and stays.
  *
  * The kernel chooses by client instead while a reader has no thread, or sockets that are not ours share the port: then a place
- * among the sockets of the port may be one that no thread receives on. The same holds where the kernel takes no programs.
+ * among the sockets of the port may be one that no thread receives on. The same holds where the kernel takes no programs. All readers
+ * that there are get packets then, and one more is started when they are busy.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -13,88 +14,154 @@ import type { BoundSocket } from '../socket/descriptor.ts';
 import { libc } from '../socket/libc.ts';
 import { countPortSharers } from '../socket/port-sharers.ts';
 import { type Spread, steerPort } from '../socket/port-steering.ts';
+import { reasonOf } from './faults.ts';
+import { ReaderDemand } from './reader-demand.ts';
 import { STEERING, SteeringWords } from './reader-steering.ts';
 
 export interface PacketSteeringOptions {
   /** The words of `makeSteeringWords`. */
   readonly memory: SharedArrayBuffer;
-  /** The sockets of each reader, one for each address. */
-  readonly sockets: readonly (readonly BoundSocket[])[];
-  /** Packets that all readers have received so far. */
-  readonly countPackets: () => number;
+  /** Readers that there may be. */
+  readonly maxReaders: number;
+  /** The sockets of each reader, one for each address; behind the others those of one that is being started. */
+  readonly sockets: () => readonly (readonly BoundSocket[])[];
+  /** Readers without one that is being started. */
+  readonly countStarted: () => number;
+  /** Starts one more reader, and calls `update` when it receives. @throws what keeps it from starting */
+  readonly startReader: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const BY_CLIENT: Spread = { kind: 'by client' };
+/** How often the work of readers is looked at. */
+const LOOK_MILLISECONDS = 500;
 /** How long others that share the port are left alone before they are looked for again. */
 const SHARED_PAUSE_MILLISECONDS = 5000;
-/** One reader gets all packets when they are less than this share of what it could answer. */
-const MAX_SHARE = 0.3;
-const FIRST_PAUSE_MILLISECONDS = 250;
-const MAX_PAUSE_MILLISECONDS = 64_000;
-/** If one reader was enough for less long, it was tried too early. */
-const SETTLED_MILLISECONDS = 1000;
 
 export class PacketSteering {
   readonly #options: PacketSteeringOptions;
   readonly #words: SteeringWords;
+  readonly #demand = new ReaderDemand();
+  /** Whether each reader has a thread that receives. */
   #isReady = false;
-  #isRefused: boolean;
+  /** `refused`: the kernel takes no programs. */
+  #state: 'steered' | 'by client' | 'refused' | 'stopped' = 'by client';
+  /** Readers that there may be: fewer after one that could not be started. */
+  #max: number;
+  /** Readers that are enough, of which some may be yet to be started. */
+  #wanted = 1;
+  /** Readers that the program names. */
+  #inUse = 1;
+  #isStarting = false;
   #timer: Timer | undefined;
-  #pause = FIRST_PAUSE_MILLISECONDS;
-  /** When one reader began to get all packets. */
-  #oneSince = Number.NEGATIVE_INFINITY;
+  #lookedAt = 0;
+  #busyBefore = 0;
+  /** When the ports are looked at again, as others may have left them. */
+  #steerAt = 0;
 
   constructor(options: PacketSteeringOptions) {
     this.#options = options;
+    this.#max = options.maxReaders;
     this.#words = new SteeringWords(options.memory);
-    this.#isRefused = options.sockets.length < 2;
+    if (options.maxReaders < 2) this.#state = 'stopped';
   }
 
-  /** @param isReady whether each reader has a thread that receives */
+  /**
+   * To be called when the readers have changed.
+   *
+   * @param isReady whether each has a thread that receives, but for one that is being started
+   */
   update(isReady: boolean): void {
-    if (isReady === this.#isReady || this.#isRefused) return;
-    this.#isReady = isReady;
-    this.#timer?.cancel();
-    if (isReady) this.#chooseOne();
-    else this.#leaveToKernel();
+    if (this.#state === 'stopped') return;
+    if (isReady && this.#isReady) this.#use(this.#wanted);
+    else if (isReady) this.#begin();
+    else this.#end();
   }
 
   /** Leaves the choice to the kernel for good, as the sockets are about to leave their ports. */
   stop(): void {
-    this.update(false);
-    this.#isRefused = true;
+    if (this.#state === 'stopped') return;
+    this.#end();
+    this.#state = 'stopped';
+  }
+
+  #begin(): void {
+    this.#isReady = true;
+    this.#steer();
+    this.#lookLater();
+  }
+
+  #end(): void {
+    if (!this.#isReady) return;
+    this.#isReady = false;
+    this.#timer?.cancel();
+    this.#leaveToKernel();
   }
 
   #leaveToKernel(): void {
-    this.#oneSince = Number.NEGATIVE_INFINITY;
     this.#words.mode = STEERING.BY_CLIENT;
-    this.#attach(BY_CLIENT);
+    if (this.#state !== 'steered') return;
+    this.#state = 'by client';
+    this.#attach({ kind: 'by client' });
   }
 
-  #chooseOne(): void {
+  /** Steers packets if it can be done now. */
+  #steer(): void {
+    if (this.#state !== 'by client') return;
+    this.#state = 'steered';
+    this.#inUse = 0;
+    this.#use(this.#wanted);
+  }
+
+  /** Spreads packets over so many readers, as far as there are that many, and starts one if there are fewer. */
+  #use(readers: number): void {
+    this.#wanted = Math.min(readers, this.#max);
+    const started = this.#options.countStarted();
+    const isLeft = this.#words.mode === STEERING.BY_CLIENT;
+    const inUse = Math.min(this.#wanted, started);
+    if (this.#state === 'steered' && (isLeft || inUse !== this.#inUse)) this.#attachFirst(inUse);
+    if (this.#wanted > started) void this.#startReader();
+  }
+
+  #attachFirst(sockets: number): void {
     const { clock, log } = this.#options;
     if (!this.#isPortOurs()) {
       this.#leaveToKernel();
-      this.#timer = clock.after(SHARED_PAUSE_MILLISECONDS, () => this.#chooseOne());
+      this.#steerAt = clock.monotonic() + SHARED_PAUSE_MILLISECONDS;
       return;
     }
-    const errno = this.#attach({ kind: 'first' });
+    const errno = this.#attach({ kind: 'first', sockets });
     if (errno !== 0) {
       const reason = libc().errorName(errno);
       log.debug('the kernel spreads packets over readers by client: it takes no program', { reason });
-      this.stop();
+      this.#leaveToKernel();
+      this.#state = 'refused';
       return;
     }
-    this.#oneSince = clock.monotonic();
-    this.#words.mode = STEERING.ONE;
-    this.#watch();
+    if (this.#inUse !== 0) log.debug('packets go to another number of readers', { readers: sockets });
+    this.#inUse = sockets;
+    this.#words.mode = STEERING.STEERED;
+  }
+
+  /** Its sockets have the last places of their ports, which no program names until it receives. */
+  async #startReader(): Promise<void> {
+    if (this.#isStarting) return;
+    const { startReader, countStarted, log } = this.#options;
+    this.#isStarting = true;
+    try {
+      await startReader();
+    } catch (error) {
+      this.#max = countStarted();
+      this.#wanted = this.#max;
+      log.warn('no more readers: one could not be started', { readers: this.#max, reason: reasonOf(error) });
+    }
+    this.#isStarting = false;
   }
 
   /** Whether all sockets of our ports are our own. Where that cannot be known, they may be others'. */
   #isPortOurs(): boolean {
-    const { sockets, log } = this.#options;
+    const { log } = this.#options;
+    const sockets = this.#options.sockets();
     const shared = sockets[0]?.find(({ endpoint }) => countPortSharers(endpoint) !== sockets.length);
     if (shared === undefined) return true;
     log.debug('the kernel spreads packets over readers by client: others may share the port', {
@@ -103,44 +170,48 @@ export class PacketSteering {
     return false;
   }
 
+  #lookLater(): void {
+    const { clock } = this.#options;
+    this.#lookedAt = clock.monotonic();
+    this.#busyBefore = this.#words.busy;
+    this.#timer = clock.after(LOOK_MILLISECONDS, () => this.#look());
+  }
+
+  #look(): void {
+    const now = this.#options.clock.monotonic();
+    const elapsed = Math.max(1, now - this.#lookedAt);
+    const inUse = this.#readersInUse();
+    const enough = this.#demand.judge(inUse, (this.#words.busy - this.#busyBefore) / elapsed, elapsed);
+    if (enough !== inUse) this.#use(enough);
+    if (this.#state === 'by client' && now >= this.#steerAt) this.#steer();
+    this.#watch();
+    this.#lookLater();
+  }
+
+  #readersInUse(): number {
+    return this.#state === 'steered' ? this.#inUse : this.#options.countStarted();
+  }
+
+  /** Has readers say when they get too many packets, if there is something to be done about it. Once between two looks is enough. */
   #watch(): void {
-    const since = this.#oneSince;
-    const left = this.#words.untilLeft();
-    if (left === undefined) this.#onLeft(since);
-    else void left.then(() => this.#onLeft(since));
+    if (this.#words.mode !== STEERING.STEERED || this.#isStarting || this.#inUse >= this.#max) return;
+    this.#words.mode = STEERING.WATCHED;
+    const ended = this.#words.untilEnded();
+    if (ended === undefined) this.#onOverload();
+    else void ended.then(() => this.#onOverload());
   }
 
-  /** One reader had too many packets, unless we have left the mode ourselves. @param since when it began to get all */
-  #onLeft(since: number): void {
-    const { clock, sockets } = this.#options;
-    if (since !== this.#oneSince || this.#words.mode !== STEERING.BY_CLIENT) return;
-    const lasted = clock.monotonic() - since;
-    this.#pause =
-      lasted >= SETTLED_MILLISECONDS
-        ? FIRST_PAUSE_MILLISECONDS
-        : Math.min(this.#pause * 2, MAX_PAUSE_MILLISECONDS);
-    this.#attach({ kind: 'random', sockets: sockets.length });
-    this.#words.mode = STEERING.RANDOM;
-    this.#measure();
-  }
-
-  /** Looks after a pause whether one reader would be enough. */
-  #measure(): void {
-    const { clock, countPackets } = this.#options;
-    const [since, before] = [clock.monotonic(), countPackets()];
-    this.#timer = clock.after(this.#pause, () => {
-      const rate = ((countPackets() - before) * 1000) / Math.max(1, clock.monotonic() - since);
-      if (rate < this.#words.capacity * MAX_SHARE) this.#chooseOne();
-      else this.#measure();
-    });
+  /** A reader had too many packets, unless we have left the mode ourselves. */
+  #onOverload(): void {
+    if (this.#state !== 'steered' || this.#words.mode !== STEERING.BY_CLIENT) return;
+    this.#use(this.#demand.overloaded(this.#inUse));
   }
 
   /** Attaches a program to each port. @returns the last error number of the kernel, or 0 */
   #attach(spread: Spread): number {
-    const { sockets } = this.#options;
     let last = 0;
     // Those of one address share a port, but not always: see `rejoinPortGroup`.
-    for (const { fd } of sockets.flat()) last = steerPort(fd, spread) || last;
+    for (const { fd } of this.#options.sockets().flat()) last = steerPort(fd, spread) || last;
     return last;
   }
 }

@@ -28,7 +28,7 @@ import { OverloadGuard } from './overload-guard.ts';
 import { QueryEventWriter } from './query-events/event-writer.ts';
 import { QuestionProducer } from './question-ring.ts';
 import { COUNTER } from './reader-counters.ts';
-import { ReaderSteering } from './reader-steering.ts';
+import { ReaderSteering, type SteeringData } from './reader-steering.ts';
 import type { InstantAnswers } from './types.ts';
 
 /** How long a reader waits for packets before it looks for orders. Its sockets have it as their receive timeout. */
@@ -65,8 +65,8 @@ export interface ReaderData {
   readonly forwarding?: ReaderPathData | undefined;
   /** Milliseconds for which it waits for more packets when it has received a single one. Default: 0. */
   readonly coalesce?: number | undefined;
-  /** Where it says that one reader is not enough; undefined: packets are not steered. */
-  readonly steering?: SharedArrayBuffer | undefined;
+  /** Where it says how busy it is; undefined: packets are not steered. */
+  readonly steering?: SteeringData | undefined;
 }
 
 /** What a reader says to the main thread, on rare occasions. */
@@ -217,8 +217,14 @@ export class ReaderLoop {
       if (socket < 0) replies++;
       else this.#serve(socket, MSG_DONTWAIT);
     }
-    if (replies > 0) forwarding.receive(events, this.#now);
+    if (replies > 0) this.#receiveReplies(forwarding, events);
     return true;
+  }
+
+  #receiveReplies(forwarding: ForwardingReader, events: number): void {
+    const began = this.#steering === undefined ? 0 : this.#clock.monotonic();
+    forwarding.receive(events, this.#now);
+    this.#steering?.noteWork(this.#clock.monotonic() - began);
   }
 
   /** With a single socket the receive call itself waits. Returns false if nothing came for the length of a wait. */

@@ -1,20 +1,22 @@
 /**
- * The reader's part of steering packets: while all of a port come to one reader, it says when they are too many.
+ * The reader's part of steering packets: it counts its busy time, and says when it gets more packets than it can answer.
  *
- * Shared words: 0 mode, one of `STEERING`. Behind them a double: the packets a second that the reader could answer.
+ * Shared words: 0 mode, one of `STEERING`. Behind them a double for each reader, in a cache line of its own: the milliseconds that it
+ * was busy for.
  */
 import { waitAsync } from '../base/wait-async.ts';
 import { steerPort } from '../socket/port-steering.ts';
 
-/** BY_CLIENT: the kernel spreads packets by client. ONE: one reader gets all. RANDOM: each reader gets its share. */
-export const STEERING = { BY_CLIENT: 0, ONE: 1, RANDOM: 2 } as const;
+/**
+ * BY_CLIENT: the kernel spreads packets by client. STEERED: they go to the readers in use. WATCHED: likewise, and one that gets too many
+ * ends that.
+ */
+export const STEERING = { BY_CLIENT: 0, STEERED: 1, WATCHED: 2 } as const;
 
 const MODE = 0;
-const CAPACITY_AT = 8;
+const LINE_OCTETS = 64;
+const BUSY_STEP = LINE_OCTETS / Float64Array.BYTES_PER_ELEMENT;
 
-/** Batches of one reader that are looked at together, and how many packets on average are too many. */
-const WINDOW = 256;
-const MAX_PACKETS = 16;
 /** So many batches in a row that are as large as can be are too many at once: more than a client sends that was late. */
 const MAX_FULL_IN_ROW = 16;
 /** With less of its time for packets a reader was only late, and is not overloaded. */
@@ -22,18 +24,26 @@ const MIN_BUSY_SHARE = 0.4;
 /** A batch of so many packets is as large as can be, or nearly. */
 const FULL = 60;
 
-export function makeSteeringWords(): SharedArrayBuffer {
-  return new SharedArrayBuffer(CAPACITY_AT + Float64Array.BYTES_PER_ELEMENT);
+/** The memory of a reader's part. */
+export interface SteeringData {
+  /** Of `makeSteeringWords`. */
+  readonly words: SharedArrayBuffer;
+  /** The reader's place among those of the listener, from 0. */
+  readonly place: number;
+}
+
+export function makeSteeringWords(readers: number): SharedArrayBuffer {
+  return new SharedArrayBuffer((1 + readers) * LINE_OCTETS);
 }
 
 /** What readers and the main thread know in common. */
 export class SteeringWords {
   readonly #words: Int32Array;
-  readonly #capacity: Float64Array;
+  readonly #doubles: Float64Array;
 
   constructor(memory: SharedArrayBuffer) {
     this.#words = new Int32Array(memory, 0, 1);
-    this.#capacity = new Float64Array(memory, CAPACITY_AT, 1);
+    this.#doubles = new Float64Array(memory);
   }
 
   /** One of `STEERING`. A reader may see a change a moment late. */
@@ -46,39 +56,47 @@ export class SteeringWords {
     Atomics.notify(this.#words, MODE);
   }
 
-  /** The packets a second that the reader could answer which had too many, receiving them left out. */
-  get capacity(): number {
-    return this.#capacity[0] ?? 0;
+  /** Milliseconds that all readers together were busy for. */
+  get busy(): number {
+    let sum = 0;
+    for (let at = BUSY_STEP; at < this.#doubles.length; at += BUSY_STEP) sum += this.#doubles[at] ?? 0;
+    return sum;
   }
 
-  /** Ends mode ONE. @returns whether it held until now */
-  leaveOne(capacity: number): boolean {
-    if (Atomics.compareExchange(this.#words, MODE, STEERING.ONE, STEERING.BY_CLIENT) !== STEERING.ONE)
-      return false;
-    this.#capacity[0] = capacity;
-    return true;
+  addBusy(place: number, milliseconds: number): void {
+    const at = (1 + place) * BUSY_STEP;
+    this.#doubles[at] = (this.#doubles[at] ?? 0) + milliseconds;
+  }
+
+  /** Ends mode WATCHED. @returns whether it held until now */
+  endWatched(): boolean {
+    const { BY_CLIENT, WATCHED } = STEERING;
+    return Atomics.compareExchange(this.#words, MODE, WATCHED, BY_CLIENT) === WATCHED;
   }
 
   notify(): void {
     Atomics.notify(this.#words, MODE);
   }
 
-  /** Settles when the mode is no longer ONE; undefined: it is not. */
-  untilLeft(): Promise<unknown> | undefined {
-    return waitAsync(this.#words, MODE, STEERING.ONE);
+  /** Settles when the mode is no longer WATCHED; undefined: it is not. */
+  untilEnded(): Promise<unknown> | undefined {
+    return waitAsync(this.#words, MODE, STEERING.WATCHED);
   }
 }
 
 export class ReaderSteering {
   readonly #words: SteeringWords;
+  readonly #place: number;
   readonly #sockets: readonly number[];
-  readonly #window = new Batches();
-  /** Those that were full, one after the other. */
-  readonly #fullRow = new Batches();
+  /** Batches that were full, one after the other: how many, since when, and the time that their packets took. */
+  #fullInRow = 0;
+  #rowSince = 0;
+  #rowBusy = 0;
 
   /** @param sockets descriptors of the reader's sockets, one for each address */
-  constructor(memory: SharedArrayBuffer, sockets: readonly number[]) {
-    this.#words = new SteeringWords(memory);
+  constructor({ words, place }: SteeringData, sockets: readonly number[]) {
+    this.#words = new SteeringWords(words);
+    this.#place = place;
     this.#sockets = sockets;
   }
 
@@ -89,55 +107,33 @@ export class ReaderSteering {
    * @param busy milliseconds since its packets had come
    */
   note(packets: number, now: number, busy: number): void {
-    if (this.#words.mode !== STEERING.ONE) {
-      this.#window.begin(now);
-      this.#fullRow.begin(now);
+    this.noteWork(busy);
+    if (packets < FULL || this.#words.mode !== STEERING.WATCHED) {
+      this.#beginRow(now);
       return;
     }
-    this.#window.add(packets, busy);
-    if (packets < FULL) this.#fullRow.begin(now);
-    else this.#fullRow.add(packets, busy);
-    if (this.#fullRow.batches >= MAX_FULL_IN_ROW) this.#judge(this.#fullRow, now);
-    if (this.#window.batches < WINDOW) return;
-    if (this.#window.packets > MAX_PACKETS * WINDOW) this.#judge(this.#window, now);
-    this.#window.begin(now);
+    this.#fullInRow += 1;
+    this.#rowBusy += busy;
+    if (this.#fullInRow < MAX_FULL_IN_ROW) return;
+    if (this.#rowBusy >= (now - this.#rowSince) * MIN_BUSY_SHARE) this.#reportOverload();
+    this.#beginRow(now);
+  }
+
+  /** Notes other work of the reader. @param milliseconds that it took */
+  noteWork(milliseconds: number): void {
+    this.#words.addBusy(this.#place, milliseconds);
+  }
+
+  #beginRow(now: number): void {
+    this.#fullInRow = 0;
+    this.#rowBusy = 0;
+    this.#rowSince = now;
   }
 
   /** Spreads packets by client: that is right whatever readers there are; the main thread may know better ways. */
-  #judge(batches: Batches, now: number): void {
-    if (batches.busyShareAt(now) < MIN_BUSY_SHARE || !this.#words.leaveOne(batches.capacity)) return;
+  #reportOverload(): void {
+    if (!this.#words.endWatched()) return;
     for (const fd of this.#sockets) steerPort(fd, { kind: 'by client' });
     this.#words.notify();
-  }
-}
-
-/** Batches that follow each other. */
-class Batches {
-  batches = 0;
-  packets = 0;
-  #busy = 0;
-  #since = 0;
-
-  begin(now: number): void {
-    this.batches = 0;
-    this.packets = 0;
-    this.#busy = 0;
-    this.#since = now;
-  }
-
-  add(packets: number, busy: number): void {
-    this.batches += 1;
-    this.packets += packets;
-    this.#busy += busy;
-  }
-
-  /** The share of the time that packets took. */
-  busyShareAt(now: number): number {
-    return this.#busy / Math.max(now - this.#since, Number.EPSILON);
-  }
-
-  /** Packets a second that could be answered if nothing else took time. */
-  get capacity(): number {
-    return (this.packets * 1000) / Math.max(this.#busy, Number.EPSILON);
   }
 }

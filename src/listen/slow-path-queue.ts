@@ -78,7 +78,7 @@ const TAKEN_PER_TURN = 64;
 const MAX_SPARE = 2048;
 
 export class SlowPathQueue implements SlowPathEvents {
-  readonly #sources: readonly Source[];
+  readonly #sources: Source[];
   readonly #handleQuery: HandleQuery;
   readonly #packetPath: PacketPath;
   readonly #forwarding: ReaderForwarding | undefined;
@@ -103,17 +103,7 @@ export class SlowPathQueue implements SlowPathEvents {
 
   constructor(sources: readonly QuestionSource[], options: SlowQuestionOptions) {
     const { handleQuery, packetPath, forwarding, maxUnanswered, udpSize, events, clientRules, log } = options;
-    this.#sources = sources.map(({ reader, ring, sockets, groups, endpoints }) => ({
-      reader,
-      consumer: new QuestionConsumer(ring),
-      sockets,
-      origins: endpoints.map(({ address, port }, socket) => ({
-        group: groups[socket] ?? 0,
-        localAddress: isWildcard(address) ? undefined : address,
-        localPort: port,
-      })),
-      isWatched: false,
-    }));
+    this.#sources = sources.map(makeSource);
     this.#handleQuery = handleQuery;
     this.#packetPath = packetPath ?? (() => false);
     this.#forwarding = forwarding;
@@ -123,6 +113,12 @@ export class SlowPathQueue implements SlowPathEvents {
     this.#events = events;
     this.#rules = clientRules && new ClientRuleChecker(clientRules);
     this.#faults = new Faults(log);
+    this.wake();
+  }
+
+  /** Takes the questions of one more reader. */
+  add(source: QuestionSource): void {
+    this.#sources.push(makeSource(source));
     this.wake();
   }
 
@@ -293,3 +289,17 @@ export class SlowPathQueue implements SlowPathEvents {
 }
 
 const NO_RESPONSE = new Uint8Array();
+
+function makeSource({ reader, ring, sockets, groups, endpoints }: QuestionSource): Source {
+  return {
+    reader,
+    consumer: new QuestionConsumer(ring),
+    sockets,
+    origins: endpoints.map(({ address, port }, socket) => ({
+      group: groups[socket] ?? 0,
+      localAddress: isWildcard(address) ? undefined : address,
+      localPort: port,
+    })),
+    isWatched: false,
+  };
+}

@@ -184,6 +184,11 @@ export class UdpReader {
     this.#events.onChange();
   }
 
+  /** Whether its first thread is yet to receive. */
+  get isStarting(): boolean {
+    return this.#rejectReady !== undefined;
+  }
+
   /** Whether it has no thread for a while. */
   get isPausing(): boolean {
     return this.#state.kind === 'waiting' && this.#pause > 0;

@@ -1,7 +1,8 @@
 /**
  * UDP by batches: opens the sockets, starts the readers, has slow questions answered, and leaves without loss.
  *
- * Every reader has a socket of its own per address; the kernel spreads clients over them.
+ * Every reader has a socket of its own per address, and `PacketSteering` says which readers get packets. A reader that is started later
+ * opens its sockets then: those of a port group all have a thread.
  */
 import type { Clock } from '../base/clock.ts';
 import { formatSocketAddress, type SocketAddress } from '../socket/addresses.ts';
@@ -9,28 +10,25 @@ import { PacketBatch } from '../socket/batch.ts';
 import { type BoundSocket, closeDescriptor } from '../socket/descriptor.ts';
 import { MSG_DONTWAIT } from '../socket/linux.ts';
 import { PortInUseError } from '../socket/socket-error.ts';
-import {
-  countKernelDrops,
-  leavePortGroup,
-  openUdpSocket,
-  probeUdpPort,
-  rejoinPortGroup,
-} from '../socket/udp-socket.ts';
+import { countKernelDrops, leavePortGroup, probeUdpPort, rejoinPortGroup } from '../socket/udp-socket.ts';
 import { reasonOf } from './faults.ts';
 import { PacketSteering } from './packet-steering.ts';
 import { makeQuestionRing, QuestionProducer } from './question-ring.ts';
 import { makeReaderCounters, readReaderCounters } from './reader-counters.ts';
 import { ORDER, type ReaderData, WAIT_MILLISECONDS } from './reader-loop.ts';
+import { openReaderSockets } from './reader-sockets.ts';
 import { makeSteeringWords } from './reader-steering.ts';
-import { SlowPathQueue } from './slow-path-queue.ts';
+import { type QuestionSource, SlowPathQueue } from './slow-path-queue.ts';
 import type { PacketPath, ReaderForwarding } from './types.ts';
 import { MAX_UNANSWERED, type UdpBasics, type UdpCounts, type UdpListener } from './udp-listener.ts';
 import { type StartThread, UdpReader } from './udp-reader.ts';
 import { within } from './within.ts';
 
 export interface UdpOptions extends UdpBasics {
-  /** How many readers, from 1. */
+  /** How many readers at first, from 1. */
   readonly readers: number;
+  /** How many there may be: others are started as they are needed. Default: `readers`. */
+  readonly maxReaders?: number | undefined;
   /** The table's number of the first reader; the others follow. */
   readonly firstReader: number;
   readonly table: SharedArrayBuffer | undefined;
@@ -65,7 +63,8 @@ const DRAIN_MILLISECONDS = 2000;
  * @throws PortInUseError, SocketError, AddressError; or what kept the reader threads from starting
  */
 export async function listenByBatches(options: UdpOptions): Promise<UdpListener> {
-  const sockets = openSockets(options);
+  const { addresses, readers, takeover } = options;
+  const sockets = openReaderSockets(addresses, readers, takeover);
   const listener = new BatchListener(options, sockets);
   await listener.ready();
   return listener;
@@ -92,34 +91,22 @@ export async function prepareByBatches(
   }
 }
 
-/** The sockets of each reader. Closes what it has opened if one cannot be. */
-function openSockets({ addresses, readers, takeover }: UdpOptions): readonly (readonly BoundSocket[])[] {
-  const opened: BoundSocket[][] = Array.from({ length: readers }, () => []);
-  try {
-    for (const address of addresses) {
-      if (!takeover && address.port !== 0) probeUdpPort(address);
-      let endpoint = address;
-      for (const sockets of opened) {
-        const socket = openUdpSocket(endpoint, WAIT_MILLISECONDS);
-        sockets.push(socket);
-        endpoint = socket.endpoint;
-      }
-    }
-    return opened;
-  } catch (error) {
-    for (const { fd } of opened.flat()) closeDescriptor(fd);
-    throw error;
-  }
-}
+type BatchOptions = Omit<UdpOptions, 'takeover'>;
 
 export class BatchListener implements UdpListener {
   readonly endpoints: readonly SocketAddress[];
-  readonly #readers: readonly UdpReader[];
+  readonly #options: BatchOptions;
+  readonly #readers: UdpReader[];
   readonly #slow: SlowPathQueue;
+  readonly #steeringWords: SharedArrayBuffer;
   readonly #steering: PacketSteering;
   readonly #clock: Clock;
   readonly #log: UdpOptions['log'];
   readonly #endFollowing: (() => void) | undefined;
+  /** Whether packets may be steered: other listeners have no sockets in our ports. */
+  #isSteering: boolean;
+  /** Whether it is about to leave its ports. */
+  #isLeaving = false;
   /** Sockets that another listener has taken over. */
   #released: ReadonlySet<BoundSocket> = new Set();
   #stopped: Promise<void> | undefined;
@@ -130,13 +117,46 @@ export class BatchListener implements UdpListener {
   #lastDrops = 0;
 
   constructor(
-    options: Omit<UdpOptions, 'takeover'>,
+    options: BatchOptions,
     sockets: readonly (readonly BoundSocket[])[],
     order: number = ORDER.RUN,
   ) {
     this.endpoints = (sockets[0] ?? []).map(({ endpoint }) => endpoint);
+    this.#options = options;
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#isSteering = order !== ORDER.HOLD;
+    const maxReaders = options.maxReaders ?? options.readers;
+    this.#steeringWords = makeSteeringWords(maxReaders);
+    this.#readers = sockets.map((own, index) => this.#makeReader(own, index, order));
+    const { clock, log } = options;
+    this.#steering = new PacketSteering({
+      memory: this.#steeringWords,
+      maxReaders,
+      sockets: () => this.#readers.map((reader) => reader.sockets),
+      countStarted: () => this.#countStarted(),
+      startReader: () => this.#startReader(),
+      clock,
+      log,
+    });
+    this.#slow = new SlowPathQueue(this.#readers.map(questionSourceOf), {
+      handleQuery: options.handleQuery,
+      packetPath: options.packetPath,
+      forwarding: options.forwarding,
+      maxUnanswered: options.maxUnanswered ?? MAX_UNANSWERED,
+      udpSize: options.udpSize,
+      events: options.events?.main,
+      clientRules: options.clientRules,
+      clock: options.clock,
+      log: options.log,
+    });
+    this.#endFollowing = options.forwarding?.follow((policy) => {
+      for (const reader of this.#readers) reader.post(policy);
+    });
+  }
+
+  #makeReader(own: readonly BoundSocket[], index: number, order: number): UdpReader {
+    const options = this.#options;
     // The policy is the one that holds when the thread starts.
     const start: StartThread = (data) =>
       options.startThread({ ...data, forwarding: options.forwarding?.dataOf(data.reader) });
@@ -153,34 +173,33 @@ export class BatchListener implements UdpListener {
       },
       onRestart: (reader: UdpReader) => this.#rejoinPorts(reader),
     };
-    const steering = makeSteeringWords();
-    this.#readers = sockets.map(
-      (own, index) =>
-        new UdpReader(readerData(options, own, index, steering, order), own, start, events, options),
+    return new UdpReader(
+      readerData(options, own, index, this.#steeringWords, order),
+      own,
+      start,
+      events,
+      options,
     );
-    const { clock, log } = options;
-    const countPackets = () => this.count().readers.reduce((sum, { packets }) => sum + packets, 0);
-    this.#steering = new PacketSteering({ memory: steering, sockets, countPackets, clock, log });
-    this.#slow = new SlowPathQueue(
-      this.#readers.map(({ data, sockets: own }) => ({
-        ...data,
-        endpoints: own.map(({ endpoint }) => endpoint),
-      })),
-      {
-        handleQuery: options.handleQuery,
-        packetPath: options.packetPath,
-        forwarding: options.forwarding,
-        maxUnanswered: options.maxUnanswered ?? MAX_UNANSWERED,
-        udpSize: options.udpSize,
-        events: options.events?.main,
-        clientRules: options.clientRules,
-        clock: options.clock,
-        log: options.log,
-      },
-    );
-    this.#endFollowing = options.forwarding?.follow((policy) => {
-      for (const reader of this.#readers) reader.post(policy);
-    });
+  }
+
+  /** Starts one more reader. Settles when it receives. @throws SocketError, or what keeps its thread from starting */
+  async #startReader(): Promise<void> {
+    // The ports are shared with our own sockets.
+    const [sockets = []] = openReaderSockets(this.endpoints, 1, true);
+    const reader = this.#makeReader(sockets, this.#readers.length, ORDER.RUN);
+    this.#readers.push(reader);
+    this.#slow.add(questionSourceOf(reader));
+    try {
+      await reader.ready;
+    } catch (error) {
+      // Who leaves the ports closes them.
+      if (this.#isLeaving) return;
+      this.#readers.splice(this.#readers.indexOf(reader), 1);
+      // They are closed with what has come there: the kernel gives them packets only while another reader is in trouble too.
+      for (const { fd } of sockets) closeDescriptor(fd);
+      throw error;
+    }
+    this.#log.info('another reader thread serves UDP', { readers: this.#readers.length });
   }
 
   async ready(): Promise<void> {
@@ -197,16 +216,24 @@ export class BatchListener implements UdpListener {
   count(): UdpCounts {
     return {
       readers: this.#readers.map(({ data }) => readReaderCounters(data.counters)),
-      down: this.#readers.filter(({ isAlive }) => !isAlive).length,
+      down: this.#readers.filter(({ isAlive, isStarting }) => !isAlive && !isStarting).length,
       restarts: this.#readers.reduce((sum, { restarts }) => sum + restarts, 0),
       kernelDrops: this.#isClosed ? this.#lastDrops : this.#countDrops(),
       slow: this.#slow.count(),
     };
   }
 
-  /** Steers packets as long as each reader has a thread that receives. */
+  /** Steers packets as long as each reader has a thread that receives, but for those that are yet to have their first. */
   #steer(): void {
-    if (this.#stopped === undefined) this.#steering.update(this.#readers.every(({ isAlive }) => isAlive));
+    if (this.#isLeaving || !this.#isSteering) return;
+    const areAlive = this.#readers.every(({ isAlive, isStarting }) => isAlive || isStarting);
+    this.#steering.update(areAlive && this.#countStarted() > 0);
+  }
+
+  /** Readers before the first one that is starting. */
+  #countStarted(): number {
+    const starting = this.#readers.findIndex(({ isStarting }) => isStarting);
+    return starting < 0 ? this.#readers.length : starting;
   }
 
   /**
@@ -244,12 +271,19 @@ export class BatchListener implements UdpListener {
     for (const reader of this.#readers) reader.begin();
   }
 
+  /** Says that the listener is closed whose sockets it has taken over: until then, places among the sockets are uncertain. */
+  formerEnded(): void {
+    this.#isSteering = true;
+    this.#steer();
+  }
+
   /**
    * Leaves these sockets to another listener, which may receive on them when this has ended. All others leave their ports, and
    * what is queued in them is answered. `stop` is to be called next; it closes none of these.
    */
   async release(sockets: ReadonlySet<BoundSocket>): Promise<void> {
     this.#released = sockets;
+    this.#isLeaving = true;
     this.#steering.stop();
     for (const socket of this.#sockets()) leavePortGroup(socket);
     for (const reader of this.#readers) reader.halt();
@@ -265,6 +299,7 @@ export class BatchListener implements UdpListener {
   }
 
   async #leave(graceMilliseconds: number): Promise<void> {
+    this.#isLeaving = true;
     this.#steering.stop();
     for (const socket of this.#sockets()) leavePortGroup(socket);
     for (const reader of this.#readers) reader.drain();
@@ -275,6 +310,7 @@ export class BatchListener implements UdpListener {
 
   async #end(): Promise<void> {
     this.#endFollowing?.();
+    this.#isLeaving = true;
     this.#steering.stop();
     await Promise.all(this.#readers.map((reader) => reader.terminate()));
     this.#slow.close();
@@ -307,8 +343,12 @@ function handOverQueries({ data, sockets }: UdpReader, kept: ReadonlySet<BoundSo
   }
 }
 
+function questionSourceOf({ data, sockets }: UdpReader): QuestionSource {
+  return { ...data, endpoints: sockets.map(({ endpoint }) => endpoint) };
+}
+
 function readerData(
-  options: Omit<UdpOptions, 'takeover'>,
+  options: BatchOptions,
   sockets: readonly BoundSocket[],
   index: number,
   steering: SharedArrayBuffer,
@@ -330,7 +370,7 @@ function readerData(
     clientRules: options.clientRules,
     coalesce: options.coalesce,
     // A reader that is alone has nothing to say.
-    steering: options.readers > 1 ? steering : undefined,
+    steering: (options.maxReaders ?? options.readers) > 1 ? { words: steering, place: index } : undefined,
   };
 }
 

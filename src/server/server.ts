@@ -391,9 +391,10 @@ function countReaders({ listen, udpReaders, engine }: ServerPlan): number {
 /** What clients may do, and how many connections they may have. */
 function limitsOf(
   listen: ServerPlan['listen'],
-): Pick<ListenersOptions, 'clients' | 'tcpLimits' | 'udpCoalesce'> {
+): Pick<ListenersOptions, 'clients' | 'tcpLimits' | 'udpCoalesce' | 'startsAllReaders'> {
   if (listen.kind === 'groups') return {};
   if (listen.kind === 'addresses') return { clients: listen.clients, udpCoalesce: listen.udpCoalesce ?? 0 };
   const { maxTcpConnections: connections } = listen;
-  return { tcpLimits: { connections, connectionsPerClient: connections } };
+  // A process that becomes another user cannot open sockets of the ports later.
+  return { startsAllReaders: true, tcpLimits: { connections, connectionsPerClient: connections } };
 }

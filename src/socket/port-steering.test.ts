@@ -22,17 +22,22 @@ it.each([
     return countReceived(clients, sockets, asked);
   };
   expect(await spread({ kind: 'by client' })).toEqual(without);
-  expect(await spread({ kind: 'first' })).toEqual([CLIENTS, 0, 0]);
-  const two = await spread({ kind: 'random', sockets: 2 });
+  expect(await spread({ kind: 'first', sockets: 1 })).toEqual([CLIENTS, 0, 0]);
+  const two = await spread({ kind: 'first', sockets: 2 });
   expect(two[2]).toBe(0);
   expect((two[0] ?? 0) + (two[1] ?? 0)).toBe(CLIENTS);
   // The chance that one gets all is 2^-23.
   expect(two).not.toContain(CLIENTS);
+  // One that joins later has the last place: it gets nothing until the program names it.
+  const later = openUdpSocket({ address: bound, port: sockets[0]?.endpoint.port ?? 0 }, 1);
+  const withLater = await countReceived(clients, [...sockets, later], asked);
+  expect(withLater.slice(2)).toEqual([0, 0]);
+  closeDescriptor(later.fd);
   expect(await spread({ kind: 'by client' })).toEqual(without);
 });
 
 it('is refused for what is no socket', () => {
-  expect(steerPort(-1, { kind: 'first' })).toBeGreaterThan(0);
+  expect(steerPort(-1, { kind: 'first', sockets: 1 })).toBeGreaterThan(0);
 });
 
 it.each(['127.0.0.1', '::1', '0.0.0.0', '::', '127.3.2.1'])('counts the sockets of a port: %s', (address) => {

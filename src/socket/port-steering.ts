@@ -9,11 +9,8 @@
 import { SO_ATTACH_REUSEPORT_CBPF } from './linux.ts';
 import { attachProgram, CODE, type Instruction, RANDOM_WORD } from './packet-program.ts';
 
-/** `by client`: the kernel's hash. `first`: all packets to the first socket. `random`: each to one of so many, drawn by chance. */
-export type Spread =
-  | { readonly kind: 'by client' }
-  | { readonly kind: 'first' }
-  | { readonly kind: 'random'; readonly sockets: number };
+/** `by client`: the kernel's hash. `first`: each packet to one of the first so many sockets, drawn by chance. */
+export type Spread = { readonly kind: 'by client' } | { readonly kind: 'first'; readonly sockets: number };
 
 const NO_PLACE = 0xffff_ffff;
 
@@ -22,8 +19,7 @@ function compile(spread: Spread): readonly Instruction[] {
     case 'by client':
       return [[CODE.RETURN, 0, 0, NO_PLACE]];
     case 'first':
-      return [[CODE.RETURN, 0, 0, 0]];
-    case 'random':
+      if (spread.sockets === 1) return [[CODE.RETURN, 0, 0, 0]];
       return [
         [CODE.LOAD_WORD, 0, 0, RANDOM_WORD],
         [CODE.MODULO, 0, 0, spread.sockets],

@@ -8,7 +8,7 @@ import { LOAD, type LoadPlan } from './load.ts';
 import { queryFor } from './udp-client.ts';
 
 // Started by `startLoad` alone.
-const { port, address, sockets, counts: memory } = workerData as LoadPlan;
+const { port, address, sockets, name = 'fast.example', counts: memory } = workerData as LoadPlan;
 const counts = new Int32Array(memory);
 const LOST_AFTER_MILLISECONDS = 10_000;
 
@@ -23,7 +23,7 @@ function keepAsking(): void {
     }
     id = (id + 1) & 0xffff;
     Atomics.add(counts, LOAD.ASKED, 1);
-    socket.send(queryFor('fast.example', id), port, address);
+    socket.send(queryFor(name, id), port, address);
     timer = setTimeout(() => {
       Atomics.add(counts, LOAD.LOST, 1);
       ask();

@@ -11,6 +11,8 @@ export interface LoadPlan {
   readonly address: string;
   /** How many sockets ask, each one question at a time. */
   readonly sockets: number;
+  /** What they ask. Default: `fast.example`. */
+  readonly name?: string;
   readonly counts: SharedArrayBuffer;
 }
 

@@ -1,8 +1,8 @@
 /**
  * Answers that do what the first label of the question says, so that a test can have any behaviour by asking for it.
  *
- * `slow…` is for the main thread, `drop…` gets nothing, `throw…` is a defect, `exit…` ends the thread; all else is answered by
- * the question itself with the QR bit set.
+ * `slow…` is for the main thread, `drop…` gets nothing, `throw…` is a defect, `exit…` ends the thread, `toil…` takes long; all else is
+ * answered by the question itself with the QR bit set, and so is `toil…`.
  */
 import type { InstantAnswers } from '../../src/listen/types.ts';
 
@@ -11,6 +11,13 @@ const LABEL = 12;
 export function firstLabelOf(packet: Uint8Array, start = 0): string {
   const length = packet[start + LABEL] ?? 0;
   return Buffer.from(packet.subarray(start + LABEL + 1, start + LABEL + 1 + length)).toString('latin1');
+}
+
+/** What a question takes that is much work: a batch of them is long enough for others to come meanwhile. */
+const TOIL_MILLISECONDS = 0.5;
+
+function toil(): void {
+  for (const end = performance.now() + TOIL_MILLISECONDS; performance.now() < end; );
 }
 
 export class ScriptedAnswers implements InstantAnswers {
@@ -25,6 +32,7 @@ export class ScriptedAnswers implements InstantAnswers {
     if (label.startsWith('drop')) return 0;
     if (label.startsWith('throw')) throw new Error('a defect, as asked for');
     if (label.startsWith('exit')) process.exit(3);
+    if (label.startsWith('toil')) toil();
     packet[start + 2] = (packet[start + 2] ?? 0) | 0x80;
     return length;
   }

@@ -13,9 +13,9 @@ export const READER_FLAGS = [
     name: 'udp-readers',
     valueName: 'number',
     value: { kind: 'integer', min: 1, max: MAX_UDP_READERS, of: 'a number of threads' },
-    defaultNote: 'one per core after the first, 1 to 4',
-    help: `threads that answer UDP, 1 to ${MAX_UDP_READERS}`,
-    details: 'A CPU quota counts as that many cores.',
+    defaultNote: 'one per core, 1 to 16',
+    help: `threads that answer UDP at most, 1 to ${MAX_UDP_READERS}`,
+    details: 'One is started first, others when they are needed. A CPU quota counts as that many cores.',
     group: LISTEN,
   },
   {

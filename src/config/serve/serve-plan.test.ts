@@ -51,7 +51,7 @@ describe('the defaults', () => {
       listen: {
         addresses: 'all',
         port: 53,
-        udpReaders: 1,
+        udpReaders: 2,
         udpCoalesce: 0,
         takeover: false,
         clients: NO_CLIENT_RULES,
@@ -73,10 +73,9 @@ describe('the defaults', () => {
   it.each([
     [0.5, 1],
     [1, 1],
-    [2, 1],
-    [3.5, 2],
-    [5, 4],
-    [64, 4],
+    [2, 2],
+    [3.5, 3],
+    [64, 16],
   ])('give %d cores %d readers', (cores, readers) => {
     expect(planOf({}, { cores, terminal: false, environment: {} }).listen.udpReaders).toBe(readers);
   });

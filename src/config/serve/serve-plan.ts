@@ -2,6 +2,7 @@
  * The flags of `portolan serve` and of `portolan kube-dns`, made into a plan.
  */
 import { formatDuration } from '../../base/duration.ts';
+import { readersFor } from '../cores.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
 import type { LogPlan, ServePlan } from '../plan.ts';
 import { readQueryLogSettings } from '../query-log/read-settings.ts';
@@ -158,11 +159,6 @@ function readCoalesce(read: ServeFlagReader): number {
   if (pause > MAX_COALESCE_MILLISECONDS)
     read.addProblem('--udp-coalesce', 'out of range', formatDuration(pause), 'Give a time from 0 to 10ms.');
   return pause;
-}
-
-/** One reader per core left to the process after the first; more than four must be asked for. */
-export function readersFor(cores: number): number {
-  return Math.min(4, Math.max(1, Math.floor(cores) - 1));
 }
 
 function readBindAddresses(read: ServeFlagReader): ListenPlan['addresses'] {

@@ -12,7 +12,7 @@ export interface ServerPlan {
   /** What is answered. It may change while the server runs; all else belongs to the process. */
   readonly engine: EnginePlan;
   readonly listen: ListenerPlan;
-  /** Threads that answer UDP, 1 to 31. */
+  /** Threads that answer UDP at most, 1 to 31. */
   readonly udpReaders: number;
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
@@ -83,7 +83,7 @@ export interface ListenPlan {
   readonly addresses: 'all' | readonly string[];
   /** 1 to 65535. */
   readonly port: number;
-  /** Threads that answer UDP, 1 to 31. */
+  /** Threads that answer UDP at most, 1 to 31. */
   readonly udpReaders: number;
   /** Milliseconds for which a reader that has received a single packet waits for more, 0 to 10. Default: 0. */
   readonly udpCoalesce?: number;
