@@ -1,7 +1,8 @@
 /**
- * UDP of all listener groups of a process, by one reader thread: each thread costs some 10 MB. Its sockets come and go with the
- * groups. A change starts another thread, to which the first one leaves the sockets that stay; they are never closed, and what is
- * queued in them waits for it.
+ * UDP of all listener groups of a process, by one reader thread as long as it is enough: each thread costs some 10 MB. Its sockets come
+ * and go with the groups. A change starts another thread, to which the first one leaves the sockets that stay; they are never closed,
+ * and what is queued in them waits for it. Readers that were started beside the first one end with a change: the main thread answers
+ * what is queued in their sockets, and the next ones start as they are needed.
  */
 import { closeDescriptor } from '../socket/descriptor.ts';
 import { openUdpSocket, probeUdpPort } from '../socket/udp-socket.ts';
@@ -82,9 +83,10 @@ export class GroupReader {
     this.#served = served;
     this.#listener = next;
     await former?.stop(this.#options.grace);
+    next?.formerEnded();
   }
 
-  /** All of them have the one number of readers: only one receives at a time. */
+  /** All of them have the same numbers of readers: only those of one receive at a time. */
   #prepare(served: readonly Served[]): Promise<BatchListener> {
     const addresses = served.map(({ address }) => address);
     return prepareByBatches(

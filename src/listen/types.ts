@@ -8,13 +8,14 @@ import type { ReaderPathData, TakenOver } from '../forward/reader-path/owner.ts'
 import type { ReaderPolicy } from '../forward/reader-path/reader-policy.ts';
 import type { SocketAddress } from '../socket/addresses.ts';
 import type { Transport } from '../wire/response-size.ts';
+import type { QueryEventRings } from './query-events/event-rings.ts';
 
 /** An address to serve. */
 export interface ListenAddress extends SocketAddress {
   /** The listener group of its sockets: those of one group answer alike. Default: 0. */
   readonly group?: number;
-  /** Where a reader writes what it answers there, if it is not the ring that it has for all addresses. */
-  readonly events?: SharedArrayBuffer | undefined;
+  /** Where readers write what they answer there, if it is not the rings that they have for all addresses. */
+  readonly events?: Pick<QueryEventRings, 'ofReader'> | undefined;
 }
 
 /** Answers from what is known already, without waiting: `TableReader` does. */

@@ -363,7 +363,7 @@ function readerData(
     groups: options.addresses.map(({ group = 0 }) => group),
     orders,
     counters: makeReaderCounters(),
-    events: options.addresses.map(({ events = options.events?.ofReader(index) }) => events),
+    events: options.addresses.map(({ events = options.events }) => events?.ofReader(index)),
     ring: makeQuestionRing(options.ringOctets ?? RING_OCTETS),
     packetSize: Math.max(MIN_PACKET_OCTETS, options.udpSize),
     udpSize: options.udpSize,

@@ -1,11 +1,12 @@
 /**
- * The sockets of server blocks: TCP listeners for each group, which its blocks answer, and one reader thread for the UDP of all. A
- * group with `multisocket` has reader threads of its own.
+ * The sockets of server blocks: TCP listeners for each group, which its blocks answer, and reader threads for the UDP of all, of which
+ * there is one at first. A group with `multisocket` has reader threads of its own.
  */
 import { networkInterfaces } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { type Log, silentLog } from '../base/log.ts';
 import type { ListenerGroupPlan, ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
+import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { Engine } from '../engine/engine.ts';
 import { listenByDatagrams } from '../listen/datagram.ts';
 import { GroupReader } from '../listen/group-reader.ts';
@@ -32,17 +33,30 @@ export interface ListenerGroupsDependencies {
   readonly takeover: boolean;
   /** Readers that the table has numbers for, beside the main thread. */
   readonly readers: number;
+  /** Those of them that all groups may have in common. */
+  readonly commonReaders: number;
   readonly startReader: StartThread;
   /** Where lines of `log` go. */
   readonly log: Log;
   readonly clock: Clock;
 }
 
-/** How many readers a table needs numbers for: the one of all groups, and those of groups that have their own. */
-export function countGroupReaders(groups: readonly ListenerGroupPlan[]): number {
-  const own = groups.reduce((sum, { readers }) => sum + (readers > 1 ? readers : 0), 0);
-  return Math.min(MAX_READERS - 1, 1 + own + SPARE_READERS);
+/** Reader threads that receive at a time, as many as there may be: those of all groups, and those that groups have of their own. */
+export function countReaders(plan: ServerPlan): number {
+  if (plan.listen.kind !== 'groups') return plan.udpReaders;
+  return Math.min(MAX_GROUP_READERS, countCommonReaders(plan) + countOwnReaders(plan) + SPARE_READERS);
 }
+
+/** Those that all groups may have in common: what is asked for goes first to the groups with `multisocket`. */
+export function countCommonReaders(plan: ServerPlan): number {
+  return Math.max(1, Math.min(plan.udpReaders, MAX_GROUP_READERS - countOwnReaders(plan)));
+}
+
+function countOwnReaders({ engine }: ServerPlan): number {
+  return engine.serverBlocks.groups.reduce((sum, { readers }) => sum + (readers > 1 ? readers : 0), 0);
+}
+
+const MAX_GROUP_READERS = MAX_READERS - 1;
 
 /** Readers that a changed Corefile may add: each number costs counters of its own. */
 const SPARE_READERS = 4;
@@ -76,8 +90,9 @@ export class ListenerGroups {
   constructor(dependencies: ListenerGroupsDependencies) {
     this.#dependencies = dependencies;
     this.#readerLog = new ReaderLog(dependencies.clock, dependencies.log);
-    // Number 0 is that of the reader of all groups.
-    this.#free = Array.from({ length: dependencies.readers - 1 }, (_, index) => index + 1);
+    const { readers, commonReaders } = dependencies;
+    // The numbers below are those of the readers of all groups.
+    this.#free = Array.from({ length: readers - commonReaders }, (_, index) => commonReaders + index);
     if (batchesAvailable() === true) this.#reader = this.#makeReader();
   }
 
@@ -165,11 +180,10 @@ export class ListenerGroups {
     );
     const tcp = await this.#listenOnTcp(plan, addresses);
     const readers = this.#take(plan);
-    const rings = this.#readerLog.open(server, Math.max(1, readers.length));
+    const rings = this.#readerLog.open(server, readers.length || this.#dependencies.commonReaders);
     try {
       const udp = await this.#listenOnUdp(plan, addresses, readers, rings);
-      const events = rings.ofReader(0);
-      const withEvents = addresses.map((each) => ({ ...each, events }));
+      const withEvents = addresses.map((each) => ({ ...each, events: rings }));
       this.#open.set(server, { plan, addresses: withEvents, tcp, udp, readers });
     } catch (error) {
       this.#giveBack(readers);
@@ -180,8 +194,9 @@ export class ListenerGroups {
   }
 
   #makeReader(): GroupReader {
-    const { engine, takeover, startReader, clock } = this.#dependencies;
+    const { engine, takeover, commonReaders, startReader, clock } = this.#dependencies;
     return new GroupReader({
+      maxReaders: commonReaders,
       takeover,
       forwarding: engine.readerPath,
       table: engine.table.memory,

@@ -25,7 +25,7 @@ import { ClusterObjects } from './cluster-objects.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
 import type { FrontEnd } from './front-end.ts';
-import { countGroupReaders, ListenerGroups } from './listener-groups.ts';
+import { countCommonReaders, countReaders, ListenerGroups } from './listener-groups.ts';
 import type { Dependencies, Following } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
 import { judgeReadiness, judgeWithEtcd } from './readiness.ts';
@@ -290,8 +290,9 @@ export class Server {
     const { listen, udpReaders, takeover, engine } = this.#plan;
     const { table } = this.#engine;
     if (listen.kind === 'groups') {
+      const readers = { readers: countReaders(this.#plan), commonReaders: countCommonReaders(this.#plan) };
       const dependencies = { engine: this.#engine, takeover, startReader, log, clock };
-      this.#groups = new ListenerGroups({ ...dependencies, readers: countReaders(this.#plan) });
+      this.#groups = new ListenerGroups({ ...dependencies, ...readers });
       await this.#groups.add(engine.serverBlocks.groups);
       this.#groups.logBy(engine.serverBlocks);
       this.#engine.listening();
@@ -381,11 +382,6 @@ export class Server {
       metricsPort: this.#health?.metricsPort,
     });
   }
-}
-
-/** Reader threads that receive at a time, as many as there may be. */
-function countReaders({ listen, udpReaders, engine }: ServerPlan): number {
-  return listen.kind === 'groups' ? countGroupReaders(engine.serverBlocks.groups) : udpReaders;
 }
 
 /** What clients may do, and how many connections they may have. */

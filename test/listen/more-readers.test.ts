@@ -1,12 +1,20 @@
 /**
- * Readers that are started when the others have too much to do.
+ * Readers that are started when the others have too much to do, of a listener and of listener groups that change meanwhile.
  */
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { RecordingLog } from '../../src/base/testing/recording-log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { GroupReader } from '../../src/listen/group-reader.ts';
+import { QueryEventReader } from '../../src/listen/query-events/event-reader.ts';
+import { EVENT_MODE } from '../../src/listen/query-events/event-ring.ts';
+import { QueryEventRings } from '../../src/listen/query-events/event-rings.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
+import type { StartThread } from '../../src/listen/udp-reader.ts';
 import { bundleThread } from '../support/bundle-thread.ts';
 import { type Load, startLoad } from './load.ts';
+import { answerAuthoritatively } from './scripted-answers.ts';
 import { portOf, startClient, startUdp } from './scripted-udp.ts';
 
 let threadEntry: URL;
@@ -41,6 +49,49 @@ it('a second reader starts for a load that is too much for one, and gets nothing
     await (await startClient()).ask('fast.example', portOf(listener), ADDRESS);
   await waitUntil('all to be counted', () => packets()[0] === (before[0] ?? 0) + 40);
   expect(packets()[1]).toBe(before[1]);
+});
+
+it('groups have a second reader too, and lose no query as they come and go', async () => {
+  const threads: number[] = [];
+  const start = startThreadOf(threadEntry);
+  const startThread: StartThread = (data) => {
+    threads.push(data.reader);
+    return start(data);
+  };
+  const log = new RecordingLog();
+  const reader = new GroupReader({
+    ...{ maxReaders: 2, takeover: false, table: new SharedArrayBuffer(0), udpSize: 1232, grace: 2_000 },
+    handleQuery: async (query) => answerAuthoritatively(query),
+    onReaderDead: () => {},
+    ...{ startThread, clock: systemClock, log },
+  });
+  onTestFinished(() => reader.stop());
+  const ports = [await findFreePort(), await findFreePort()];
+  const events = new QueryEventRings(2);
+  events.setReaderMode(EVENT_MODE.RESPONSES);
+  const [staying, going] = ports.map((port, group) => ({ address: ADDRESS, port, group, events }));
+  if (staying === undefined || going === undefined) throw new Error('two groups');
+  await reader.serve([staying]);
+  const load = startToil(staying.port);
+  const started = () =>
+    log.records.filter(({ message }) => message === 'another reader thread serves UDP').length;
+  for (const [change, addresses] of [[staying, going], [staying]].entries()) {
+    await waitUntil('the second reader', () => started() === change + 1);
+    const before = load.answered;
+    await waitUntil('answers', () => load.answered > before + 500);
+    await reader.serve(addresses);
+  }
+  await load.stop();
+  expect(load).toMatchObject({ lost: 0, asked: load.answered });
+  // The second one each time before a change, and the first one with it.
+  expect(threads.slice(0, 4)).toEqual([0, 1, 0, 1]);
+  // Each writes to a ring of its own.
+  const written = new Set<number>();
+  for (const place of [0, 1]) {
+    const ring = events.ofReader(place);
+    if (ring !== undefined) new QueryEventReader(ring).drain(() => void written.add(place));
+  }
+  expect([...written]).toEqual([0, 1]);
 });
 
 it('serves with those that there are when no other can be started', async () => {

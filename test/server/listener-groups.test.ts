@@ -39,6 +39,7 @@ it('answers by the blocks before what came to a group that a change removes', as
       engine,
       takeover: false,
       readers: 1,
+      commonReaders: 1,
       startReader: startThreadOf(readerEntry),
       log: silentLog,
       clock: systemClock,

@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../forward/forward-plan.ts';
 import type { MultisocketOptions } from '../../handlers/multisocket/options.ts';
+import { countCores, readersFor } from '../cores.ts';
 import { makeServeLocalSettings } from '../serve/local-settings.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
 import type { PluginName, PluginOptions } from '../server/plugin-plan.ts';
@@ -36,7 +37,7 @@ export function compileCorefile(
   return {
     engine: compileEngine(compileServerBlocks(blocks, isStrict)),
     listen: { kind: 'groups' },
-    udpReaders: 1,
+    udpReaders: readersFor(countCores()),
     takeover,
     objects: undefined,
     queryLog: undefined,

@@ -27,7 +27,7 @@ export interface ListenerGroupPlan {
   readonly address: string;
   readonly port: number;
   readonly tcp: TcpPlan;
-  /** Threads that answer UDP, from 1. */
+  /** Threads of its own that answer UDP; 1: it has those that all groups have in common. */
   readonly readers: number;
   /** Of several for one zone, the first that accepts a query answers it. */
   readonly sites: readonly SitePlan[];

@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { compileText } from '../config/corefile/testing/plan-of.ts';
+import type { ServerPlan } from '../config/server/server-plan.ts';
+import { MAX_READERS } from '../table/writer.ts';
+import { countCommonReaders, countReaders } from './listener-groups.ts';
+
+const plan = compileText('. {\n whoami\n}\n');
+
+/** @param own readers that groups have of their own */
+function planWith(udpReaders: number, own: readonly number[]): ServerPlan {
+  const { serverBlocks } = plan.engine;
+  const [group] = serverBlocks.groups;
+  if (group === undefined) throw new Error('a group');
+  const groups = [group, ...own.map((readers) => ({ ...group, readers }))];
+  return { ...plan, udpReaders, engine: { ...plan.engine, serverBlocks: { ...serverBlocks, groups } } };
+}
+
+it('groups with readers of their own have numbers before the common readers have', () => {
+  const most = MAX_READERS - 1;
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: most }),
+      fc.array(fc.integer({ min: 2, max: 20 }), { maxLength: 3 }),
+      (udpReaders, own) => {
+        const changed = planWith(udpReaders, own);
+        const asked = own.reduce((sum, readers) => sum + readers, 0);
+        const [common, all] = [countCommonReaders(changed), countReaders(changed)];
+        expect(common).toBe(Math.max(1, Math.min(udpReaders, most - asked)));
+        expect(all).toBeLessThanOrEqual(most);
+        expect(all - common).toBeGreaterThanOrEqual(Math.min(asked, most - 1));
+      },
+    ),
+  );
+});
