@@ -2,25 +2,35 @@
  * A row of messages as `recvmmsg` and `sendmmsg` take them: the one place that knows the layout of `struct mmsghdr`, and how a
  * row is sent.
  *
- * The memory is one block: a header for each message, then the `struct iovec`s, the envelopes and the packets that they point
- * to. A header, in 32-bit words:
+ * The memory is one block: a header for each message, then the `struct iovec`s, the envelopes or the control messages, and the
+ * packets that they point to. A header, in 32-bit words:
  *
  *     0   address pointer    2   address length    4   iovec pointer    6   iovec count
  *     8   control pointer    10  control length    12  flags            14  received octets
  *
- * Each header points to the *seat* of the same number at first; only `PacketBatch` changes that. Nothing is allocated after the
- * constructor.
+ * Each header points to the *seat* of the same number at first; only `PacketBatch` and `TrainRow` change that. Nothing is allocated
+ * after the constructor.
+ *
+ * A message of a connected row may be a *train*: several packets of one length, of which the last may be shorter. Its iovecs are those
+ * of its packets, and its control message says that length:
+ *
+ *     0   length (8)   8 level   12 type   16 octets of a packet (2)
  */
 import { ENVELOPE, readdressControl } from './envelope.ts';
 import { type Libc, libc, type Pointer } from './libc.ts';
-import { EAGAIN, EINTR, ENOBUFS, MSG_DONTWAIT } from './linux.ts';
+import { EAGAIN, EINTR, ENOBUFS, IPPROTO_UDP, MSG_DONTWAIT, UDP_SEGMENT } from './linux.ts';
 
 const HEADER_OCTETS = 64;
 export const HEADER_WORDS = HEADER_OCTETS / 4;
 /** Words of a header. */
 export const HEADER = { NAME_LENGTH: 2, CONTROL_LENGTH: 10, FLAGS: 12, RECEIVED: 14 } as const;
 const IOVEC_OCTETS = 16;
+const IOVEC_WORDS = IOVEC_OCTETS / 4;
 const IOVEC_LENGTH = 2;
+/** More words of a header. */
+const IOVECS = { POINTER: 4, COUNT: 6 } as const;
+/** The control message of a train: its length without the padding at its end, with it, and the word of the length of a packet. */
+const SEGMENTS = { LENGTH: 18, OCTETS: 24, WORD: 4 } as const;
 
 /** What becomes of a message that the kernel refuses. */
 export interface RefusedMessages {
@@ -40,6 +50,10 @@ export class MessageRow {
   readonly packets: number;
   readonly envelopes: number;
   readonly #iovecs: number;
+  readonly #controls: number;
+  /** The address of the memory, in two halves. */
+  readonly #addressLow: number;
+  readonly #addressHigh: number;
   readonly #libc: Libc = libc();
   /** The pointer to each header, made once: a bigint is an allocation. */
   readonly #headers: readonly Pointer[];
@@ -47,18 +61,21 @@ export class MessageRow {
   /**
    * @param size messages
    * @param packetSize octets of each packet, rounded up to a multiple of 64
-   * @param peers `any`: each message has an address and a control message; `connected`: that of the socket
+   * @param peers `any`: each message has an address and a control message; `connected`: that of the socket, and it may be a train
    */
   constructor(size: number, packetSize: number, peers: 'any' | 'connected') {
     this.size = size;
     this.packetSize = (packetSize + 63) & ~63;
     this.#iovecs = size * HEADER_OCTETS;
     this.envelopes = this.#iovecs + size * IOVEC_OCTETS;
-    this.packets = this.envelopes + (peers === 'any' ? size * ENVELOPE.OCTETS : 0);
+    this.#controls = this.envelopes;
+    this.packets = this.envelopes + size * (peers === 'any' ? ENVELOPE.OCTETS : SEGMENTS.OCTETS);
     const memory = new ArrayBuffer(this.packets + size * this.packetSize);
     this.octets = new Uint8Array(memory);
     this.words = new Uint32Array(memory);
     const start = this.#libc.addressOf(memory);
+    this.#addressLow = Number(start & 0xffff_ffffn);
+    this.#addressHigh = Number(start >> 32n);
     this.#headers = Array.from({ length: size }, (_, header) => start + BigInt(header * HEADER_OCTETS));
     const view = new DataView(memory);
     for (let seat = 0; seat < size; seat++) {
@@ -67,7 +84,14 @@ export class MessageRow {
       view.setBigUint64(header + 16, start + BigInt(iovec), true);
       view.setBigUint64(header + 24, 1n, true);
       view.setBigUint64(iovec, start + BigInt(this.packetAt(seat)), true);
-      if (peers === 'connected') continue;
+      if (peers === 'connected') {
+        const control = this.#controls + seat * SEGMENTS.OCTETS;
+        view.setBigUint64(header + 32, start + BigInt(control), true);
+        view.setBigUint64(control, BigInt(SEGMENTS.LENGTH), true);
+        view.setUint32(control + 8, IPPROTO_UDP, true);
+        view.setUint32(control + 12, UDP_SEGMENT, true);
+        continue;
+      }
       view.setBigUint64(header, start + BigInt(this.envelopeAt(seat) + ENVELOPE.NAME), true);
       view.setBigUint64(header + 32, start + BigInt(this.envelopeAt(seat) + ENVELOPE.CONTROL), true);
     }
@@ -86,6 +110,38 @@ export class MessageRow {
   /** Sets the octets of a seat's packet: those that it can take, or those to send. */
   setLength(seat: number, length: number): void {
     this.words[((this.#iovecs + seat * IOVEC_OCTETS) >> 2) + IOVEC_LENGTH] = length;
+  }
+
+  /**
+   * Has a place in the order of sending be that of a seat's packet. To be done for all places of a message before `couple`.
+   *
+   * @param length octets to send of it
+   */
+  place(place: number, seat: number, length: number): void {
+    const word = (this.#iovecs >> 2) + place * IOVEC_WORDS;
+    this.#setPointer(word, this.packetAt(seat));
+    this.words[word + IOVEC_LENGTH] = length;
+  }
+
+  /**
+   * Makes message `index` one of several packets, which the kernel tells apart by their length, or of a single one.
+   *
+   * @param place of the first packet
+   * @param length octets of each packet; the last may have fewer
+   */
+  couple(index: number, place: number, packets: number, length: number): void {
+    const { words } = this;
+    const header = index * HEADER_WORDS;
+    this.#setPointer(header + IOVECS.POINTER, this.#iovecs + place * IOVEC_OCTETS);
+    words[header + IOVECS.COUNT] = packets;
+    words[header + HEADER.CONTROL_LENGTH] = packets > 1 ? SEGMENTS.OCTETS : 0;
+    words[((this.#controls + index * SEGMENTS.OCTETS) >> 2) + SEGMENTS.WORD] = length;
+  }
+
+  #setPointer(word: number, offset: number): void {
+    const low = this.#addressLow + offset;
+    this.words[word] = low;
+    this.words[word + 1] = low > 0xffff_ffff ? this.#addressHigh + 1 : this.#addressHigh;
   }
 
   /**
