@@ -2,14 +2,18 @@
  * Forwarding by reader threads is for every front end: the program counts which thread has asked, and clients are told what the
  * front end has them told.
  */
+import { createSocket } from 'node:dgram';
 import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, askShort, type Server } from '../../src/chain/testing/ask.ts';
-import { RCODE } from '../../src/wire/types.ts';
+import { writeQuery } from '../../src/forward/transport/query-message.ts';
+import { parseName } from '../../src/wire/name.ts';
+import { CLASS, RCODE, TYPE } from '../../src/wire/types.ts';
 import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
+import { TrainUpstream } from './train-upstream.ts';
 import { address, ZoneUpstream } from './zone-upstream.ts';
 
 afterEach(endAllPrograms);
@@ -164,5 +168,56 @@ describe('a Corefile', () => {
     }
     await changing;
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['192.0.2.1']));
+  });
+});
+
+/** More than leave from sockets of their own. */
+const AT_ONCE = 200;
+
+/** Asks for new names at once. @returns the response codes */
+async function askAtOnce({ server, program }: Answering, round: string): Promise<readonly number[]> {
+  const socket = createSocket('udp4');
+  onTestFinished(() => void socket.close());
+  const rcodes: number[] = [];
+  socket.on('message', (response) => rcodes.push((response[3] ?? 0) & 0x0f));
+  const flags = { dnssecOk: false, checkingDisabled: false, recursionDesired: true };
+  // So that all have come before the first is read.
+  program.signal('SIGSTOP');
+  for (let index = 0; index < AT_ONCE; index += 1) {
+    const name = parseName(`${round}-${String(index).padStart(3, '0')}.example.`);
+    const { octets } = writeQuery({ name, type: TYPE.A, class: CLASS.IN, ...flags }, undefined);
+    octets[1] = index;
+    await new Promise((sent) => socket.send(octets, server.port, server.address, sent));
+  }
+  program.signal('SIGCONT');
+  await waitUntil('all answers', () => rcodes.length === AT_ONCE);
+  return rcodes;
+}
+
+const ALL_ANSWERED = Array.from({ length: AT_ONCE }, () => RCODE.NOERROR);
+
+describe('questions of one moment leave in trains', () => {
+  it.each([
+    ['serve', startServe],
+    ['coredns', (upstream: string) => startCoredns(`cache 30\n forward . ${upstream}`)],
+    ['node-cache', startNodeCache],
+  ])('of %s', async (_, start) => {
+    const upstream = TrainUpstream.start();
+    const answering = await start(upstream.address);
+    expect(await askShort(answering.server, nameOf(0), 'A')).toBe('192.0.2.1');
+    expect(await askAtOnce(answering, 'one')).toEqual(ALL_ANSWERED);
+    expect(Math.max(...upstream.trains)).toBeGreaterThan(4);
+  });
+
+  it('but not to a server that does not get them', async () => {
+    const upstream = TrainUpstream.start();
+    const answering = await startServe(upstream.address);
+    expect(await askShort(answering.server, nameOf(0), 'A')).toBe('192.0.2.1');
+    upstream.losesTrains = true;
+    await askAtOnce(answering, 'one');
+    expect(upstream.trains.length).toBeGreaterThan(0);
+    const lost = upstream.trains.length;
+    expect(await askAtOnce(answering, 'two')).toEqual(ALL_ANSWERED);
+    expect(upstream.trains.slice(lost)).toEqual([]);
   });
 });

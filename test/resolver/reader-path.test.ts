@@ -4,6 +4,8 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
+import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import {
   caching,
   change,
@@ -62,4 +64,17 @@ it('is the same to all as forwarding on the main thread', async () => {
   // It is not by leaving everything to the main thread that both do the same, nor by never leaving anything to it.
   expect(answered).toBeGreaterThan(0);
   expect(left).toBeGreaterThan(0);
+});
+
+it('learns at once that a whole train has come to a closed port', () => {
+  const side = new ReaderSide(settingsOf(SERVE_CACHING, false));
+  side.upstream.close();
+  // More than have sockets of their own, so that the others leave in a train.
+  const names = Array.from({ length: 60 }, (_, index) => `host-${index}.example.`);
+  side.askReader(
+    ...names.map((name) => encodeQuestion({ name, type: 1, edns: undefined, header: QUERY_HEADER })),
+  );
+  side.receiveAll();
+  expect(side.failed).toBe(names.length);
+  side.resolver.stop();
 });

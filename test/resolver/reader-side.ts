@@ -89,12 +89,16 @@ class SocketUpstream extends RawUpstream {
 export class ReaderSide extends ResolverSide implements ReaderPathOwner {
   /** Questions that the reader has answered. */
   answered = 0;
+  /** Queries that the network has refused. */
+  failed = 0;
   readonly #upstream: SocketUpstream;
   readonly #path: ReaderPath;
   readonly #table: TableReader;
   readonly #forwarder: ReaderForwarder;
   /** The ports of the reader's sockets. */
   readonly #ports = new Map<number, number>();
+  /** The place of the response to each query. */
+  readonly #responseOf = new Map<Uint8Array, number>();
 
   constructor(settings: ResolverSettings) {
     const upstream = new SocketUpstream();
@@ -118,20 +122,32 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
     );
   }
 
-  /** The query goes to the table, from there to the forwarding reader, and from there to the main thread. */
-  askReader(packet: Uint8Array): void {
-    const index = this.responses.push(undefined) - 1;
-    const copy = new Uint8Array(1232);
-    copy.set(packet);
+  /** Queries of one moment go to the table, from there to the forwarding reader, and from there to the main thread. */
+  askReader(...packets: readonly Uint8Array[]): void {
     this.#table.enter();
-    const verdict = this.#table.answer(copy, 0, packet.length, copy.length, 'udp');
     this.#forwarder.begin(this.clock.monotonic());
-    // The socket says which response it is.
-    const isTaken = verdict === VERDICT.ASK && this.#forwarder.take(packetOf(packet), 0, index);
+    const left = packets.filter((packet) => !this.#take(packet));
     this.#forwarder.flush();
     this.#table.leave();
     this.#upstream.listen();
-    if (!isTaken) this.askForwarding(packet, index);
+    for (const packet of left) this.askForwarding(packet, this.#responseOf.get(packet) ?? 0);
+  }
+
+  #take(packet: Uint8Array): boolean {
+    const index = this.responses.push(undefined) - 1;
+    this.#responseOf.set(packet, index);
+    const copy = new Uint8Array(1232);
+    copy.set(packet);
+    const verdict = this.#table.answer(copy, 0, packet.length, copy.length, 'udp');
+    // The socket says which response it is.
+    return verdict === VERDICT.ASK && this.#forwarder.take(packetOf(packet), 0, index);
+  }
+
+  /** Takes in what has come to the sockets of the reader. */
+  receiveAll(): void {
+    this.#forwarder.begin(this.clock.monotonic());
+    for (const socket of [...this.#ports.keys()]) this.#forwarder.receive(socket);
+    this.#path.drain();
   }
 
   override hear(packet: Uint8Array, query: Uint8Array): void {
@@ -146,9 +162,7 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
       return;
     }
     this.#upstream.send(packet);
-    this.#forwarder.begin(this.clock.monotonic());
-    for (const socket of [...this.#ports.keys()]) this.#forwarder.receive(socket);
-    this.#path.drain();
+    this.receiveAll();
   }
 
   protected override tick(): void {
@@ -174,6 +188,7 @@ export class ReaderSide extends ResolverSide implements ReaderPathOwner {
   }
 
   handOverFailure(ticket: number, errno: number): void {
+    this.failed += 1;
     this.#path.takeFailure(0, ticket, errno);
   }
 

@@ -55,6 +55,8 @@ export class PendingQueries {
   /** Of the clock's monotonic time: when the query left, and when the slot is overdue. */
   readonly askedAt = new Float64Array(SLOTS);
   readonly dueAt = new Float64Array(SLOTS);
+  /** The train that the query left in; 0: it left by itself. */
+  readonly train = new Uint32Array(SLOTS);
   /** What the main thread knows a query by that it takes over. */
   readonly ticket = new Uint32Array(SLOTS);
   /** Of an answered slot: where its packet lies in the fill ring, its length, and the position behind its record. */
@@ -164,6 +166,7 @@ export class PendingQueries {
     this.type[slot] = question.type;
     this.flags[slot] = question.cachedFlags();
     this.questionEnd[slot] = question.end - start;
+    this.train[slot] = 0;
     this.clients[slot] = 0;
     this.first[slot] = NONE;
     this.#hash[slot] = hash;

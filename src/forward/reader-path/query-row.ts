@@ -1,15 +1,13 @@
 /**
- * Queries of one moment, written where they are sent from: those of one socket leave with one `sendmmsg`.
+ * Queries of one moment, written where they are sent from: those of one socket leave with one `sendmmsg`, in trains where they may.
  */
-import { MessageRow, type RefusedMessages } from '../../socket/message-row.ts';
+import { TRAIN_PACKETS, TrainRow, type TrainSender } from '../../socket/train-row.ts';
 import type { QuestionReader } from '../../table/question.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { writeOpt } from '../../wire/query-records.ts';
+import type { PendingQueries } from './pending-queries.ts';
 
-const PACKETS = 64;
 const PACKET_OCTETS = 320;
-/** A connected socket reports an error of an earlier packet once, at the next call; the packet itself can then still be sent. */
-const TRIES = 2;
 const FLAG = { RD: 0x01, AD: 0x20, CD: 0x10 } as const;
 
 /** What our queries say. */
@@ -18,28 +16,33 @@ export interface QueryForm {
   readonly trustsAd: boolean;
 }
 
-export class QueryRow implements RefusedMessages {
-  readonly #row = new MessageRow(PACKETS, PACKET_OCTETS, 'connected');
-  readonly #onRefused: (socket: number, errno: number, id: number | undefined) => void;
-  #socket = -1;
-  #fd = -1;
-  #count = 0;
-  #refused = -1;
-  #tries = 0;
+export interface QuerySender {
+  /** Whether queries of a socket may leave in trains. */
+  mayCouple(socket: number): boolean;
+  /** The kernel takes no trains for the server of a socket. */
+  trainRefused(socket: number): void;
+  /** The kernel does not send a query, whose id this is; undefined: it reports an error of one sent before. */
+  refused(socket: number, errno: number, id: number | undefined): void;
+}
 
-  /** @param onRefused told of a query that the kernel will not send, by its id, or of an error of one sent before */
-  constructor(onRefused: (socket: number, errno: number, id: number | undefined) => void) {
-    this.#onRefused = onRefused;
+export class QueryRow implements TrainSender {
+  readonly #row = new TrainRow(PACKET_OCTETS, this);
+  readonly #pending: PendingQueries;
+  readonly #sender: QuerySender;
+  /** The slot of each seat. */
+  readonly #slots = new Uint16Array(TRAIN_PACKETS);
+
+  constructor(pending: PendingQueries, sender: QuerySender) {
+    this.#pending = pending;
+    this.#sender = sender;
   }
 
-  /** Adds the query for a question; sends those before it if they are another socket's. */
-  add(socket: number, fd: number, id: number, question: QuestionReader, form: QueryForm): void {
-    if (this.#socket !== socket || this.#count === PACKETS) this.flush();
-    this.#socket = socket;
-    this.#fd = fd;
+  /** Adds the query for the question of a slot; sends those before it if there is no room for it. */
+  add(slot: number, fd: number, question: QuestionReader, form: QueryForm): void {
+    const id = this.#pending.id[slot] ?? 0;
     const row = this.#row;
-    const { octets } = row;
-    const at = row.packetAt(this.#count);
+    if (row.isFull) row.flush();
+    const { octets, next: at } = row;
     octets[at] = id >> 8;
     octets[at + 1] = id;
     octets[at + 2] = FLAG.RD;
@@ -54,26 +57,35 @@ export class QueryRow implements RefusedMessages {
     octets[to++] = type;
     octets[to++] = dnsClass >> 8;
     octets[to++] = dnsClass;
-    row.setLength(this.#count, writeOpt(octets, to, form.udpSize, 0, question.dnssecOk) - at);
-    this.#count += 1;
+    const length = writeOpt(octets, to, form.udpSize, 0, question.dnssecOk) - at;
+    this.#slots[row.add(this.#pending.socket[slot] ?? 0, fd, length)] = slot;
   }
 
   /** Sends without waiting. What finds the send buffer full is dropped, as UDP may drop anything. */
   flush(): void {
-    const count = this.#count;
-    this.#count = 0;
-    this.#refused = -1;
-    if (count > 0) this.#row.send(this.#fd, count, this);
+    this.#row.flush();
   }
 
-  skips(index: number, errno: number): boolean {
-    this.#tries = index === this.#refused ? this.#tries + 1 : 1;
-    this.#refused = index;
-    const isRefused = this.#tries === TRIES;
-    const at = this.#row.packetAt(index);
+  mayCouple(socket: number): boolean {
+    return this.#sender.mayCouple(socket);
+  }
+
+  coupled(seat: number, train: number): void {
+    this.#pending.train[this.#slots[seat] ?? 0] = train;
+  }
+
+  trainRefused(socket: number): void {
+    this.#sender.trainRefused(socket);
+  }
+
+  packetRefused(socket: number, seat: number, errno: number): void {
+    const at = this.#row.packetAt(seat);
     const { octets } = this.#row;
-    const id = isRefused ? ((octets[at] ?? 0) << 8) | (octets[at + 1] ?? 0) : undefined;
-    this.#onRefused(this.#socket, errno, id);
-    return isRefused;
+    const id = ((octets[at] ?? 0) << 8) | (octets[at + 1] ?? 0);
+    this.#sender.refused(socket, errno, id);
+  }
+
+  errorReported(socket: number, errno: number): void {
+    this.#sender.refused(socket, errno, undefined);
   }
 }

@@ -18,18 +18,19 @@ import type { ClientPackets, OpenQuestion, ReaderPathData, ReaderPathOwner, Take
 import { PendingQueries, STATE } from './pending-queries.ts';
 import { isPlainQuestion } from './plain-question.ts';
 import { PlainReplies } from './plain-replies.ts';
-import { QueryRow } from './query-row.ts';
+import { QueryRow, type QuerySender } from './query-row.ts';
 import type { OpenRoute, ReaderPolicy } from './reader-policy.ts';
 import { RefusedQueries } from './refused-queries.ts';
 import { ReplyHandover } from './reply-handover.ts';
 import { RunningRoute } from './running-route.ts';
 import { GROUP_COUNT, SERVER_COUNT, SharedWords } from './shared-words.ts';
+import { TrainSupport } from './train-support.ts';
 import { type SocketKeeper, UpstreamSockets } from './upstream-sockets.ts';
 
 /** Packets of a forger that a socket may receive. */
 const MAX_SUSPICIOUS = 3;
 
-export class ReaderForwarder implements SocketKeeper {
+export class ReaderForwarder implements SocketKeeper, QuerySender {
   readonly #owner: ReaderPathOwner;
   readonly #reader: number;
   readonly #open: OpenQuestion;
@@ -38,7 +39,8 @@ export class ReaderForwarder implements SocketKeeper {
   readonly #handover: ReplyHandover;
   readonly #pending = new PendingQueries();
   readonly #sockets: UpstreamSockets;
-  readonly #row = new QueryRow((socket, errno, id) => this.#refused(socket, errno, id));
+  readonly #row = new QueryRow(this.#pending, this);
+  readonly #trains = new TrainSupport();
   readonly #counters: Counters;
   readonly #plain: PlainReplies;
   readonly #about: TakenOver = { ticket: 0, server: 0, elapsed: 0 };
@@ -178,7 +180,7 @@ export class ReaderForwarder implements SocketKeeper {
     pending.askedAt[slot] = this.#now;
     pending.dueAt[slot] = this.#now + words.timeoutOf(server);
     this.#countOf(server, SERVER_COUNT.sent);
-    this.#row.add(socket, this.#sockets.fds[socket] ?? -1, pending.id[slot] ?? 0, question, route);
+    this.#row.add(slot, this.#sockets.fds[socket] ?? -1, question, route);
     return slot;
   }
 
@@ -219,6 +221,7 @@ export class ReaderForwarder implements SocketKeeper {
       this.#suspect(socket);
       return;
     }
+    if (pending.train[slot] !== 0) this.#trains.noteReply(this.#serverOf(slot));
     if (pending.state[slot] === STATE.WAITING) {
       const route = this.#routes.get(pending.route[slot] ?? 0)?.route;
       if (!isCut && route !== undefined && this.#isUnderstood(route, slot, start, length)) {
@@ -373,7 +376,7 @@ export class ReaderForwarder implements SocketKeeper {
     const { lists } = pending;
     for (let slot = lists.first(STATE.WAITING); slot >= 0; ) {
       const next = lists.after(slot);
-      if ((pending.dueAt[slot] ?? 0) <= now) this.#takeOver(slot);
+      if ((pending.dueAt[slot] ?? 0) <= now) this.#giveUp(slot);
       else if (this.#isOrdered) break;
       slot = next;
     }
@@ -388,6 +391,13 @@ export class ReaderForwarder implements SocketKeeper {
     this.#sockets.sweep(now);
   }
 
+  /** No reply has come in time. */
+  #giveUp(slot: number): void {
+    const train = this.#pending.train[slot] ?? 0;
+    if (train !== 0) this.#trains.noteOverdue(this.#serverOf(slot), train, this.#now);
+    this.#takeOver(slot);
+  }
+
   /** Milliseconds until something is due, at most so many. @param now of the clock's monotonic time */
   untilDue(now: number, max: number): number {
     const { lists, dueAt } = this.#pending;
@@ -397,15 +407,40 @@ export class ReaderForwarder implements SocketKeeper {
     return Math.max(0, Math.ceil(due - now));
   }
 
-  /** The kernel has refused a query, or reports an error of one sent before. */
-  #refused(socket: number, errno: number, id: number | undefined): void {
+  mayCouple(socket: number): boolean {
+    return this.#trains.isUsed(this.#sockets.servers[socket] ?? 0, this.#now);
+  }
+
+  trainRefused(socket: number): void {
+    this.#trains.noteRefused(this.#sockets.servers[socket] ?? 0, this.#now);
+  }
+
+  refused(socket: number, errno: number, id: number | undefined): void {
     if (id === undefined) this.#readErrors(socket, errno);
     else this.#fail(this.#pending.slotOf(id, socket), errno);
   }
 
   #readErrors(socket: number, errno: number): void {
     const fd = this.#sockets.fds[socket] ?? -1;
-    if (fd >= 0) this.#refusals.read(fd, (id) => this.#fail(this.#pending.slotOf(id, socket), errno));
+    if (fd >= 0) this.#refusals.read(fd, (id) => this.#failTrain(this.#pending.slotOf(id, socket), errno));
+  }
+
+  /** Fails a query that the network refused, and its train: of a whole train only the first query comes back. */
+  #failTrain(slot: number, errno: number): void {
+    if (slot < 0) return;
+    const train = this.#pending.train[slot] ?? 0;
+    if (train === 0) this.#fail(slot, errno);
+    else this.#failAll((other) => this.#pending.train[other] === train, errno);
+  }
+
+  #failAll(isMeant: (slot: number) => boolean, errno: number): void {
+    const { lists } = this.#pending;
+    for (const list of [STATE.WAITING, STATE.TAKEN_OVER])
+      for (let slot = lists.first(list); slot >= 0; ) {
+        const next = lists.after(slot);
+        if (isMeant(slot)) this.#fail(slot, errno);
+        slot = next;
+      }
   }
 
   #fail(slot: number, errno: number): void {
@@ -417,14 +452,8 @@ export class ReaderForwarder implements SocketKeeper {
 
   /** Gives up a socket that a forger has found; its queries are sent again by another way. */
   #abandon(socket: number): void {
-    const { lists } = this.#pending;
     this.#sockets.suspicious[socket] = 0;
-    for (const list of [STATE.WAITING, STATE.TAKEN_OVER])
-      for (let slot = lists.first(list); slot >= 0; ) {
-        const next = lists.after(slot);
-        if (this.#pending.socket[slot] === socket) this.#fail(slot, 0);
-        slot = next;
-      }
+    this.#failAll((slot) => this.#pending.socket[slot] === socket, 0);
     this.#sockets.abandon(socket);
   }
 
