@@ -44,7 +44,7 @@ export type CorefileReading =
     }
   | {
       readonly kind: 'bad';
-      /** As of a good one; undefined: the text does not parse. */
+      /** As of a good one; undefined: there is a problem of the phase `tokens`. */
       readonly digest: string | undefined;
       /** In the order in which CoreDNS would meet them. */
       readonly problems: readonly CorefileProblem[];
@@ -57,7 +57,6 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
   const parse = (source: string): readonly BlockNode[] =>
     parseBlocks(source, settings.file, { ...settings, directives: order }, findings);
   const written = parse(text);
-  const parses = findings.problems.length === 0;
   const isEmpty = written.length === 0 && findings.problems.length === 0;
   const nodes = isEmpty ? parse(`.:${settings.defaultPort} {\nwhoami\nlog\n}\n`) : written;
   const drafts = nodes.map((node) => ({
@@ -77,6 +76,7 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
   );
   findTraps(blocks, settings.files, findings);
   const { problems, warnings } = findings;
+  const parses = !problems.some(({ phase }) => phase === 'tokens');
   const digest = parses ? digestOf(nodes, settings.file) : undefined;
   if (problems.length > 0 || digest === undefined) return { kind: 'bad', digest, problems, warnings };
   return { kind: 'good', blocks, digest, warnings };
@@ -116,6 +116,7 @@ function setUp(
 
 function refuseUnbuilt({ name, position }: DirectiveNode, findings: CorefileFindings): void {
   findings.problems.push({
+    phase: 'directives',
     message: `plugin/${name}: not built into Portolan`,
     position,
     remedy:

@@ -7,6 +7,7 @@ import type { Log } from '../../base/log.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { compileCorefile, findOptions } from '../../config/corefile/compile-corefile.ts';
 import type { CorefileReading } from '../../config/corefile/read-corefile.ts';
+import type { CorefileProblem } from '../../config/corefile/syntax/findings.ts';
 import type { EndpointPlan, ServerPlan } from '../../config/server/server-plan.ts';
 import type { FrontEnd, FrontEndStats, PlanListener } from '../front-end.ts';
 import { EndpointError, Endpoints } from './endpoints.ts';
@@ -103,10 +104,13 @@ export class CoreDnsFrontEnd implements FrontEnd {
       reading = read();
     } catch (error) {
       log.error(`SIGUSR1: loading updated Caddyfile: ${messageOf(error)}`);
+      this.#countUnlessStrict();
       return;
     }
     const fault = await this.#follow(reading);
-    if (fault !== undefined) log.error(`SIGUSR1: starting with listener file descriptors: ${fault}`);
+    if (fault === undefined) return;
+    log.error(`SIGUSR1: starting with listener file descriptors: ${fault}`);
+    this.#countUnlessStrict();
   }
 
   stats(): FrontEndStats {
@@ -140,7 +144,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     }
     const { digest } = reading;
     if (digest === undefined) {
-      this.#noteUnparsable(reading);
+      this.#noteUnparsable(reading.kind === 'bad' ? reading.problems : []);
       return;
     }
     if (digest === this.#reading.digest) {
@@ -159,11 +163,19 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#countFailures().inc();
   }
 
-  #noteUnparsable(reading: CorefileReading): void {
-    const message = reading.kind === 'bad' ? (reading.problems[0]?.message ?? '') : '';
-    if (this.#failed?.message !== message)
-      this.#options.log.warn(`plugin/reload: Corefile parse failed: ${message}`);
+  /** CoreDNS says so at each look. */
+  #noteUnparsable(problems: readonly CorefileProblem[]): void {
+    const { isStrict, log } = this.#options;
+    const message = problems.find(({ phase }) => phase === 'tokens')?.message ?? '';
+    const isNew = this.#failed?.message !== message;
+    if (isNew || isStrict) log.warn(`plugin/reload: Corefile parse failed: ${message}`);
+    if (isNew) this.#countUnlessStrict();
     this.#failed = { digest: undefined, message };
+  }
+
+  /** Counts a failure that CoreDNS leaves out: of a signal, or of a file that does not parse. */
+  #countUnlessStrict(): void {
+    if (!this.#options.isStrict) this.#countFailures().inc();
   }
 
   /**

@@ -227,7 +227,12 @@ export class DirectiveCursor {
 
   /** Notes a fault, and goes on. */
   refuse({ message, position, remedy }: DirectiveError): void {
-    this.#findings.problems.push({ message: `plugin/${this.#node.name}: ${message}`, position, remedy });
+    this.#findings.problems.push({
+      phase: 'set-up',
+      message: `plugin/${this.#node.name}: ${message}`,
+      position,
+      remedy,
+    });
   }
 
   /** The rest of the line, and of a block that opens in it. */

@@ -24,7 +24,7 @@ export function checkListeners(blocks: readonly ListeningBlock[], findings: Core
   for (const { port, position } of blocks.flatMap((block) => block.keys))
     if (port < 0 || port > MAX_PORT) {
       const remedy = `Give a port from 1 to ${MAX_PORT}.`;
-      findings.problems.push({ message: `address ${port}: invalid port`, position, remedy });
+      findings.problems.push({ phase: 'set-up', message: `address ${port}: invalid port`, position, remedy });
     }
   const check = new OverlapCheck(findings);
   for (const block of blocks)
@@ -33,6 +33,7 @@ export function checkListeners(blocks: readonly ListeningBlock[], findings: Core
   for (const { scheme, shown, port, position } of blocks.flatMap((block) => block.keys))
     if (scheme !== 'dns')
       findings.problems.push({
+        phase: 'set-up',
         message: `cannot serve ${scheme}://${shown}:${port} - ${scheme} listeners are not built into Portolan`,
         position,
         remedy: 'Serve the zone without a scheme, or stay with CoreDNS for this server block.',
@@ -71,6 +72,7 @@ class OverlapCheck {
 
   #refuseDuplicate({ position }: ServerKey, shown: string, existing: Listener): void {
     this.#findings.problems.push({
+      phase: 'set-up',
       message: `cannot serve ${shown} - it is already defined`,
       position,
       remedy: `It is served by ${describePosition(existing.position)}. Put the directives of both into one server block, or bind them to different addresses.`,
@@ -79,6 +81,7 @@ class OverlapCheck {
 
   #refuseOverlap({ position }: ServerKey, shown: string, overlapping: Listener): void {
     this.#findings.problems.push({
+      phase: 'set-up',
       message: `cannot serve ${shown} - zone overlap listener capacity with ${overlapping.shown}`,
       position,
       remedy: `The block of ${describePosition(overlapping.position)} serves the same zone and port. Give both a bind, or neither.`,

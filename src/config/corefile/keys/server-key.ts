@@ -52,6 +52,7 @@ function readKey(key: Token, defaultPort: number, findings: CorefileFindings): r
   const split = splitHostPort(rest);
   if (split.kind === 'bad') {
     findings.problems.push({
+      phase: 'set-up',
       message: `error inspecting server blocks: ${split.fault}`,
       position: key.position,
       remedy: 'Write a key as a zone, with its port behind a colon: example.org:53.',

@@ -3,7 +3,14 @@
  */
 import { describePosition, type Position } from './token.ts';
 
+/**
+ * The phases in which CoreDNS reads a Corefile: words, blocks and imports; the names of directives; what keys and directives say.
+ * `reload` watches the outcome of the first phase, so a later fault is a failed reload there.
+ */
+export type CorefilePhase = 'tokens' | 'directives' | 'set-up';
+
 export interface CorefileProblem {
+  readonly phase: CorefilePhase;
   /** The line CoreDNS would print, word for word where people search for it. */
   readonly message: string;
   readonly position: Position;
@@ -25,11 +32,17 @@ export class CorefileFindings {
 
   /** What CoreDNS says of a file that does not parse. */
   refuse(position: Position, fault: string, remedy: string): void {
-    this.problems.push({ message: parseError(position, fault), position, remedy });
+    this.problems.push({ phase: 'tokens', message: parseError(position, fault), position, remedy });
+  }
+
+  refuseName(position: Position, name: string, remedy: string): void {
+    const message = parseError(position, `Unknown directive '${name}'`);
+    this.problems.push({ phase: 'directives', message, position, remedy });
   }
 
   refuseSyntax(position: Position, found: string, expected: string, remedy: string): void {
-    this.problems.push({ message: syntaxError(position, found, expected), position, remedy });
+    const message = syntaxError(position, found, expected);
+    this.problems.push({ phase: 'tokens', message, position, remedy });
   }
 
   warn(position: Position, text: string, message?: string): void {

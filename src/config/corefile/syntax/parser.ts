@@ -26,6 +26,7 @@ export interface DirectiveNode {
 export interface BlockNode {
   /** As written, with variables replaced; at least one. */
   readonly keys: readonly Token[];
+  /** With those of unknown names, which are refused. */
   readonly directives: ReadonlyMap<string, DirectiveNode>;
 }
 
@@ -90,7 +91,7 @@ class Parser {
           start.position,
           'This server block has no zone, so it is left out. Write the zones it serves before its brace, for all names a dot.',
         );
-    } else if (first.text === '}' && keys.length === 1 && directives.size === 0)
+    } else if (first.text === '}' && keys.length === 1 && !this.#hasKnown(directives))
       this.#findings.warn(first.position, 'This closing brace closes nothing. Take it out.');
     else this.#blocks.push({ keys, directives });
   }
@@ -198,18 +199,24 @@ class Parser {
     const name = this.#expand(head);
     this.#noteComment(head);
     const words = [head, ...this.#readArguments()];
-    if (this.#settings.directives.includes(name)) {
-      const known = directives.get(name);
-      const directive = known ?? { name, tokens: [], heads: new Set(), position: head.position };
-      for (const word of words) directive.tokens.push(word);
-      directive.heads.add(head);
-      directives.set(name, directive);
-      return false;
-    }
+    const former = directives.get(name);
+    const directive = former ?? { name, tokens: [], heads: new Set(), position: head.position };
+    for (const word of words) directive.tokens.push(word);
+    directive.heads.add(head);
+    directives.set(name, directive);
+    if (this.#isKnown(name)) return false;
     const isBlock = words.some((word) => word.text === '{') && /[.:]/.test(name);
     const remedy = this.#remedyFor(name, isBlock, open, head);
-    this.#findings.refuse(head.position, `Unknown directive '${name}'`, remedy);
+    this.#findings.refuseName(head.position, name, remedy);
     return isBlock;
+  }
+
+  #isKnown(name: string): boolean {
+    return this.#settings.directives.includes(name);
+  }
+
+  #hasKnown(directives: ReadonlyMap<string, DirectiveNode>): boolean {
+    return [...directives.keys()].some((name) => this.#isKnown(name));
   }
 
   #remedyFor(name: string, isBlock: boolean, open: Token | undefined, head: Token): string {

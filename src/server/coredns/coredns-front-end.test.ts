@@ -1,0 +1,117 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { RecordingLog } from '../../base/testing/recording-log.ts';
+import { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { type CorefileReading, readCorefile } from '../../config/corefile/read-corefile.ts';
+import { CoreDnsFrontEnd } from './coredns-front-end.ts';
+
+const FILES = { read: () => '', kindOf: () => undefined, list: () => [] };
+const GOOD = 'a.test {\nreload 2s 1s\nwhoami\n}\n';
+/** Longer than the longest time between two looks. */
+const TICK = 3_000;
+
+function read(text: string): CorefileReading {
+  const settings = { file: 'Corefile', profile: '1.14', defaultPort: 53, environment: {} } as const;
+  return readCorefile(text, { ...settings, files: FILES, interfaces: new Map() });
+}
+
+/** A front end of `GOOD`, whose file `write` changes. @param fault what keeps each other plan from starting. */
+async function startFrontEnd({ isStrict = false, fault = '' } = {}) {
+  const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new PluginMetrics()];
+  let text = GOOD;
+  const reading = read(GOOD);
+  if (reading.kind === 'bad') throw new Error(reading.problems.map(({ message }) => message).join());
+  const frontEnd = new CoreDnsFrontEnd({
+    ...{ reading, isStrict, clock, log },
+    takeover: false,
+    read: () => read(text),
+    onServing: () => {},
+    metrics: () => metrics,
+    metricsText: async () => '',
+    notReady: () => [],
+  });
+  onTestFinished(() => frontEnd.stop());
+  await frontEnd.start(async () => {
+    if (fault !== '') throw new Error(fault);
+  });
+  return {
+    frontEnd,
+    write(changed: string) {
+      text = changed;
+    },
+    /** Lines since the last tick, and how many failures are counted. */
+    async tick() {
+      const from = log.records.length;
+      clock.advance(TICK);
+      // What a look does takes turns of promises, and no time.
+      await new Promise((resolve) => setImmediate(resolve));
+      const lines = log.records.slice(from).map(({ level, message }) => `${level} ${message}`);
+      return { lines, failures: await countFailures(metrics) };
+    },
+    failures: () => countFailures(metrics),
+  };
+}
+
+async function countFailures(metrics: PluginMetrics): Promise<number> {
+  const families = await metrics.families();
+  return families.find(({ name }) => name === 'coredns_reload_failed_total')?.values[0]?.value ?? 0;
+}
+
+function twoErrors(reason: string): readonly string[] {
+  return [
+    'info Reloading',
+    `error Restart failed: ${reason}`,
+    `error plugin/reload: Corefile changed but reload failed: starting with listener file descriptors: ${reason}`,
+  ];
+}
+
+const NAME = "Corefile:3 - Error during parsing: Unknown directive 'whoamy'";
+const OPTION = 'plugin/cache: cache TTL can not be zero or negative: 0';
+
+it.each([
+  ['a typo in the name of a directive', 'a.test {\nreload 2s 1s\nwhoamy\n}\n', NAME],
+  ['an option that is wrong', 'a.test {\nreload 2s 1s\ncache 0\n}\n', OPTION],
+  ['a zone that is served twice', `${GOOD}${GOOD}`, 'cannot serve dns://a.test.:53 - it is already defined'],
+])('counts %s once, with the lines of CoreDNS', async (_, text, reason) => {
+  for (const isStrict of [false, true]) {
+    const { write, tick } = await startFrontEnd({ isStrict });
+    expect(await tick()).toEqual({ lines: [], failures: 0 });
+    write(text);
+    expect(await tick()).toEqual({ lines: twoErrors(reason), failures: 1 });
+    expect(await tick()).toEqual({ lines: [], failures: 1 });
+    write(text.replaceAll('a.test', 'b.test'));
+    expect((await tick()).failures).toBe(2);
+  }
+});
+
+it('counts a plan that does not start', async () => {
+  const { write, tick } = await startFrontEnd({ fault: 'port 53 is in use' });
+  write('b.test {\nreload 2s 1s\nwhoami\n}\n');
+  expect(await tick()).toEqual({ lines: twoErrors('port 53 is in use'), failures: 1 });
+});
+
+it('counts a file that does not parse once; strictly as CoreDNS it warns at each look and does not count', async () => {
+  // Of a typo and a brace that is missing, the brace is what CoreDNS stops at first.
+  const text = 'a.test {\nreload 2s 1s\nwhoamy\ncache {\n';
+  const lines = [
+    'warn plugin/reload: Corefile parse failed: Corefile:4 - Error during parsing: Unexpected EOF',
+  ];
+  const { write, tick } = await startFrontEnd();
+  write(text);
+  expect(await tick()).toEqual({ lines, failures: 1 });
+  expect(await tick()).toEqual({ lines: [], failures: 1 });
+  const strict = await startFrontEnd({ isStrict: true });
+  strict.write(text);
+  expect(await strict.tick()).toEqual({ lines, failures: 0 });
+  expect(await strict.tick()).toEqual({ lines, failures: 0 });
+});
+
+it('counts a failed reload by signal once, and by CoreDNS not at all', async () => {
+  for (const isStrict of [false, true]) {
+    const { frontEnd, write, tick, failures } = await startFrontEnd({ isStrict });
+    write('a.test {\nreload 2s 1s\nwhoamy\n}\n');
+    await frontEnd.reload();
+    expect(await failures()).toBe(isStrict ? 0 : 1);
+    expect((await tick()).failures).toBe(isStrict ? 0 : 1);
+  }
+});
