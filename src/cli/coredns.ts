@@ -151,7 +151,9 @@ async function runUntilStopped(
   // Timers alone keep no process alive.
   const hold = setInterval(() => {}, 2 ** 30);
   try {
-    await server.start();
+    // A start may wait for a cluster or an etcd, a signal does not wait for it.
+    const isServing = await Promise.race([server.start().then(() => true), stopped.then(() => false)]);
+    if (!isServing) return 0;
     steps.serving(server, () => metrics.render());
     await autoscaler?.start();
     await stopped;

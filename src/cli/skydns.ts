@@ -84,7 +84,8 @@ async function runUntilStopped(flags: SkyDnsSettings, settings: SkyDnsSettings, 
   // Timers alone keep no process alive.
   const hold = setInterval(() => {}, 2 ** 30);
   try {
-    await server.start();
+    // A start may wait for etcd, a signal does not wait for it.
+    await Promise.race([server.start(), stopped]);
     await stopped;
     return 0;
   } catch (error) {

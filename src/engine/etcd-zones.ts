@@ -46,6 +46,10 @@ export class EtcdZones {
     await this.source.start();
   }
 
+  proceed(): void {
+    this.source.proceed();
+  }
+
   async stop(): Promise<void> {
     await this.source.stop();
   }

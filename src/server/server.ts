@@ -11,7 +11,7 @@ import type { ServerPlan } from '../config/server/server-plan.ts';
 import { Engine } from '../engine/engine.ts';
 import type { MakeEtcdZones } from '../engine/etcd-zones.ts';
 import type { ServerBlocksMaker } from '../engine/server-blocks/server-blocks.ts';
-import { Listeners, type ListenersOptions } from '../listen/listeners.ts';
+import { Listeners } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
 import { isServed } from '../listen/udp.ts';
@@ -25,6 +25,7 @@ import { ClusterObjects } from './cluster-objects.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
 import type { FrontEnd } from './front-end.ts';
+import { limitsOf } from './listen-plan.ts';
 import { countCommonReaders, countReaders, ListenerGroups } from './listener-groups.ts';
 import type { Dependencies, Following } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
@@ -179,6 +180,8 @@ export class Server {
     }
     this.#state = moveServer(this.#state, 'draining');
     this.#hurry();
+    this.#engine.etcd?.proceed();
+    this.#engine.serverBlocks?.proceed();
     // What it fails with is for the caller of `start`.
     await this.#starting.catch(() => {});
     this.#interfaces?.stop();
@@ -244,6 +247,7 @@ export class Server {
     const blocks = await this.#engine.makeServerBlocks(engine);
     let before: typeof blocks | undefined;
     try {
+      if (this.#stopping !== undefined) throw new Error('the server is stopping');
       await this.#groups?.add(groups);
       before = this.#engine.replaceServerBlocks(blocks);
     } catch (error) {
@@ -382,15 +386,4 @@ export class Server {
       metricsPort: this.#health?.metricsPort,
     });
   }
-}
-
-/** What clients may do, and how many connections they may have. */
-function limitsOf(
-  listen: ServerPlan['listen'],
-): Pick<ListenersOptions, 'clients' | 'tcpLimits' | 'udpCoalesce' | 'startsAllReaders'> {
-  if (listen.kind === 'groups') return {};
-  if (listen.kind === 'addresses') return { clients: listen.clients, udpCoalesce: listen.udpCoalesce ?? 0 };
-  const { maxTcpConnections: connections } = listen;
-  // A process that becomes another user cannot open sockets of the ports later.
-  return { startsAllReaders: true, tcpLimits: { connections, connectionsPerClient: connections } };
 }

@@ -51,7 +51,7 @@ export function follow(etcd: EtcdCluster, options: FollowOptions = {}) {
     return ended;
   };
   onTestFinished(end);
-  void plugin.start();
+  const started = plugin.start();
   /** The response of the table; undefined: it leaves the question to the handler. */
   const askTable = (name: string, type: 'A' | 'AAAA' | 'SRV' | 'TXT' = 'A'): Message | undefined => {
     const packet = new Uint8Array(1_500);
@@ -72,5 +72,5 @@ export function follow(etcd: EtcdCluster, options: FollowOptions = {}) {
     const answer = await plugin.handler.handle(makeHandlerQuery(name, type), () => ({ kind: 'refused' }));
     return answer.kind === 'message' ? ['message', String(answer.rcode)] : told(answer);
   };
-  return { plugin, metrics, ask, askTable, askHandler, end };
+  return { plugin, started, metrics, ask, askTable, askHandler, end };
 }

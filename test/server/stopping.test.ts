@@ -4,6 +4,8 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { ask, askShort, makeQuery } from '../../src/chain/testing/ask.ts';
 import { encodeMessage } from '../../src/wire/message.ts';
 import { endAllPrograms, look, runPortolan, type Serving, servePortolan } from '../support/portolan.ts';
@@ -117,4 +119,33 @@ describe('two on one port', () => {
     await second.program.heard('HTTP port taken over');
     expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
   });
+});
+
+/** Nothing listens on the port 9. */
+const WAITING = [
+  ['etcd', 'coredns', 'etcd {\nendpoint http://127.0.0.1:9\n}', 'etcd not followed'],
+  ['an API server', 'coredns', 'kubernetes {\nendpoint http://127.0.0.1:9\n}', 'waiting for Kubernetes API'],
+  ['etcd', 'skydns', '', 'etcd not followed'],
+] as const;
+
+it.each(WAITING)('a signal ends a start that waits for %s: %s', async (_, role, directive, sign) => {
+  const port = String(await findFreePort());
+  const folder = await makeTemporaryFolder();
+  const conf = await folder.write('Corefile', `a.test {\nbind 127.0.0.1\n${directive}\n}\n`);
+  const skyDns = [
+    '-machines',
+    'http://127.0.0.1:9',
+    '-addr',
+    `127.0.0.1:${port}`,
+    '-nameservers',
+    '127.0.0.1:9',
+  ];
+  const words = { coredns: ['-conf', conf, '-dns.port', port], skydns: skyDns };
+  const program = runPortolan([role, ...words[role]]);
+  await waitUntil(sign, () => (program.output + program.errors).includes(sign));
+  const began = performance.now();
+  program.signal('SIGTERM');
+  expect((await program.exit).code).toBe(0);
+  // The whole wait is 5 s, of which the sign takes up to 0.6.
+  expect(performance.now() - began).toBeLessThan(3_500);
 });

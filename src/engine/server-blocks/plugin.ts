@@ -8,7 +8,7 @@ import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-/** Life of a plugin: made, `start`, `serving`, `stop`. All but the handler may be left out. */
+/** Life of a plugin: made, `start`, which ends when it is known what it answers, `serving`, `stop`. All but the handler may be left out. */
 export interface Plugin {
   /** Undefined: it has no part in answering. */
   readonly handler: Handler | undefined;
@@ -18,6 +18,8 @@ export interface Plugin {
    * @throws an error whose message says why the server cannot start, in the words of CoreDNS
    */
   start?(): void | Promise<void>;
+  /** The server is to stop: `start` waits no longer. */
+  proceed?(): void;
   /** Queries are received now. */
   serving?(): void;
   /** For `ready`; left out: always. */

@@ -87,6 +87,7 @@ export class ServerBlocks {
   readonly #views: BlockViews;
   readonly #groups: ReadonlyMap<string, ListenerGroup>;
   #inFlight = 0;
+  #isToStop = false;
   #onIdle: () => void = () => {};
 
   /**
@@ -116,7 +117,13 @@ export class ServerBlocks {
 
   /** Ends when queries may be answered. @throws what the first plugin says that cannot start */
   async start(): Promise<void> {
-    for (const { plugin } of this.#plugins) await plugin.start?.();
+    for (const { plugin } of this.#plugins) if (!this.#isToStop) await plugin.start?.();
+  }
+
+  /** Ends what `start` waits for: the server is to stop. */
+  proceed(): void {
+    this.#isToStop = true;
+    for (const { plugin } of this.#plugins) plugin.proceed?.();
   }
 
   /** Has readers answer what they can of these blocks, in place of those before. @throws TableFullError */

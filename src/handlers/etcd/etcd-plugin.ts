@@ -65,6 +65,10 @@ export class EtcdPlugin {
     await this.#source.start();
   }
 
+  proceed(): void {
+    this.#source.proceed();
+  }
+
   isReady(): boolean {
     return this.#source.isKnown;
   }

@@ -51,6 +51,8 @@ export class Kubernetes {
   readonly #publication: PublicationId;
   #connection: Connection | undefined;
   #watch: ClusterWatch | undefined;
+  #isToProceed = false;
+  #endWait: () => void = () => {};
 
   /** @throws RangeError for a zone that leaves no room for services */
   constructor(options: KubernetesOptions, dependencies: KubernetesDependencies) {
@@ -112,6 +114,11 @@ export class Kubernetes {
     await this.#firstState();
   }
 
+  proceed(): void {
+    this.#isToProceed = true;
+    this.#endWait();
+  }
+
   isReady(): boolean {
     return this.#cluster.hasBeenKnown;
   }
@@ -151,11 +158,13 @@ export class Kubernetes {
         line = tellLater();
       };
       let line = tellLater();
-      this.#cluster.whenKnown(() => {
+      this.#endWait = () => {
         deadline.cancel();
         line.cancel();
         resolve();
-      });
+      };
+      this.#cluster.whenKnown(() => this.#endWait());
+      if (this.#isToProceed) this.#endWait();
     });
   }
 }

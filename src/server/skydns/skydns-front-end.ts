@@ -38,7 +38,11 @@ export class SkyDnsFrontEnd implements FrontEnd {
   readonly #startedAt: number;
   #settings: SkyDnsSettings;
   #inputs: SkyDnsInputs = { systemServers: [], stubZones: [] };
-  #onChange: PlanListener = async () => {};
+  /** Whether keys have changed the plan before anybody listened: the server reads etcd before it starts its front end. */
+  #hasChanged = false;
+  #onChange: PlanListener = async () => {
+    this.#hasChanged = true;
+  };
 
   /** @param settings those of the flags, with the key `config` as it was at the start */
   constructor(flags: SkyDnsSettings, settings: SkyDnsSettings, dependencies: SkyDnsFrontEndDependencies) {
@@ -80,6 +84,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
 
   async start(onChange: PlanListener): Promise<void> {
     this.#onChange = onChange;
+    if (this.#hasChanged) await onChange(this.plan, false);
     if (this.#flags.nameservers !== undefined) return;
     await this.#resolvFiles.start();
     this.#change({ systemServers: this.#resolvFiles.servers });

@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { Clock } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { ManualClock } from '../../base/testing/manual-clock.ts';
+import { waitUntil } from '../../base/testing/wait-until.ts';
 import { TableWriter } from '../../table/writer.ts';
 import { parseName, toKey } from '../../wire/name.ts';
 import { TYPE } from '../../wire/types.ts';
@@ -22,7 +23,7 @@ function makeBusyClock(): Clock {
   return { now: () => manual.now(), monotonic, after: (wait, run) => manual.after(wait, run) };
 }
 
-function makeSource() {
+function makeSource(clock: Clock = makeBusyClock()) {
   const table = new TableWriter({ readers: 0 });
   const apex = toKey(parseName('test.'));
   const numbers = { serial: 1, refresh: 1, retry: 1, expire: 1, minimum: 1 };
@@ -35,7 +36,7 @@ function makeSource() {
       ...{ version: 3, prefix: 'skydns', outcome: 0, rules: makeSkyDnsRules({ ttl: 60, priority: 10 }) },
       zones: [{ zone, missing: 'deny', any: 'refused' }],
     },
-    { table, clock: makeBusyClock(), log: silentLog },
+    { table, clock, log: silentLog },
   );
   return { source, table, apex };
 }
@@ -67,4 +68,37 @@ it('passes over a folder that it does not know', () => {
   source.removeFolder(Buffer.from('/skydns/test/empty'));
   expect(source.value(['test', 'empty'])).toBeUndefined();
   expect(source.stats().keys).toBe(1);
+});
+
+/** A source whose etcd refuses connections, and whether its start has ended. */
+function startWithoutEtcd() {
+  const clock = new ManualClock();
+  const { source } = makeSource(clock);
+  onTestFinished(() => source.stop());
+  let hasStarted = false;
+  const started = source.start().then(() => {
+    hasStarted = true;
+  });
+  return { source, clock, started, hasStarted: () => hasStarted };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+it('waits 5 s for an etcd that is away, then starts without it', async () => {
+  const { source, clock, started, hasStarted } = startWithoutEtcd();
+  await waitUntil('a failed try', () => source.stats().failures > 0);
+  clock.advance(4_999);
+  await settle();
+  expect(hasStarted()).toBe(false);
+  clock.advance(1);
+  await started;
+  expect(source.isKnown).toBe(false);
+});
+
+it('waits no longer for an etcd that is away when the server stops', async () => {
+  const { source, started, hasStarted } = startWithoutEtcd();
+  await settle();
+  expect(hasStarted()).toBe(false);
+  source.proceed();
+  await started;
 });

@@ -68,6 +68,8 @@ export interface EvaluatedAnswer {
 
 /** Octets of a key. No name is so long. */
 const MAX_KEY_OCTETS = 2048;
+/** Milliseconds that a start waits for the keys: as long as `kubernetes` waits for its objects. */
+const STARTUP_TIMEOUT = 5_000;
 
 export class EtcdSource implements KeySink {
   readonly #settings: EtcdSourceSettings;
@@ -92,6 +94,7 @@ export class EtcdSource implements KeySink {
   #isRead = false;
   #isKnown = false;
   #isStopped = false;
+  #endWait: () => void = () => {};
 
   constructor(settings: EtcdSourceSettings, dependencies: EtcdSourceDependencies) {
     const { etcd, version, prefix, rules, zones, outcome } = settings;
@@ -138,16 +141,27 @@ export class EtcdSource implements KeySink {
     return this.#names;
   }
 
-  /** Ends when the keys of the snapshot are published, if there is one. */
+  /**
+   * Ends when the keys are read, or have not come for 5 s. A start with a snapshot does not wait for an etcd whose members have all
+   * failed.
+   */
   async start(): Promise<void> {
     await this.#restore();
     if (this.#isStopped) return;
-    this.#feed.start(this);
+    const read = this.#firstRead();
+    this.#feed.start(this, () => this.#failed());
     this.#snapshot?.start();
+    await read;
+  }
+
+  /** Ends the wait of `start`. */
+  proceed(): void {
+    this.#endWait();
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
+    this.#endWait();
     this.#changes.stop();
     this.#leases.stop();
     this.#unlisted?.close();
@@ -257,6 +271,7 @@ export class EtcdSource implements KeySink {
     this.#isRead = true;
     // Names that are not published yet are answered by the chain.
     this.#becomeKnown(isPublished);
+    this.#endWait();
     for (const { path, changed } of this.#listeners) this.#fence.take(() => path.join('/'), changed);
     const { keys, badKeys } = this.stats();
     this.#dependencies.log.info('etcd read', { keys, badKeys, prefix: String(this.#prefix) });
@@ -267,6 +282,25 @@ export class EtcdSource implements KeySink {
 
   completeBatch(): void {
     this.#changes.schedule();
+  }
+
+  #firstRead(): Promise<void> {
+    const { clock, log } = this.#dependencies;
+    return new Promise((resolve) => {
+      const deadline = clock.after(STARTUP_TIMEOUT, () => {
+        log.warn('etcd not read yet, serving without it', { prefix: String(this.#prefix) });
+        resolve();
+      });
+      this.#endWait = () => {
+        deadline.cancel();
+        resolve();
+      };
+    });
+  }
+
+  #failed(): void {
+    const { endpoints } = this.#settings.etcd;
+    if (this.#isKnown && this.#feed.stats().failures >= endpoints.length) this.#endWait();
   }
 
   #makeSnapshot(): SnapshotKeeper | undefined {

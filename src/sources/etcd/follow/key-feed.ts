@@ -51,8 +51,9 @@ export class KeyFeed {
     return this.#reader.cluster;
   }
 
-  start(sink: KeySink): void {
-    this.#running = this.#run(sink);
+  /** @param onFailure called after each failed try */
+  start(sink: KeySink, onFailure: () => void = () => {}): void {
+    this.#running = this.#run(sink, onFailure);
   }
 
   /** Ends when nothing more is told. */
@@ -76,7 +77,7 @@ export class KeyFeed {
     return await this.#reader.askLease(id);
   }
 
-  async #run(sink: KeySink): Promise<void> {
+  async #run(sink: KeySink, onFailure: () => void): Promise<void> {
     while (!this.#isStopped) {
       try {
         if (this.#mustRead) await this.#read(sink);
@@ -85,6 +86,8 @@ export class KeyFeed {
         const error = toEtcdError(cause);
         this.#lost();
         if (this.#isStopped || error.failure === 'closed') return;
+        this.#failures += 1;
+        onFailure();
         await this.#recover(error);
       }
     }
@@ -109,7 +112,6 @@ export class KeyFeed {
   }
 
   async #recover({ failure, message }: EtcdError): Promise<void> {
-    this.#failures += 1;
     if (failure === 'compacted') this.#mustRead = true;
     this.#outages.failed(failure, { reason: message });
     const limit = failure === 'unavailable' || failure === 'compacted' ? MAX_WAIT : MAX_REFUSED_WAIT;

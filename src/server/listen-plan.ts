@@ -1,0 +1,15 @@
+/**
+ * What a plan says of its sockets: what clients may do, and how many connections they may have.
+ */
+import type { ServerPlan } from '../config/server/server-plan.ts';
+import type { ListenersOptions } from '../listen/listeners.ts';
+
+export function limitsOf(
+  listen: ServerPlan['listen'],
+): Pick<ListenersOptions, 'clients' | 'tcpLimits' | 'udpCoalesce' | 'startsAllReaders'> {
+  if (listen.kind === 'groups') return {};
+  if (listen.kind === 'addresses') return { clients: listen.clients, udpCoalesce: listen.udpCoalesce ?? 0 };
+  const { maxTcpConnections: connections } = listen;
+  // A process that becomes another user cannot open sockets of the ports later.
+  return { startsAllReaders: true, tcpLimits: { connections, connectionsPerClient: connections } };
+}
