@@ -16,7 +16,7 @@ import { NO_ROUTE, VIEW_OUTCOMES, VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { encodeName } from '../../wire/name.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
-import { BlockRoutes } from './block-route.ts';
+import { BlockRoutes, type RoutedZone } from './block-route.ts';
 import { MAX_PUBLICATIONS } from './derived-answers.ts';
 
 /** A block, as far as its views depend on it. */
@@ -38,6 +38,8 @@ export interface BlockViewsDependencies {
   readonly derivedOutcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number | undefined;
   /** The first of those of a zone whose questions readers forward; undefined: there are no more. */
   readonly forwardedOutcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number | undefined;
+  /** Counts the sizes of queries that readers forward for a zone; undefined where nothing is counted of them. */
+  readonly requestsOf: (server: string, zone: NameKey, block: ViewedBlock) => RoutedZone['countRequest'];
   readonly readerPath: ReaderPath;
 }
 
@@ -145,7 +147,7 @@ export class BlockViews {
   #openRoute(server: string, zone: NameKey, block: ViewedBlock, arePublished: boolean): number {
     // Strictly each query is sent on for itself.
     if (block.isStrict) return NO_ROUTE;
-    const { table, outcomesOf, forwardedOutcomesOf } = this.#dependencies;
+    const { table, outcomesOf, forwardedOutcomesOf, requestsOf } = this.#dependencies;
     const outcomes = forwardedOutcomesOf(server, zone, block);
     if (outcomes === undefined) return NO_ROUTE;
     table.claimOutcomes(outcomes, VIEW_PATHS);
@@ -158,6 +160,7 @@ export class BlockViews {
       arePublished,
       outcomes,
       viewOutcomes,
+      countRequest: requestsOf(server, zone, block),
     });
   }
 }

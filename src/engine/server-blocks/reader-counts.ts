@@ -2,7 +2,7 @@
  * What readers answer for server blocks, in the metrics of `prometheus`: beside the queries that the chain has counted.
  *
  * Readers know neither the size of a query nor DO: `coredns_dns_request_size_bytes` and `coredns_dns_do_requests_total` are of the
- * chain alone.
+ * chain, and of what readers forward.
  */
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { HandlerCount } from '../../chain/query.ts';
@@ -80,6 +80,15 @@ export class ReaderCounts {
   forwardedOutcomesOf(server: string, zone: NameKey, countedAs: CountedAs): number | undefined {
     if (!this.#hasRoomFor(server, zone, 'forwarded', 1)) return undefined;
     return this.#zoneOf(server, zone, countedAs, 'forwarded', 1).firstOutcome;
+  }
+
+  /** Counts the sizes of queries that readers forward for a zone; undefined where nothing is counted of them. */
+  requestsOf(
+    server: string,
+    zone: NameKey,
+    { plugins }: CountedAs,
+  ): ((octets: number, dnssecOk: boolean) => void) | undefined {
+    return plugins && this.#queries.requestsOf({ server, zone, view: '' });
   }
 
   /** The first of the outcomes of a zone whose cached answers are derived ones; undefined: there are no more. */

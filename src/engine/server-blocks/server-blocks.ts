@@ -286,6 +286,8 @@ function makeViews(
       counts.derivedOutcomesOf(server, zone, countedAs(handlers, isStrict)),
     forwardedOutcomesOf: (server, zone, { handlers }) =>
       counts.forwardedOutcomesOf(server, zone, countedAs(handlers, isStrict)),
+    requestsOf: (server, zone, { handlers }) =>
+      counts.requestsOf(server, zone, countedAs(handlers, isStrict)),
   });
 }
 

@@ -92,6 +92,15 @@ export class QueryMetrics {
     this.#responseSizes.observe({ ...labels, proto }, responseSize);
     this.#responses.inc({ ...labels, rcode: rcodeName(rcode), plugin });
   }
+  /** Counts what is known of queries over UDP that readers forwarded, beside their answers. */
+  requestsOf(site: ReaderSite): (octets: number, dnssecOk: boolean) => void {
+    const observe = this.#requestSizes.observer({ ...site, proto: 'udp' });
+    return (octets, dnssecOk) => {
+      observe(octets);
+      if (dnssecOk) this.#dnssecOk.inc(site);
+    };
+  }
+
   /** Counts answers that readers gave. */
   addAnswers(site: ReaderSite, path: ReaderPath, { type, rcode, plugin, times }: ReaderAnswers): void {
     if (times === 0) return;
