@@ -38,9 +38,10 @@ export class BulkHistogram {
 
   /** The same for labels that are observed again and again, which are looked up once. */
   observer(labels: Labels): (value: number) => void {
-    let row = this.#rowOf(labels);
+    // Made by the first value: a family shows no labels that nothing was observed of.
+    let row: Row | undefined;
     return (value) => {
-      if (!this.#rows.has(row.key)) row = this.#rowOf(labels);
+      if (row === undefined || !this.#rows.has(row.key)) row = this.#rowOf(labels);
       this.#observe(row, value, 1);
     };
   }

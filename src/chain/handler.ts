@@ -40,6 +40,8 @@ export interface KeptReplies {
   readonly view: ViewId | undefined;
   /** Whether an expired answer may be served. */
   readonly servesStale: boolean;
+  /** Names with all below them of which not all is kept. */
+  readonly exceptions: readonly NameKey[];
   /** @param isEncoded whether the entry may be stored as the reader has made it */
   keep(reply: FillConsumer, site: QuerySite, isEncoded: boolean): void;
 }

@@ -30,8 +30,6 @@ export interface RoutedZone {
   readonly zone: NameKey;
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
-  /** Whether readers look at what the publishers among them say. */
-  readonly arePublished: boolean;
   /** The first of the outcomes that forwarded questions are counted for; and of those of the view. */
   readonly outcomes: number;
   readonly viewOutcomes: number;
@@ -65,14 +63,15 @@ export class BlockRoutes {
 }
 
 /** Undefined where readers may not forward. */
-function directServersOf({ zone, handlers, arePublished }: RoutedZone): DirectServers | undefined {
+function directServersOf({ zone, handlers }: RoutedZone): DirectServers | undefined {
   const forwarder = handlers.find((handler) => handler.role === 'forwarder');
   const cache = handlers.find((handler) => handler.role === 'cache');
-  const before = addressesAnsweredBefore(handlers, arePublished);
-  if (before === undefined || (cache !== undefined && cache.forwardedIn(zone) === undefined))
-    return undefined;
+  // Names of `hosts` may be wildcards, which only the chain knows: what may be any name is left to it.
+  const before = addressesAnsweredBefore(handlers, false);
+  const kept = cache?.forwardedIn(zone);
+  if (before === undefined || (cache !== undefined && kept === undefined)) return undefined;
   const direct = forwarder?.directFor?.(zone);
-  return direct && { ...direct, exceptions: [...direct.exceptions, ...before] };
+  return direct && { ...direct, exceptions: [...direct.exceptions, ...before, ...(kept?.exceptions ?? [])] };
 }
 
 class BlockRoute implements ForwardedRoute {
@@ -81,6 +80,7 @@ class BlockRoute implements ForwardedRoute {
   readonly #site: QuerySite;
   readonly #outcomes: RouteOutcomes;
 
+  readonly #rotates: boolean;
   readonly #countRequest: RoutedZone['countRequest'];
 
   constructor(
@@ -88,6 +88,7 @@ class BlockRoute implements ForwardedRoute {
     direct: DirectServers,
   ) {
     this.#countRequest = countRequest;
+    this.#rotates = handlers.some(({ name }) => name === 'loadbalance');
     this.#direct = direct;
     this.#kept = handlers.find((handler) => handler.role === 'cache')?.forwardedIn(zone);
     this.#site = { server, zone, view: '', octets: 0 };
@@ -106,7 +107,7 @@ class BlockRoute implements ForwardedRoute {
       exceptions: this.#direct.exceptions,
       believesDenials: true,
       servesStaleAtOnce: kept?.servesStale === true,
-      form: { kind: 'as-sent', caching: kept?.caching },
+      form: { kind: 'as-sent', caching: kept?.caching, rotates: this.#rotates },
       cacheView: kept?.view,
       outcomes: this.#outcomes,
     };

@@ -125,7 +125,7 @@ export class BlockViews {
     const { plan, handlers } = block;
     const [hasNodes, cache] = [hasReadNodes(block), readCacheOf(block)];
     const derived = mayDerive(handlers) ? derivedOutcomesOf(server, zone, block) : undefined;
-    const route = this.#openRoute(server, zone, block, hasNodes);
+    const route = this.#openRoute(server, zone, block);
     if (!hasNodes && cache === undefined && derived === undefined && route === NO_ROUTE) return undefined;
     const settings: ViewSettings = {
       publications: handlers.flatMap((handler) =>
@@ -144,7 +144,7 @@ export class BlockViews {
     return view;
   }
 
-  #openRoute(server: string, zone: NameKey, block: ViewedBlock, arePublished: boolean): number {
+  #openRoute(server: string, zone: NameKey, block: ViewedBlock): number {
     // Strictly each query is sent on for itself.
     if (block.isStrict) return NO_ROUTE;
     const { table, outcomesOf, forwardedOutcomesOf, requestsOf } = this.#dependencies;
@@ -157,7 +157,6 @@ export class BlockViews {
       server,
       zone,
       handlers: block.handlers,
-      arePublished,
       outcomes,
       viewOutcomes,
       countRequest: requestsOf(server, zone, block),

@@ -10,7 +10,12 @@ export type AnswerForm =
    * With the flags of the reply, and the UDP size that the client's OPT record has, as CoreDNS answers. Where answers are cached all
    * records have one TTL; undefined: they have those of the reply.
    */
-  | { readonly kind: 'as-sent'; readonly caching: UniformCaching | undefined };
+  | {
+      readonly kind: 'as-sent';
+      readonly caching: UniformCaching | undefined;
+      /** Whether sets of addresses start anywhere. */
+      readonly rotates: boolean;
+    };
 
 /** The caching of plugin/cache of CoreDNS: the least TTL of all records, within bounds. */
 export interface UniformCaching {

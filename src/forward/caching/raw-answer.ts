@@ -45,6 +45,7 @@ export class RawAnswer {
     if (!this.fits(query, reply, maxUdpSize)) return 0;
     this.#writeHead(query, reply, isOwn);
     this.#writeRecords(questionEnd, reply);
+    if (!isOwn && form.rotates && reply.addresses > 1) this.#rotate(questionEnd, reply);
     this.lifetime = isOwn
       ? this.#boundTtls(questionEnd, reply, form.caching)
       : this.#unifyTtls(questionEnd, reply, form.caching);
@@ -106,6 +107,16 @@ export class RawAnswer {
       if (bounded !== ttl) this.#view.setUint32(at, bounded);
     }
     return keeping.seconds;
+  }
+
+  /** Has the addresses start with any of them. */
+  #rotate(recordsAt: number, { octets, recordsAt: from, runAt, stride, addresses }: RawReply): void {
+    const to = this.octets;
+    // The choice need not be secret.
+    const skipped = Math.floor(Math.random() * addresses) * stride;
+    const length = addresses * stride;
+    for (let at = 0; at < length; at += 1)
+      to[recordsAt + runAt + at] = octets[from + runAt + ((at + skipped) % length)] ?? 0;
   }
 
   /** Gives all records one TTL, where answers are cached. @returns the seconds that the answer may be kept; 0: it must not be */

@@ -25,7 +25,8 @@ export class RunningRoute {
     if (selection === 'first') return 0;
     // The choice need not be secret.
     if (selection === 'random') return Math.floor(Math.random() * count);
-    this.#turn = (this.#turn + 1) % count;
-    return this.#turn;
+    const place = this.#turn % count;
+    this.#turn = place + 1;
+    return place;
   }
 }

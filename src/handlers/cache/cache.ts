@@ -193,6 +193,7 @@ export class Cache {
       caching: { success, denial },
       view: keepTtl ? undefined : this.#store.shared,
       servesStale: serveStale !== undefined,
+      exceptions: [...this.#uncached.success, ...this.#uncached.denial],
       keep: (reply, site, isEncoded) => this.#keepReply(reply, site, isEncoded),
     };
   }

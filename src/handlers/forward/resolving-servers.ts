@@ -21,6 +21,7 @@ import type { Exchange, ExchangeEvents, Transport } from '../../forward/transpor
 import { rcodeOf } from '../../forward/transport/upstream-reply.ts';
 import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { SocketAddress } from '../../socket/addresses.ts';
+import { CLASS } from '../../wire/types.ts';
 import type { ForwardCounts } from './forward-metrics.ts';
 import type { OpenTransports, UpstreamPlace } from './open-upstreams.ts';
 import type { ForwardRule } from './options.ts';
@@ -37,6 +38,9 @@ export interface ResolvingServersOptions {
   /** From 0 to below 1. */
   readonly random: () => number;
 }
+
+/** Types from here to 255 are questions about zones and servers (RFC 6895 section 3.1). */
+const FIRST_META_TYPE = 128;
 
 const POLICIES: { readonly [Name in ForwardRule['policy']]: Policy } = {
   random: 'random',
@@ -83,9 +87,11 @@ export class ResolvingServers {
     });
   }
 
-  /** Whether a query is one that carries nothing but its question, and flags. */
-  accepts({ edns }: Query): boolean {
-    return edns === undefined || edns.options.length === 0;
+  /** Whether a query is one for records that carries nothing but its question, and flags. */
+  accepts({ question, edns }: Query): boolean {
+    const isOfRecords =
+      question.class === CLASS.IN && (question.type < FIRST_META_TYPE || question.type > 255);
+    return isOfRecords && (edns === undefined || edns.options.length === 0);
   }
 
   async ask(query: Query): Promise<ProxyOutcome> {

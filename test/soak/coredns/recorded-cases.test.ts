@@ -55,9 +55,15 @@ function withFlags(spec: RecordedPair['spec']): RecordedPair['spec'] {
   return STRICT.has(spec.name) ? strict(spec) : spec;
 }
 
-/** What upstream servers see: our queries are our own, unless a version is named with `-compat`. */
-function isOfQueries({ what }: Difference): boolean {
-  return what.startsWith('seen');
+/**
+ * What our own forwarder does otherwise unless a version is named with `-compat`: it asks by queries of its own, drops records that do not
+ * belong to the question, and asks again over TCP for what is truncated.
+ */
+function isOfForwarder({ what, expected, got }: Difference): boolean {
+  const [was, is] = [JSON.stringify(expected), JSON.stringify(got)];
+  if (what.startsWith('seen')) return true;
+  if (what.endsWith(': authority')) return is === '{"authority":[]}';
+  return /: answer(, flags)?$/.test(what) && was.startsWith('{"answer":[]') && !is.startsWith('{"answer":[]');
 }
 
 async function check({ spec, expected }: RecordedPair): Promise<void> {
@@ -66,8 +72,8 @@ async function check({ spec, expected }: RecordedPair): Promise<void> {
       (difference) => !isKnown(spec.name, difference),
     );
   const ours = await differencesOf(withFlags(spec));
-  const strictly = ours.some(isOfQueries) ? await differencesOf(strict(spec)) : [];
-  const unknown = [...ours.filter((difference) => !isOfQueries(difference)), ...strictly];
+  const strictly = ours.some(isOfForwarder) ? await differencesOf(strict(spec)) : [];
+  const unknown = [...ours.filter((difference) => !isOfForwarder(difference)), ...strictly];
   if (unknown.length > 0) throw new Error(['not as recorded', ...unknown.map(describeDifference)].join('\n'));
 }
 
