@@ -112,7 +112,9 @@ it.each(['__proto__', 'constructor'])(
         (line) => line.message === 'bad manifest' && line['file'] === join(folder, file),
       );
     await vi.waitFor(() => expect(isNamed('a.yaml')).toMatchObject([{ line: 1 }]));
-    expect(await askShort(serving, 'b.n.svc.cluster.local', 'A')).toBe('10.96.0.1');
+    const isServed = async () =>
+      expect(await askShort(serving, 'b.n.svc.cluster.local', 'A')).toBe('10.96.0.1');
+    await vi.waitFor(isServed, { timeout: 10_000 });
     write('c.yaml', odd);
     write('d.yaml', serviceOf('d'));
     const answered = async () =>
