@@ -26,7 +26,7 @@ import { NamedServers, type ResolveName } from './named-servers.ts';
 import { Probes } from './probes.ts';
 import type { QuestionKey } from './question-key.ts';
 import { QuestionTable } from './question-table.ts';
-import { buildRoutes, isAllDown, type Routes, type ServersRoute } from './routes.ts';
+import { buildRoutes, isAllDown, isSilent, type Routes, type ServersRoute } from './routes.ts';
 import { type ResolutionOutcome, type ResolutionSettings, RunningResolution } from './running-resolution.ts';
 import { sanitise } from './sanitise.ts';
 import { ServerGroup } from './server-group.ts';
@@ -50,8 +50,8 @@ export interface AccountedClient {
 export interface ForwarderEvents {
   /** A probe of a server of which nothing was heard stays without a reply. @param server its address and port */
   probeFailed(server: string): void;
-  /** A question found all servers for it down. */
-  foundAllDown(): void;
+  /** A question found that nothing was heard lately of any server for it. */
+  foundAllSilent(): void;
 }
 
 export interface ForwarderOptions {
@@ -254,9 +254,8 @@ export class Forwarder {
     const route = this.#findRoute(name);
     if (route.kind === 'failed') return route;
     if (!this.#hasRoom(route.group)) return OVERLOADED;
-    if (!isAllDown(route)) return route;
-    this.#events?.foundAllDown();
-    if (!this.#plan.failFast || !route.group.isTested) return route;
+    if (isSilent(route)) this.#events?.foundAllSilent();
+    if (!this.#plan.failFast || !route.group.isTested || !isAllDown(route)) return route;
     return failed('down', route.upstreams.map(({ text }) => text).join(', '));
   }
 

@@ -113,3 +113,8 @@ function identityOf({ address, queriesPerSecond }: UpstreamServer, at: string, p
 export function isAllDown<Question extends GroupQuestion>({ upstreams }: ServersRoute<Question>): boolean {
   return upstreams.every(({ isDown }) => isDown);
 }
+
+/** Whether nothing was heard of any server of a route lately: none is well, though one may only be slow. */
+export function isSilent<Question extends GroupQuestion>({ upstreams }: ServersRoute<Question>): boolean {
+  return upstreams.every(({ state }) => state.kind === 'silent' || state.kind === 'down');
+}

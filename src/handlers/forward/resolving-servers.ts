@@ -82,7 +82,7 @@ export class ResolvingServers {
       connect: (...server) => this.#connect(...server),
       events: {
         probeFailed: (server) => counts.checkFailed(server),
-        foundAllDown: () => counts.allDown(),
+        foundAllSilent: () => counts.allDown(),
       },
     });
   }
