@@ -84,7 +84,7 @@ function isLooping({ state }: Upstream): boolean {
   return state.kind === 'looping';
 }
 
-function isSilent({ state }: Upstream): boolean {
+export function isSilent({ state }: Upstream): boolean {
   return state.kind === 'silent' || state.kind === 'down';
 }
 

@@ -26,7 +26,7 @@ import { NamedServers, type ResolveName } from './named-servers.ts';
 import { Probes } from './probes.ts';
 import type { QuestionKey } from './question-key.ts';
 import { QuestionTable } from './question-table.ts';
-import { buildRoutes, isAllDown, isSilent, type Routes, type ServersRoute } from './routes.ts';
+import { buildRoutes, isAllDown, isAllSilent, type Routes, type ServersRoute } from './routes.ts';
 import { type ResolutionOutcome, type ResolutionSettings, RunningResolution } from './running-resolution.ts';
 import { sanitise } from './sanitise.ts';
 import { ServerGroup } from './server-group.ts';
@@ -254,7 +254,7 @@ export class Forwarder {
     const route = this.#findRoute(name);
     if (route.kind === 'failed') return route;
     if (!this.#hasRoom(route.group)) return OVERLOADED;
-    if (isSilent(route)) this.#events?.foundAllSilent();
+    if (isAllSilent(route)) this.#events?.foundAllSilent();
     if (!this.#plan.failFast || !route.group.isTested || !isAllDown(route)) return route;
     return failed('down', route.upstreams.map(({ text }) => text).join(', '));
   }

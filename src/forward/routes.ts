@@ -5,7 +5,7 @@
 
 import { ROOT } from '../wire/name.ts';
 import type { AbsoluteName, NameKey } from '../wire/types.ts';
-import { CandidateOrder } from './candidates.ts';
+import { CandidateOrder, isSilent } from './candidates.ts';
 import type { ForwardPlan, ForwardRule, UpstreamServer } from './forward-plan.ts';
 import { NameRules, pairsOf } from './name-rules.ts';
 import type { GroupQuestion, ServerGroup } from './server-group.ts';
@@ -115,6 +115,6 @@ export function isAllDown<Question extends GroupQuestion>({ upstreams }: Servers
 }
 
 /** Whether nothing was heard of any server of a route lately: none is well, though one may only be slow. */
-export function isSilent<Question extends GroupQuestion>({ upstreams }: ServersRoute<Question>): boolean {
-  return upstreams.every(({ state }) => state.kind === 'silent' || state.kind === 'down');
+export function isAllSilent<Question extends GroupQuestion>({ upstreams }: ServersRoute<Question>): boolean {
+  return upstreams.every(isSilent);
 }

@@ -9,7 +9,7 @@ import type { SocketAddress } from '../../socket/addresses.ts';
 import { CLASS, type Message, type NameKey, OPCODE, TYPE } from '../../wire/types.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
 import type { Transport } from '../transport/transport.ts';
-import { messageOf } from '../transport/upstream-reply.ts';
+import { messageOf, rcodeOf } from '../transport/upstream-reply.ts';
 import { describeFailure, findLocalAddress, formatSocketAddress } from './network-errors.ts';
 import { writeProxyQuery } from './proxy-query.ts';
 
@@ -89,7 +89,11 @@ export class ProxyUpstream {
     this.#noteAsked(protocol, askedAt);
     const outcome = await this.#exchange(query, protocol, readTimeout, udpOctets);
     if (outcome.kind === 'reply') {
-      events.replied(this.#server, rcodeOfMessage(outcome.message), clock.monotonic() - askedAt);
+      events.replied(
+        this.#server,
+        rcodeOf({ kind: 'message', message: outcome.message }),
+        clock.monotonic() - askedAt,
+      );
       return outcome;
     }
     this.#local ??= findLocalAddress(peer);
@@ -166,10 +170,6 @@ export class ProxyUpstream {
       });
     });
   }
-}
-
-function rcodeOfMessage({ header, edns }: Message): number {
-  return header.rcode | ((edns?.extendedRcode ?? 0) << 4);
 }
 
 /** The message without its records, its OPT record among them, marked as truncated. */

@@ -1,8 +1,8 @@
 /**
  * The route by which readers forward for the resolver: what they tell clients of replies, and how their replies come into its cache.
  */
+import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
-import { FILL_FLAG } from '../../forward/reader-path/fill-ring.ts';
 import type { ForwardedRoute, RouteTerms } from '../../forward/reader-path/linked-forwarder.ts';
 import { RawReply } from '../../forward/transport/raw-reply.ts';
 import { DEFAULT_VIEW } from '../../table/types.ts';
@@ -73,20 +73,12 @@ export class ResolverRoute implements ForwardedRoute {
     if (!isEncoded || !table.cacheEncoded(fill.words, fill.entryWord, fill.entryLength)) this.#cache(fill);
   }
 
-  #cache({ octets, start, length, questionEnd, flags }: FillConsumer): void {
+  #cache(fill: FillConsumer): void {
+    const { octets, start, length, questionEnd } = fill;
     const { forwarding } = this.#parts;
-    const typeAt = start + questionEnd - 4;
-    const type = ((octets[typeAt] ?? 0) << 8) | (octets[typeAt + 1] ?? 0);
-    const dnsClass = ((octets[typeAt + 2] ?? 0) << 8) | (octets[typeAt + 3] ?? 0);
-    if (!this.#raw.read(octets, start, length, questionEnd, type, dnsClass)) return;
+    const question = questionOfFill(fill);
+    if (!this.#raw.read(octets, start, length, questionEnd, question.type, question.class)) return;
     this.#raw.authenticData &&= this.#options.trustsAd();
-    const question = {
-      type,
-      class: dnsClass,
-      dnssecOk: (flags & FILL_FLAG.DNSSEC_OK) !== 0,
-      checkingDisabled: (flags & FILL_FLAG.CHECKING_DISABLED) !== 0,
-      recursionDesired: true,
-    };
     const query: WaitingQuery = {
       octets,
       start,
