@@ -48,8 +48,11 @@ async function forwardedByReaders(metrics: () => Promise<string>): Promise<numbe
   return Number(count);
 }
 
-async function startServe(upstream: string): Promise<Answering> {
-  const { program, address: host, port, health } = await servePortolan(['--example', '--upstream', upstream]);
+async function startServe(upstream: string, ...flags: readonly string[]): Promise<Answering> {
+  const { program, address: host, port, health } = await servePortolan([
+    ...['--example', '--upstream', upstream],
+    ...flags,
+  ]);
   const metrics = async () => await (await fetch(`${health}/metrics`)).text();
   return { program, server: { address: host, port }, metrics };
 }
@@ -173,6 +176,8 @@ describe('a Corefile', () => {
 
 /** More than leave from sockets of their own. */
 const AT_ONCE = 200;
+/** Trains in a row without a reply after which a server is sent no more: see `train-support.ts`. */
+const LOST_IN_A_ROW = 4;
 
 /** Asks for new names at once. @returns the response codes */
 async function askAtOnce({ server, program }: Answering, round: string): Promise<readonly number[]> {
@@ -211,13 +216,15 @@ describe('questions of one moment leave in trains', () => {
 
   it('but not to a server that does not get them', async () => {
     const upstream = TrainUpstream.start();
-    const answering = await startServe(upstream.address);
+    // Each reader finds out for itself.
+    const answering = await startServe(upstream.address, '--udp-readers', '1');
     expect(await askShort(answering.server, nameOf(0), 'A')).toBe('192.0.2.1');
     upstream.losesTrains = true;
-    await askAtOnce(answering, 'one');
-    expect(upstream.trains.length).toBeGreaterThan(0);
+    // How many trains the questions of one moment make is up to chance: sockets are drawn, and those that are free again are used.
+    for (let round = 0; upstream.trains.length < LOST_IN_A_ROW; round += 1)
+      expect(await askAtOnce(answering, `lost-${round}`)).toEqual(ALL_ANSWERED);
     const lost = upstream.trains.length;
-    expect(await askAtOnce(answering, 'two')).toEqual(ALL_ANSWERED);
+    expect(await askAtOnce(answering, 'last')).toEqual(ALL_ANSWERED);
     expect(upstream.trains.slice(lost)).toEqual([]);
   });
 });
