@@ -112,6 +112,7 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     this.etcd = plan.etcd && dependencies.makeEtcdZones?.(plan.etcd, { table: this.table, ...dependencies });
     this.federations = plan.cluster && new Federations(plan.cluster.domain, () => this.#showView());
     this.readerPath = new ReaderPath(dependencies.readers, dependencies.clock);
+    this.metrics.collectBy(() => this.readerPath.catchUp());
     this.resolver = this.#makeResolver();
     this.handleQuery = this.#makeHandleQuery();
     this.packetPath = this.#makePacketPath();
@@ -342,8 +343,8 @@ export class Engine<NodeWatch extends Stoppable = Stoppable> {
     if (identity === undefined) return undefined;
     const { identifies, ttl, cacheSize } = identity;
     const stats = () => {
-      const { insertions, evictions } = this.table.statistics();
       const { cachingResolver, forward } = this.resolver.stats();
+      const { insertions, evictions } = this.table.statistics();
       const servers = describeServers(forward.upstreams);
       const { misses } = cachingResolver;
       return { cacheSize, insertions, evictions, misses, hits: this.countHits(), servers };

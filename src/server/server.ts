@@ -130,6 +130,7 @@ export class Server {
   }
 
   stats(): Stats {
+    this.#engine.readerPath.catchUp();
     const { config, watches } = this.#frontEnd.stats();
     const objects = this.#objects?.stats();
     const etcd = this.#engine.etcd?.stats();

@@ -39,6 +39,8 @@ const MAX_SOCKETS_OF_ALL = 512;
 const TICKET_MARGIN = 1000;
 /** Replies that are taken in without letting other work in between. */
 const FILLS_PER_TURN = 256;
+/** In so many turns all is taken in that a ring has room for. */
+const TURNS_OF_RING = RING_OCTETS / 64 / FILLS_PER_TURN;
 const TICKETS_PER_READER = 2 ** 32;
 /** Routes that views may name; readers of the table have 32 bits for them. */
 const MAX_ROUTES = 0xffff;
@@ -201,7 +203,7 @@ export class ReaderPath implements AllRoutes {
   drain(): 'none' | 'some' | 'more' {
     const taken = this.#fills.map(({ consumer }) => this.#drain(consumer));
     this.#forgetTickets(this.#clock.monotonic());
-    this.count();
+    this.#count();
     let hasWaiting = false;
     for (const link of this.#links) hasWaiting = link.resume() || hasWaiting;
     const max = Math.max(...taken);
@@ -235,14 +237,21 @@ export class ReaderPath implements AllRoutes {
     route.keep(fill, fill.entryLength > 0 && fill.policy === this.#policy.number);
   }
 
+  /** Brings cache and counters up to date: to be called before they are shown. Takes in what readers have told clients until now. */
+  catchUp(): void {
+    for (const { consumer } of this.#fills)
+      for (let turn = 0; turn < TURNS_OF_RING && this.#drain(consumer) === FILLS_PER_TURN; turn += 1);
+    this.#count();
+  }
+
   /** Brings the counters of all forwarders up to date. */
-  count(): void {
+  #count(): void {
     for (const link of this.#links) this.fold(link);
   }
 
   /** Queries sent to servers that readers may ask, by the thread that sent them. */
   countForwarded(): ForwardedQueries {
-    this.count();
+    this.#count();
     const { reader, main } = this.#forwarded;
     return { reader, main: [...this.#links].reduce((sum, { sentByMain }) => sum + sentByMain, main) };
   }

@@ -196,7 +196,7 @@ export class Resolver {
   }
 
   stats(): ResolverStats {
-    this.#readerPath?.count();
+    this.#readerPath?.catchUp();
     return {
       forward: this.#forwarder.statistics(),
       forwarding: this.#forwarding.count(),
