@@ -112,6 +112,8 @@ export class LinkedForwarder implements OtherThreads {
       this.#direct?.group.admission.countOthers(undefined);
       direct?.group.admission.countOthers(this);
     }
+    // What is under way at those that leave is not counted any more: they are not to be kept for it.
+    for (const { upstream } of this.#direct?.servers ?? []) upstream.inFlightElsewhere = 0;
     this.#direct = direct;
     this.#openRoutes =
       direct === undefined ? [] : [...this.#routes].flatMap((each) => this.#open(direct, ...each));
@@ -150,6 +152,7 @@ export class LinkedForwarder implements OtherThreads {
   }
 
   #publishTimeouts(): void {
+    if (this.#openRoutes.length === 0) return;
     for (const { upstream } of this.#direct?.servers ?? [])
       this.#path.words.setTimeoutOf(this.#path.numberOf(upstream, this), upstream.roundTrip.timeout());
   }

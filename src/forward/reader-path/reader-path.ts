@@ -69,6 +69,8 @@ interface KnownServer {
   readonly upstream: Upstream;
   readonly owner: LinkedForwarder;
   readonly counted: Float64Array;
+  /** Since when the policy does not name it; undefined: it does. */
+  leftAt: number | undefined;
 }
 
 export class ReaderPath implements AllRoutes {
@@ -171,6 +173,7 @@ export class ReaderPath implements AllRoutes {
     const routes: readonly OpenRoute[] = [...this.#links].flatMap((link) => link.openRoutes);
     if (isDeepStrictEqual(routes, this.#policy.routes)) return;
     this.#policy = { number: this.#policy.number + 1, routes };
+    this.#forgetLeft();
     for (const post of this.#posts) post(this.#policy);
     this.words.policy = this.#policy.number;
   }
@@ -186,13 +189,32 @@ export class ReaderPath implements AllRoutes {
     do this.#lastServer += 1;
     while (places.has(this.#lastServer % MAX_SERVERS));
     const counted = this.#serverCounts(this.#lastServer);
-    this.#servers.set(this.#lastServer, { upstream, owner, counted });
+    this.#servers.set(this.#lastServer, { upstream, owner, counted, leftAt: undefined });
     return this.#lastServer;
+  }
+
+  /** Forgets servers that have left the policy before, and that readers have nothing under way at. */
+  #forgetLeft(): void {
+    const now = this.#clock.monotonic();
+    const asked = this.#asked();
+    for (const [number, known] of this.#servers) {
+      const { owner, leftAt } = known;
+      // Readers ask those that leave now until they have the policy.
+      if (asked.has(number) || leftAt === undefined) known.leftAt = asked.has(number) ? undefined : now;
+      else if (owner.running === 0 || now >= leftAt + owner.forwarder.deadline + TICKET_MARGIN) {
+        this.fold(owner);
+        this.#servers.delete(number);
+      }
+    }
+  }
+
+  #asked(): ReadonlySet<number> {
+    return new Set(this.#policy.routes.flatMap(({ servers }) => servers.map(({ number }) => number)));
   }
 
   /** Forgets the oldest that is not asked any more. @returns its place, or that of the oldest */
   #forgetServer(): number {
-    const asked = new Set(this.#policy.routes.flatMap(({ servers }) => servers.map(({ number }) => number)));
+    const asked = this.#asked();
     const [oldest = 0] = this.#servers.keys();
     const number = [...this.#servers.keys()].find((each) => !asked.has(each)) ?? oldest;
     this.#servers.delete(number);
@@ -267,7 +289,7 @@ export class ReaderPath implements AllRoutes {
       sent += since.sent;
     }
     this.#forwarded.reader += sent;
-    const told = growthOf(link.counted, this.#groupCounts(link.group), GROUP_COUNT);
+    const told = growthOf(link.counted, this.countedOf(link.group), GROUP_COUNT);
     link.note(sent, told);
   }
 
@@ -277,7 +299,8 @@ export class ReaderPath implements AllRoutes {
     );
   }
 
-  #groupCounts(group: number): Float64Array {
+  /** What has been counted for a group until now. @internal for `LinkedForwarder` */
+  countedOf(group: number): Float64Array {
     return this.#sumCounts(Object.keys(GROUP_COUNT).length, (reader) =>
       this.words.groupCountsOf(reader, group),
     );
@@ -291,11 +314,6 @@ export class ReaderPath implements AllRoutes {
         sums[at] = (sums[at] ?? 0) + (this.words.counts[start + at] ?? 0);
     }
     return sums;
-  }
-
-  /** What has been counted for a group until now, to count from. @internal for `LinkedForwarder` */
-  countedOf(group: number): Float64Array {
-    return this.#groupCounts(group);
   }
 
   /** A reader gives up a question, which is then asked as any other. */

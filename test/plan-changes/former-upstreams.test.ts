@@ -1,0 +1,126 @@
+/**
+ * Servers that a forwarder asked by former plans are let go of, although readers asked them too.
+ */
+import { expect, it } from 'vitest';
+import { silentLog } from '../../src/base/log.ts';
+import { ManualClock } from '../../src/base/testing/manual-clock.ts';
+import { Forwarder } from '../../src/forward/forwarder.ts';
+import type { ForwardedRoute, RouteTerms } from '../../src/forward/reader-path/linked-forwarder.ts';
+import { ReaderPath } from '../../src/forward/reader-path/reader-path.ts';
+import type { Transport } from '../../src/forward/transport/transport.ts';
+import { planFor } from '../forward/forwarder-on-loopback.ts';
+import { collectGarbage } from './heap.ts';
+
+const CHANGES = 20;
+/** The present one, and the one that readers may ask until they have the present plan. */
+const KEPT = 2;
+const READER = 0;
+const CLIENTS = 0;
+
+const TERMS: RouteTerms = {
+  exceptions: [],
+  believesDenials: true,
+  servesStaleAtOnce: false,
+  form: { kind: 'as-sent', caching: undefined, rotates: false },
+  cacheView: undefined,
+  outcomes: {
+    forwarded: 0,
+    byPath: false,
+    kept: { positive: 0, negative: 0 },
+    repeated: { positive: 0, negative: 0 },
+  },
+};
+
+class ChangingForwarder {
+  readonly #clock = new ManualClock();
+  readonly path = new ReaderPath(1, this.#clock);
+  readonly #transports: WeakRef<Transport>[] = [];
+  readonly #forwarder = new Forwarder(planOf(0), {
+    clock: this.#clock,
+    log: silentLog,
+    resolveName: () => Promise.reject(new Error('no names here')),
+    connect: () => this.#connect(),
+  });
+  readonly #group: number;
+
+  /** @param terms undefined: readers forward nothing */
+  constructor(terms: RouteTerms | undefined) {
+    const link = this.path.link(this.#forwarder);
+    if (link === undefined) throw new Error('no room for a forwarder');
+    this.#group = link.group;
+    const route: ForwardedRoute = { terms: () => terms, told() {}, observe() {}, keep() {} };
+    link.open(route);
+  }
+
+  #connect(): Transport {
+    const transport: Transport = {
+      direct: {
+        peer: { address: '127.0.0.1', port: 53 },
+        takeOver() {
+          throw new Error('nothing is taken over');
+        },
+      },
+      ask: () => ({ overdue() {}, cancel() {} }),
+      dropped: { strange: 0, otherQuestion: 0, otherCase: 0 },
+      close() {},
+    };
+    this.#transports.push(new WeakRef(transport));
+    return transport;
+  }
+
+  /** So many queries more of readers are under way. */
+  run(more: number): void {
+    this.path.words.addRunning(READER, this.#group, CLIENTS, more);
+    this.path.drain();
+  }
+
+  /** The plan changes, so that servers are others. */
+  change(index: number): void {
+    this.#forwarder.change(planOf(index));
+  }
+
+  advance(milliseconds: number): void {
+    this.#clock.advance(milliseconds);
+  }
+
+  /** How many servers there still are, of those that plans have brought. */
+  async countServers(): Promise<number> {
+    await collectGarbage();
+    return this.#transports.filter((transport) => transport.deref() !== undefined).length;
+  }
+}
+
+const planOf = (index: number) => planFor(['127.0.0.1:53'], { udpSize: 1232 + index });
+
+it('where readers ask them', async () => {
+  const changing = new ChangingForwarder(TERMS);
+  for (let index = 1; index <= CHANGES; index += 1) changing.change(index);
+  expect(await changing.countServers()).toBeLessThanOrEqual(KEPT);
+});
+
+it('where readers do not', async () => {
+  const changing = new ChangingForwarder(undefined);
+  for (let index = 1; index <= CHANGES; index += 1) changing.change(index);
+  expect(await changing.countServers()).toBeLessThanOrEqual(KEPT);
+});
+
+it('whose queries were under way when the plan changed', async () => {
+  const changing = new ChangingForwarder(TERMS);
+  for (let index = 1; index <= CHANGES; index += 1) {
+    changing.run(1);
+    changing.change(index);
+    changing.run(-1);
+  }
+  changing.change(CHANGES + 1);
+  expect(await changing.countServers()).toBeLessThanOrEqual(KEPT);
+});
+
+it('although some query is under way at all times', async () => {
+  const changing = new ChangingForwarder(TERMS);
+  changing.run(1);
+  for (let index = 1; index <= CHANGES; index += 1) {
+    changing.change(index);
+    changing.advance(60_000);
+  }
+  expect(await changing.countServers()).toBeLessThanOrEqual(KEPT);
+});
