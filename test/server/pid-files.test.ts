@@ -1,9 +1,11 @@
 /**
  * Pid files, in every command that writes one: there while it serves, gone when it has ended, and left to whoever takes over.
  */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder, type TemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
@@ -78,6 +80,44 @@ async function serve(name: Name, { lines = 'whoami', ...options }: RunOptions & 
   return program;
 }
 
+/** A server that sends each query back to where it came from, once it is let: as from then on there is a loop. */
+class WayBack {
+  readonly #socket: Socket;
+  readonly #held: Buffer[] = [];
+  #leads = false;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('message', (packet) => {
+      const isQuery = ((packet[2] ?? 0) & 0x80) === 0;
+      if (isQuery) this.#pass(packet);
+    });
+  }
+
+  /** Opens one, which ends with the test. */
+  static async open(): Promise<WayBack> {
+    const socket = createSocket('udp4');
+    onTestFinished(() => void socket.close());
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    return new WayBack(socket);
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.#socket.address().port}`;
+  }
+
+  lead(): void {
+    this.#leads = true;
+    for (const packet of this.#held.splice(0)) this.#pass(packet);
+  }
+
+  #pass(packet: Buffer): void {
+    if (this.#leads) this.#socket.send(packet, port, '127.0.0.1');
+    else this.#held.push(packet);
+  }
+}
+
 describe.each(NAMES)('the pid file of %s', (name) => {
   it.each(['SIGTERM', 'SIGINT'] as const)('is gone after %s', async (signal) => {
     const program = await serve(name);
@@ -107,7 +147,9 @@ it('is that of the process that takes over, after the end of the one before', as
 });
 
 it.each(['coredns', 'node-cache'] as const)('is gone when %s cannot go on', async (name) => {
-  const program = await serve(name, { lines: `loop\n  forward . 127.0.0.1:${port}` });
+  const back = await WayBack.open();
+  const program = await serve(name, { lines: `loop\n  forward . ${back.address}` });
+  back.lead();
   expect((await program.exit).code).toBe(1);
   expect(program.output).toContain('[FATAL] plugin/loop: Loop (');
   expect(numberInFile()).toBe('none');
