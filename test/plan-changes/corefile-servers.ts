@@ -174,7 +174,7 @@ export async function startNodeCache(scene: Scene): Promise<ChangingServer> {
       if (isServing) void scene.server.reload();
     },
     onError: () => {},
-    ...scene.dependencies,
+    ...scene.following,
   });
   onTestFinished(() => corefile.stop());
   const change = async (index: number) => {

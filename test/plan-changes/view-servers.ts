@@ -68,7 +68,7 @@ function configMapOf(index: number, upstream: string): Readonly<Record<string, s
 }
 
 function makeServeFrontEnd(
-  { dependencies }: Scene,
+  { following }: Scene,
   port: number,
   flags: Parameters<typeof planFromFlags>[0],
   command: 'serve' | 'kube-dns',
@@ -83,7 +83,7 @@ function makeServeFrontEnd(
   const machine = { cores: 2, terminal: false, environment: {} };
   const checked = planFromFlags({ ...own, ...pod, ...flags }, machine, memorySources(), command);
   if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
-  return new ServeFrontEnd(checked.value, dependencies);
+  return new ServeFrontEnd(checked.value, following);
 }
 
 export async function startDnsmasq(scene: Scene): Promise<ChangingServer> {
