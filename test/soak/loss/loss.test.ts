@@ -3,7 +3,7 @@
  * machine and beside two processes that take all processor time there is.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import { ask } from '../../../src/chain/testing/ask.ts';
 import { LossyUpstream } from '../../support/lossy-upstream.ts';
 import { endAllPrograms, type Serving, servePortolan } from '../../support/portolan.ts';
@@ -43,33 +43,42 @@ function occupy(processes: number): void {
   });
 }
 
-describe.each([
+/** Of each loss, the share of the names that is to be resolved in each run. */
+const SHARES = [
+  { loss: 0.1, resolved: 0.999 },
+  { loss: 0.3, resolved: 0.995 },
+  { loss: 0.5, resolved: 0.98 },
+] as const;
+
+/** The worst of all runs against an upstream of its own. */
+async function leastResolved(loss: number): Promise<number> {
+  const { upstream, serving } = await start();
+  upstream.loss = loss;
+  const took = await askAsStubs({
+    ...{ port: serving.port, perSecond: PER_SECOND, names: RUNS * NAMES_PER_RUN },
+    nameOf: (index) => `n${index}.outside.example`,
+  });
+  const runs = Array.from({ length: RUNS }, (_, run) => {
+    const names = took.slice(run * NAMES_PER_RUN, (run + 1) * NAMES_PER_RUN);
+    return names.filter(Number.isFinite).length / NAMES_PER_RUN;
+  });
+  return Math.min(...runs);
+}
+
+it.each([
   ['on a quiet machine', 0],
   ['beside two busy processes', 2],
-])('stub clients %s', (_, busy) => {
-  it.each([
-    [0.1, 0.999],
-    [0.3, 0.995],
-    [0.5, 0.98],
-  ])(
-    'at a loss of %f get %f of the names in each of 20 runs',
-    { timeout: 120_000 },
-    async (loss, resolved) => {
-      const { upstream, serving } = await start();
-      occupy(busy);
-      upstream.loss = loss;
-      const took = await askAsStubs({
-        ...{ port: serving.port, perSecond: PER_SECOND, names: RUNS * NAMES_PER_RUN },
-        nameOf: (index) => `n${index}.outside.example`,
-      });
-      const runs = Array.from({ length: RUNS }, (_each, run) => {
-        const names = took.slice(run * NAMES_PER_RUN, (run + 1) * NAMES_PER_RUN);
-        return names.filter(Number.isFinite).length / NAMES_PER_RUN;
-      });
-      expect(Math.min(...runs)).toBeGreaterThanOrEqual(resolved);
-    },
-  );
-});
+])(
+  `stub clients %s get their share of names in each of ${RUNS} runs`,
+  { timeout: 120_000 },
+  async (_, busy) => {
+    occupy(busy);
+    // Side by side: each of them waits for most of its time.
+    const least = await Promise.all(SHARES.map(({ loss }) => leastResolved(loss)));
+    for (const [index, { loss, resolved }] of SHARES.entries())
+      expect(least[index], `at a loss of ${loss}`).toBeGreaterThanOrEqual(resolved);
+  },
+);
 
 it('a stall of a second loses none of 5,000 names', { timeout: 60_000 }, async () => {
   const { upstream, serving } = await start();
