@@ -84,18 +84,23 @@ function isOnlyStart({ steps = [] }: RecordedPair['spec']): boolean {
   return steps.length === 0;
 }
 
-for (const group of listGroups()) {
-  const pairs = readGroup(group).filter(
-    ({ spec }) => !later.has(spec.name) && !(group === STARTS && isOnlyStart(spec)),
-  );
-  if (pairs.length === 0) continue;
-  describe(`group ${group}`, () => {
-    for (const pair of pairs.filter(({ spec }) => spec.alone !== true))
-      it.concurrent(pair.spec.name, () => check(pair), CASE_MILLISECONDS);
-    for (const pair of pairs.filter(({ spec }) => spec.alone === true))
-      it(pair.spec.name, () => check(pair), CASE_MILLISECONDS);
-  });
+/** Defines the tests of each group that has cases: those that change what others see, or all others. */
+function defineGroups(alone: boolean, define: (name: string, test: () => void) => unknown): void {
+  for (const group of listGroups()) {
+    const pairs = readGroup(group).filter(
+      ({ spec }) =>
+        (spec.alone === true) === alone && !later.has(spec.name) && !(group === STARTS && isOnlyStart(spec)),
+    );
+    if (pairs.length === 0) continue;
+    define(`group ${group}`, () => {
+      for (const pair of pairs) it(pair.spec.name, () => check(pair), CASE_MILLISECONDS);
+    });
+  }
 }
+
+// All groups side by side: while some cases rest, others have the processor.
+defineGroups(false, describe.concurrent);
+defineGroups(true, describe);
 
 describe('the lists of cases', () => {
   const all = listGroups().flatMap(readGroup);
