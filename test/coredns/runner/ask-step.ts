@@ -10,7 +10,7 @@ import { classOf, opcodeName, rcodeName, typeOf } from '../../../src/wire/mnemon
 import { parseName } from '../../../src/wire/name.ts';
 import { presentQuestion } from '../../../src/wire/present.ts';
 import { CLASS, type Edns, type Message, OPCODE, TYPE } from '../../../src/wire/types.ts';
-import { isSameReply } from './compare.ts';
+import { isLikeRecord, isSameReply } from './compare.ts';
 import { describeOption, describeRecord, makeOption, readRecord } from './record-text.ts';
 import type { AskStep, StepResult } from './recorded-case.ts';
 
@@ -68,9 +68,14 @@ async function askRepeatedly(
   return other > 0 ? { ...results[other], differs: other } : first;
 }
 
-function firstsOf(results: readonly StepResult[]): readonly unknown[] {
-  const firsts = results.flatMap(({ answer }) => (Array.isArray(answer) ? answer.slice(0, 1) : []));
-  return [...new Set<unknown>(firsts)].sort();
+/** Each record that came first, once: a second may have passed between two answers, so TTLs may differ by 1. */
+function firstsOf(results: readonly StepResult[]): readonly string[] {
+  const distinct: string[] = [];
+  for (const { answer } of results) {
+    const [first] = Array.isArray(answer) ? answer.map(String) : [];
+    if (first !== undefined && !distinct.some((record) => isLikeRecord(record, first))) distinct.push(first);
+  }
+  return distinct.sort();
 }
 
 /** The reply to our question; of a transfer all messages as one. */
