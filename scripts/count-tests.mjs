@@ -1,10 +1,12 @@
 // Prints "PASSED FAILED" over the JSON reports of several runs of vitest. A run that did not finish counts as one failure, as does a
-// file that failed outside of its tests. What failed is told on standard error, each with the start of its message.
+// file that failed outside of its tests. Standard error has what failed, each with the start of its message, and which files took longest.
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 
 /** Lines of a failure's message that are shown. */
 const MAX_MESSAGE_LINES = 12;
+/** Files of a run whose time is shown. */
+const MAX_SLOW_FILES = 10;
 
 function tell(report, file, test, message = '') {
   const lines = message.split('\n').filter((line) => !line.includes('/node_modules/'));
@@ -29,9 +31,22 @@ function tellFailures(report, suite) {
   return 1;
 }
 
+function tellLongest(report, { testResults }) {
+  const slow = testResults
+    .map(({ name, startTime, endTime }) => ({
+      file: relative(process.cwd(), name),
+      seconds: (endTime - startTime) / 1000,
+    }))
+    .sort((one, other) => other.seconds - one.seconds)
+    .slice(0, MAX_SLOW_FILES);
+  const lines = slow.map(({ file, seconds }) => `${seconds.toFixed(0)} s ${file}`);
+  console.error([`longest in ${basename(report, '.json')}:`, ...lines].join('\n  '));
+}
+
 function count(file) {
   try {
     const report = JSON.parse(readFileSync(file, 'utf8'));
+    tellLongest(file, report);
     const failed = report.testResults.reduce((total, suite) => total + tellFailures(file, suite), 0);
     if (!report.success && failed === 0) {
       tell(file, 'the run failed outside of its tests', '');
