@@ -31,8 +31,10 @@ export const soakFiles = [
   'test/node-cache/traffic.test.ts',
   'test/node-cache/upgrade.test.ts',
   'test/pod/pod-three.test.ts',
+  'test/server/api-server.test.ts',
   'test/server/pid-files.test.ts',
   'test/server/stopping.test.ts',
+  'test/skydns/skydns.test.ts',
   'test/table/torture.test.ts',
 ];
 
