@@ -10,7 +10,8 @@ import { startLines } from '../config/corefile/start-lines.ts';
 import { DISK_FILES } from '../config/corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../config/corefile/syntax/findings.ts';
 import { describeReadFault } from '../config/corefile/syntax/importer.ts';
-import { serverBlocksMaker } from '../engine/server-blocks/server-blocks.ts';
+import { pluginNames } from '../config/server/server-blocks-plan.ts';
+import { corefilePlugins } from '../engine/server-blocks/plugins.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { CoreDnsMetrics } from '../server/coredns/coredns-metrics.ts';
@@ -139,11 +140,11 @@ async function runUntilStopped(
     },
     metrics: () => server.engine.metrics,
     metricsText: async () => (await metrics.render()) + (autoscaler?.writeMetrics() ?? ''),
-    notReady: () => server.engine.serverBlocks?.notReady ?? [],
+    notReady: () => server.engine.serverBlocks.notReady,
     ...dependencies,
   });
-  await serverBlocksMaker.load(frontEnd.plan.engine.serverBlocks);
-  const server = new Server(frontEnd, { ...dependencies, serverBlocks: serverBlocksMaker });
+  await corefilePlugins.load(pluginNames(frontEnd.plan.engine));
+  const server = new Server(frontEnd, { ...dependencies, plugins: corefilePlugins });
   const metrics = new CoreDnsMetrics(server, metricsCompat);
   showBuild(server);
   const autoscaler = autoscalerPlan && new CarriedAutoscaler(autoscalerPlan, ANY_CLUSTER, log);

@@ -10,6 +10,8 @@ import { countCores, readersAtOnceFor } from '../config/cores.ts';
 import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT, type ExitCode } from '../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../config/dnsmasq/findings.ts';
+import { LocalNames } from '../engine/plain-plugins/local-names.ts';
+import { plainPlugins } from '../engine/plain-plugins/plain-plugins.ts';
 import { DnsmasqFrontEnd } from '../server/dnsmasq/dnsmasq-front-end.ts';
 import { type DnsmasqLog, openDnsmasqLog } from '../server/dnsmasq/dnsmasq-log.ts';
 import { assumeIdentity, findIdentity, type Identity } from '../server/dnsmasq/identity.ts';
@@ -128,11 +130,11 @@ function makeServer(plan: DnsmasqPlan, log: DnsmasqLog) {
     interfaces: networkInterfaces,
     udpReaders: readersAtOnceFor(countCores()),
     version: VERSION,
-    fileOf: (record) => server.engine.local.fileOf(record),
+    fileOf: (record) => server.engine.find(LocalNames)?.handlers.fileOf(record),
     clock: systemClock,
     log,
   });
-  const server = new Server(frontEnd, serverDependencies(log));
+  const server = new Server(frontEnd, { ...serverDependencies(log), plugins: plainPlugins });
   return { frontEnd, server };
 }
 

@@ -5,6 +5,7 @@ import { systemClock } from '../base/clock.ts';
 import { formatDuration, formatElapsed } from '../base/duration.ts';
 import type { Log } from '../base/log.ts';
 import type { LogPlan, ServePlan } from '../config/plan.ts';
+import { plainPlugins } from '../engine/plain-plugins/plain-plugins.ts';
 import { ControlSocket } from '../observe/control-socket.ts';
 import { type AdjustableLog, createLog, usesColours } from '../observe/log.ts';
 import type { Sidecar } from '../roles/sidecar/sidecar.ts';
@@ -93,7 +94,7 @@ async function stopAll(
 
 function makeServer(plan: ServePlan, reporting: Reporting, furtherMetrics: () => string): Server {
   try {
-    const given = { ...serverDependencies(reporting.log), furtherMetrics };
+    const given = { ...serverDependencies(reporting.log), plugins: plainPlugins, furtherMetrics };
     return new Server(new ServeFrontEnd(plan, given), given);
   } catch (error) {
     return giveUp(error, reporting);

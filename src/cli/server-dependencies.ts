@@ -11,7 +11,7 @@ import { packageFolder } from './package-folder.ts';
 import { releaseAfterStart } from './release-after-start.ts';
 import { VERSION } from './version.ts';
 
-export function serverDependencies(log: Log): ServerDependencies {
+export function serverDependencies(log: Log): Omit<ServerDependencies, 'plugins'> {
   return {
     environment: process.env,
     home: homedir(),

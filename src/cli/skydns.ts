@@ -5,11 +5,13 @@
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { countCores, readersFor } from '../config/cores.ts';
+import { pluginNames } from '../config/server/server-blocks-plan.ts';
 import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts';
 import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns/skydns-settings.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { ValueReader } from '../config/values/value-reader.ts';
-import { EtcdZones, type MakeEtcdZones } from '../engine/etcd-zones.ts';
+import { EtcdZones } from '../engine/plain-plugins/etcd-zones.ts';
+import { plainPlugins } from '../engine/plain-plugins/plain-plugins.ts';
 import { createLog, usesColours } from '../observe/log.ts';
 import { Server } from '../server/server.ts';
 import { SkyDnsFrontEnd } from '../server/skydns/skydns-front-end.ts';
@@ -75,9 +77,9 @@ async function runUntilStopped(flags: SkyDnsSettings, settings: SkyDnsSettings, 
   const dependencies = serverDependencies(log);
   const udpReaders = readersFor(countCores());
   const frontEnd = new SkyDnsFrontEnd(flags, settings, { udpReaders, ...dependencies });
-  const makeEtcdZones: MakeEtcdZones = (...zones) => new EtcdZones(...zones);
-  const server = new Server(frontEnd, { ...dependencies, makeEtcdZones });
-  const { etcd } = server.engine;
+  await plainPlugins.load(pluginNames(frontEnd.plan.engine));
+  const server = new Server(frontEnd, { ...dependencies, plugins: plainPlugins });
+  const etcd = server.engine.find(EtcdZones);
   if (etcd !== undefined) frontEnd.follow(etcd.source);
   onReloadSignal(() => void server.reload());
   const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));

@@ -2,6 +2,7 @@
  * Counts and states of all layers at one moment, from which the metrics are made.
  */
 import type { ForwardedQueries } from '../forward/reader-path/reader-path.ts';
+import { Latency } from '../handlers/resolver/latency.ts';
 import type { ResolverStats } from '../handlers/resolver/resolver.ts';
 import type { WatchState } from '../kube/api/list-watch/state.ts';
 import type { TcpCounts } from '../listen/tcp.ts';
@@ -69,3 +70,20 @@ export interface ConfigStats {
   /** Milliseconds since the epoch, of the last of them. */
   readonly changedAt: number | undefined;
 }
+
+/** Of a server whose plan has no resolver of its own. */
+export const NO_RESOLVER: ResolverStats = {
+  forward: {
+    inFlight: 0,
+    queued: 0,
+    coalesced: 0,
+    refused: 0,
+    hedged: 0,
+    retried: 0,
+    droppedRecords: 0,
+    upstreams: [],
+  },
+  forwarding: { latency: new Latency().count(), failures: new Map() },
+  cachingResolver: { hits: 0, misses: 0, stale: 0 },
+  prefetched: 0,
+};

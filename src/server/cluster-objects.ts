@@ -6,16 +6,17 @@ import type { Timer } from '../base/clock.ts';
 import { formatDuration, formatElapsed } from '../base/duration.ts';
 import type { ClusterObjectsPlan } from '../config/server/server-plan.ts';
 import type { Engine } from '../engine/engine.ts';
+import { FederationZones } from '../engine/plain-plugins/federations.ts';
 import type { ClusterSinks } from '../kube/api/list-watch/cluster-watch.ts';
 import type { Cluster } from '../kube/publish/cluster.ts';
 import type { Stats, WatchStats } from '../observe/stats.ts';
 import { SnapshotKeeper } from '../sources/snapshot/snapshot-keeper.ts';
 import type { NameKey } from '../wire/types.ts';
-import type { Dependencies, Following, ObjectSource, SourceStatus } from './object-source.ts';
+import type { Dependencies, ObjectSource, SourceStatus } from './object-source.ts';
 
 export class ClusterObjects {
   readonly #plan: ClusterObjectsPlan;
-  readonly #engine: Engine<Following>;
+  readonly #engine: Engine;
   readonly #cluster: Cluster;
   /** The apex of the cluster's zone. */
   readonly #domain: NameKey;
@@ -26,7 +27,7 @@ export class ClusterObjects {
 
   constructor(
     plan: ClusterObjectsPlan,
-    engine: Engine<Following>,
+    engine: Engine,
     { cluster, domain }: { readonly cluster: Cluster; readonly domain: NameKey },
     dependencies: Dependencies,
   ) {
@@ -88,13 +89,13 @@ export class ClusterObjects {
 
   async stop(): Promise<void> {
     this.#syncTimer?.cancel();
-    await this.#engine.federations?.stop();
+    await this.#engine.find(FederationZones)?.leaveNodes();
     await this.#source?.stop();
     await this.#snapshot?.stop();
   }
 
   #nodeWatches(): readonly WatchStats[] {
-    const following = this.#engine.federations?.following;
+    const following = this.#engine.find(FederationZones)?.following;
     return following === undefined ? [] : [following.status()];
   }
 

@@ -1,6 +1,7 @@
 /**
  * A front end as the server sees it: settings of one kind and the files and objects that they follow, compiled to one plan.
  */
+import type { Log } from '../base/log.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { Connect } from '../forward/connect.ts';
 import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
@@ -26,6 +27,8 @@ export interface FrontEnd {
   leaving?(): void | Promise<void>;
   /** Reads everything again that is followed. */
   reload(): Promise<void>;
+  /** Whether a reload leaves what is cached, and files that blocks follow, as they are. */
+  readonly reloadsPlanAlone: boolean;
   /** Whether settings were read that may take their time, or it is known why they cannot be. Never goes back. */
   readonly isSettled: boolean;
   stats(): FrontEndStats;
@@ -40,6 +43,18 @@ export interface FrontEnd {
  * @param clearsCache whether nothing that is cached is to be answered any more
  */
 export type PlanListener = (plan: ServerPlan, clearsCache: boolean) => Promise<void>;
+
+/** The same listener for those who can do nothing about a plan that is not followed: it is logged. */
+export function logRefusals(onChange: PlanListener, log: Log): PlanListener {
+  return async (plan, clearsCache) => {
+    try {
+      await onChange(plan, clearsCache);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error('plan not changed', { reason });
+    }
+  };
+}
 
 /** A log that reads the events of readers, and sees what the handlers answer. */
 export interface ObservingLog {

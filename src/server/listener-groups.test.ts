@@ -3,17 +3,16 @@ import { expect, it } from 'vitest';
 import { compileText } from '../config/corefile/testing/plan-of.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { MAX_READERS } from '../table/writer.ts';
-import { countCommonReaders, countReaders } from './listener-groups.ts';
+import { countCommonReaders, countReaders, groupsOf } from './listener-groups.ts';
 
 const plan = compileText('. {\n whoami\n}\n');
 
 /** @param own readers that groups have of their own */
 function planWith(udpReaders: number, own: readonly number[]): ServerPlan {
-  const { serverBlocks } = plan.engine;
-  const [group] = serverBlocks.groups;
+  const [group] = groupsOf(plan);
   if (group === undefined) throw new Error('a group');
   const groups = [group, ...own.map((readers) => ({ ...group, readers }))];
-  return { ...plan, udpReaders, engine: { ...plan.engine, serverBlocks: { ...serverBlocks, groups } } };
+  return { ...plan, udpReaders, listen: { kind: 'groups', groups } };
 }
 
 it('groups with readers of their own have numbers before the common readers have', () => {

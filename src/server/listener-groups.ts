@@ -22,12 +22,12 @@ import { VERDICT } from '../table/types.ts';
 import { MAX_READERS } from '../table/writer.ts';
 import { ReaderLog } from './reader-log.ts';
 
-type AnsweringBlocks = Pick<NonNullable<Engine['serverBlocks']>, 'handleQueryOf'>;
+type AnsweringBlocks = Pick<Engine['serverBlocks'], 'handleQueryOf'>;
 
 export interface ListenerGroupsDependencies {
   /** Answers for all groups. */
   readonly engine: Pick<Engine, 'table' | 'reader' | 'readerPath' | 'listenerGroupOf'> & {
-    readonly serverBlocks: AnsweringBlocks | undefined;
+    readonly serverBlocks: AnsweringBlocks;
   };
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
@@ -52,8 +52,13 @@ export function countCommonReaders(plan: ServerPlan): number {
   return Math.max(1, Math.min(plan.udpReaders, MAX_GROUP_READERS - countOwnReaders(plan)));
 }
 
-function countOwnReaders({ engine }: ServerPlan): number {
-  return engine.serverBlocks.groups.reduce((sum, { readers }) => sum + (readers > 1 ? readers : 0), 0);
+function countOwnReaders(plan: ServerPlan): number {
+  return groupsOf(plan).reduce((sum, { readers }) => sum + (readers > 1 ? readers : 0), 0);
+}
+
+/** The groups with sockets of their own. */
+export function groupsOf({ listen }: ServerPlan): readonly ListenerGroupPlan[] {
+  return listen.kind === 'groups' ? listen.groups : [];
 }
 
 const MAX_GROUP_READERS = MAX_READERS - 1;
@@ -273,7 +278,7 @@ export class ListenerGroups {
     const { server, address, port } = plan;
     const known = isWildcard(address) ? undefined : address;
     const { serverBlocks } = this.#dependencies.engine;
-    const handleQuery = serverBlocks?.handleQueryOf(server) ?? this.#former?.handleQueryOf(server);
+    const handleQuery = serverBlocks.handleQueryOf(server) ?? this.#former?.handleQueryOf(server);
     return await handleQuery?.(packet, {
       ...client,
       localAddress: client.localAddress ?? known,

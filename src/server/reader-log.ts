@@ -5,11 +5,7 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { RateLimitedWarnings } from '../base/rate-limited-warning.ts';
-import {
-  type ListenerGroupPlan,
-  optionsOf,
-  type ServerBlocksPlan,
-} from '../config/server/server-blocks-plan.ts';
+import { type GroupPlan, optionsOf, type ServerBlocksPlan } from '../config/server/server-blocks-plan.ts';
 import { type QueryEvent, QueryEventReader } from '../listen/query-events/event-reader.ts';
 import { EVENT_MODE, sharedMonotonic } from '../listen/query-events/event-ring.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
@@ -140,7 +136,7 @@ export class ReaderLog {
 
 /** Empty where no block logs. */
 function linesByZone(
-  { address, sites }: ListenerGroupPlan,
+  { address = '', sites }: GroupPlan,
   blocks: ServerBlocksPlan['blocks'],
 ): LoggedGroup['zones'] {
   const zones = new Map<NameKey, EventLines | undefined>();

@@ -59,7 +59,7 @@ describe('the states of a server', () => {
 });
 
 describe('with names from etcd', () => {
-  const etcd = (isKnown: boolean, age: number | undefined) => ({ isKnown, stats: () => ({ age }) });
+  const etcd = (isKnown: boolean, age: number | undefined) => ({ isKnown, age });
 
   it('waits until etcd was read, and says for how long it is away then', () => {
     const ready = { ready: true } as const;

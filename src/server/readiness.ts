@@ -42,11 +42,11 @@ export function judgeReadiness(
  */
 export function judgeWithEtcd(
   readiness: Readiness,
-  etcd: { readonly isKnown: boolean; stats(): { readonly age: number | undefined } } | undefined,
+  etcd: { readonly isKnown: boolean; readonly age: number | undefined } | undefined,
 ): Readiness {
   if (!readiness.ready || etcd === undefined) return readiness;
   if (!etcd.isKnown) return { ready: false, reason: 'etcd: not read yet' };
-  const { age = 0 } = etcd.stats();
+  const { age = 0 } = etcd;
   return age > 0 ? { ready: true, note: `etcd: not followed for ${formatElapsed(age)}` } : readiness;
 }
 

@@ -7,10 +7,12 @@
  */
 import { networkInterfaces } from 'node:os';
 import type { Client } from '../chain/query.ts';
+import { optionsOf } from '../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import { Engine } from '../engine/engine.ts';
-import type { MakeEtcdZones } from '../engine/etcd-zones.ts';
-import type { ServerBlocksMaker } from '../engine/server-blocks/server-blocks.ts';
+import { ClusterZone } from '../engine/plain-plugins/cluster-zone.ts';
+import { FederationZones } from '../engine/plain-plugins/federations.ts';
+import type { PluginMaker } from '../engine/server-blocks/plugin.ts';
 import { Listeners } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';
@@ -20,14 +22,14 @@ import { HealthServer, type Readiness } from '../observe/health.ts';
 import { NO_DROPS } from '../observe/http-connections.ts';
 import { Metrics } from '../observe/metrics/render.ts';
 import { QueryLog } from '../observe/query-events/query-log.ts';
-import type { Stats } from '../observe/stats.ts';
+import { NO_RESOLVER, type Stats } from '../observe/stats.ts';
 import { ClusterObjects } from './cluster-objects.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
-import type { FrontEnd } from './front-end.ts';
+import { type FrontEnd, logRefusals } from './front-end.ts';
 import { limitsOf } from './listen-plan.ts';
-import { countCommonReaders, countReaders, ListenerGroups } from './listener-groups.ts';
-import type { Dependencies, Following } from './object-source.ts';
+import { countCommonReaders, countReaders, groupsOf, ListenerGroups } from './listener-groups.ts';
+import type { Dependencies } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
 import { judgeReadiness, judgeWithEtcd } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
@@ -36,10 +38,8 @@ import { moveServer, type ServerState } from './state.ts';
 const SERVED_CHECK_INTERVAL = 1_000;
 
 export interface ServerDependencies extends Dependencies {
-  /** For front ends whose plans have server blocks. */
-  readonly serverBlocks?: ServerBlocksMaker;
-  /** For front ends whose plans have zones from etcd. */
-  readonly makeEtcdZones?: MakeEtcdZones;
+  /** Those of the front end; what its first plan needs of them is loaded. */
+  readonly plugins: PluginMaker;
   readonly startReader: StartThread;
   /** Called once the server serves. */
   readonly afterStart?: () => void;
@@ -55,7 +55,7 @@ export class Server {
   /** That of the start: what belongs to the process stays as it was. */
   readonly #plan: ServerPlan;
   readonly #dependencies: ServerDependencies;
-  readonly #engine: Engine<Following>;
+  readonly #engine: Engine;
   readonly #objects: ClusterObjects | undefined;
   readonly #health: HealthServer | undefined;
   readonly #events: QueryEventRings;
@@ -63,6 +63,8 @@ export class Server {
   #state: ServerState = 'made';
   #starting: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
+  /** Ends when the last plan that came is followed, or is known not to be. */
+  #following: Promise<void> = Promise.resolve();
   /** Milliseconds; that of the plan that is followed now. */
   #lameduck: number;
   #listeners: Listeners | undefined;
@@ -111,7 +113,7 @@ export class Server {
   }
 
   /** What answers. */
-  get engine(): Engine<Following> {
+  get engine(): Engine {
     return this.#engine;
   }
 
@@ -124,7 +126,7 @@ export class Server {
     const { isKnown } = this.#objects ?? { isKnown: true };
     const udp = this.#listeners?.udp();
     const server = judgeReadiness(this.#state, isKnown, this.#objects?.status(), udp);
-    const readiness = judgeWithEtcd(server, this.#engine.etcd);
+    const readiness = judgeWithEtcd(server, this.#engine.count().etcd);
     if (!readiness.ready || this.#frontEnd.isSettled) return readiness;
     return { ready: false, reason: 'configmaps: not read yet' };
   }
@@ -133,7 +135,7 @@ export class Server {
     this.#engine.readerPath.catchUp();
     const { config, watches } = this.#frontEnd.stats();
     const objects = this.#objects?.stats();
-    const etcd = this.#engine.etcd?.stats();
+    const { resolver = NO_RESOLVER, etcd } = this.#engine.count();
     return {
       ready: this.readiness().ready,
       queries: this.#engine.countQueries(),
@@ -141,7 +143,7 @@ export class Server {
       dataAge: objects?.dataAge,
       etcd,
       watches: [...(objects?.watches ?? []), ...watches],
-      resolver: this.#engine.resolver.stats(),
+      resolver,
       forwarded: this.#engine.readerPath.countForwarded(),
       udp: this.#listeners?.udp(),
       tcp: this.#listeners?.tcp(),
@@ -160,10 +162,10 @@ export class Server {
 
   /** Forgets what is cached, and reads all files again that are followed. No query is lost. */
   async reload(): Promise<void> {
-    // What a Corefile says is all there is to read again.
-    if (this.#plan.listen.kind === 'groups') return await this.#frontEnd.reload();
-    this.#clearCache();
-    this.#engine.local.reload();
+    if (!this.#frontEnd.reloadsPlanAlone) {
+      this.#clearCache();
+      this.#engine.reload();
+    }
     await this.#frontEnd.reload();
   }
 
@@ -181,8 +183,7 @@ export class Server {
     }
     this.#state = moveServer(this.#state, 'draining');
     this.#hurry();
-    this.#engine.etcd?.proceed();
-    this.#engine.serverBlocks?.proceed();
+    this.#engine.serverBlocks.proceed();
     // What it fails with is for the caller of `start`.
     await this.#starting.catch(() => {});
     this.#interfaces?.stop();
@@ -203,8 +204,10 @@ export class Server {
     await this.#queryLog.change(this.#plan.queryLog);
     const source = await this.#objects?.open();
     await this.#engine.start();
-    await this.#frontEnd.start((plan, clearsCache) => this.#change(plan, clearsCache), source);
-    if (source !== undefined) this.#engine.federations?.start((places) => source.followNodes(places));
+    await this.#frontEnd.start((plan, clearsCache) => this.#follow(plan, clearsCache), source);
+    if (source !== undefined)
+      this.#engine.find(FederationZones)?.followNodes((places) => source.followNodes(places));
+    await this.#following;
     const { takeover } = this.#plan;
     if (!takeover) await this.#listen();
     if (this.#state !== 'starting') return;
@@ -224,43 +227,43 @@ export class Server {
 
   /** Interfaces that change make another plan, where answers depend on them. */
   #followNetworks(): void {
-    if (this.#plan.engine.clients === undefined) return;
-    const { clock } = this.#dependencies;
+    if (this.#plan.engine.blocks.every(({ clients }) => clients === undefined)) return;
+    const { clock, log } = this.#dependencies;
     this.#networks = new FollowedNetworks(
       networkInterfaces,
       clock,
-      () => void this.#change(this.#frontEnd.plan, false),
+      () => void logRefusals((plan, clears) => this.#follow(plan, clears), log)(this.#frontEnd.plan, false),
     );
   }
 
-  async #change(plan: ServerPlan, clearsCache: boolean): Promise<void> {
-    const { log } = this.#dependencies;
-    if (plan.listen.kind === 'groups') return await this.#changeGroups(plan);
-    this.#engine.change(plan.engine).catch((error: unknown) => {
-      log.error('plan not changed', { reason: error instanceof Error ? error.message : String(error) });
-    });
-    if (clearsCache) this.#clearCache();
+  /** Ends when the plan is followed, or another one has come. @throws what keeps it from being followed */
+  #follow(plan: ServerPlan, clearsCache: boolean): Promise<void> {
+    const change = this.#change(plan, clearsCache);
+    this.#following = change.catch(() => {});
+    return change;
   }
 
   /** Builds the blocks and opens the sockets of another plan beside those of the present one, which then end. */
-  async #changeGroups({ engine, lameduck }: ServerPlan): Promise<void> {
-    const { groups } = engine.serverBlocks;
-    const blocks = await this.#engine.makeServerBlocks(engine);
+  async #change(plan: ServerPlan, clearsCache: boolean): Promise<void> {
+    const { engine, lameduck } = plan;
+    const blocks = await this.#engine.makeBlocks(engine);
+    if (blocks === undefined) return;
     let before: typeof blocks | undefined;
     try {
       if (this.#stopping !== undefined) throw new Error('the server is stopping');
-      await this.#groups?.add(groups);
-      before = this.#engine.replaceServerBlocks(blocks);
+      await this.#groups?.add(groupsOf(plan));
+      before = this.#engine.replaceBlocks(blocks);
     } catch (error) {
       await blocks.stop();
       // The front end has the plan that is followed until this one is.
-      await this.#groups?.keepOnly(this.#frontEnd.plan.engine.serverBlocks.groups, undefined);
+      await this.#groups?.keepOnly(groupsOf(this.#frontEnd.plan), undefined);
       throw error;
     }
-    this.#groups?.logBy(engine.serverBlocks);
+    this.#groups?.logBy(engine);
     this.#lameduck = lameduck;
-    await this.#groups?.keepOnly(groups, before);
-    void before?.stop();
+    if (clearsCache) this.#clearCache();
+    await this.#groups?.keepOnly(groupsOf(plan), before);
+    void before.stop();
   }
 
   #clearCache(): void {
@@ -269,13 +272,13 @@ export class Server {
   }
 
   #makeObjects({ objects, engine }: ServerPlan): ClusterObjects | undefined {
-    const { cluster } = this.#engine;
-    if (objects === undefined || engine.cluster === undefined || cluster === undefined) return undefined;
-    const { domain } = engine.cluster;
+    const cluster = this.#engine.find(ClusterZone)?.cluster;
+    const domain = optionsOf(engine.blocks[0], 'cluster-zone')?.domain;
+    if (objects === undefined || domain === undefined || cluster === undefined) return undefined;
     return new ClusterObjects(objects, this.#engine, { cluster, domain }, this.#dependencies);
   }
 
-  #makeHealth({ http, takeover: waitForPort, engine }: ServerPlan): HealthServer | undefined {
+  #makeHealth({ http, takeover: waitForPort }: ServerPlan): HealthServer | undefined {
     if (http === undefined) return undefined;
     const { clock, log, version, furtherMetrics = () => '' } = this.#dependencies;
     const { health, skyDnsMetrics } = http;
@@ -284,7 +287,7 @@ export class Server {
     const answers = {
       readiness: () => this.readiness(),
       metrics: async () => (await metrics.render()) + furtherMetrics(),
-      cache: health.cache && engine.cluster && objects ? () => objects.cacheTree() : undefined,
+      cache: health.cache && objects !== undefined ? () => objects.cacheTree() : undefined,
     };
     return new HealthServer({ ...health, waitForPort, metrics: skyDnsMetrics }, answers, clock, log);
   }
@@ -298,8 +301,8 @@ export class Server {
       const readers = { readers: countReaders(this.#plan), commonReaders: countCommonReaders(this.#plan) };
       const dependencies = { engine: this.#engine, takeover, startReader, log, clock };
       this.#groups = new ListenerGroups({ ...dependencies, ...readers });
-      await this.#groups.add(engine.serverBlocks.groups);
-      this.#groups.logBy(engine.serverBlocks);
+      await this.#groups.add(listen.groups);
+      this.#groups.logBy(engine);
       this.#engine.listening();
       return;
     }

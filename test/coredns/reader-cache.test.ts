@@ -189,14 +189,13 @@ describe('the cache of a server block', () => {
     await engine.start();
     const packet = packetOf('many.test', 'A');
     const change = async (...parts: Parameters<typeof corefile>) => {
-      const blocks = await engine.makeServerBlocks(planOf(corefile(...parts)));
-      await engine.replaceServerBlocks(blocks)?.stop();
+      await engine.change(planOf(corefile(...parts)));
       return subject.askTable(packet)?.answers.length;
     };
     await subject.askChain(packet);
     for (const more of ['other.test:53 {\n whoami\n}\n', '']) expect(await change(more, 'cache')).toBe(3);
     // A change that is given up takes nothing with it.
-    await (await engine.makeServerBlocks(planOf(corefile('', 'cache')))).stop();
+    await (await engine.makeBlocks(planOf(corefile('', 'cache'))))?.stop();
     expect(subject.askTable(packet)?.answers).toHaveLength(3);
     expect(await change('', 'cache 30')).toBeUndefined();
     expect(upstream.queries).toHaveLength(1);

@@ -90,8 +90,7 @@ describe('a server block without cache', () => {
     const subject = await startSubject(`.:53 {\n ${MADE}\n}\n`);
     const { engine } = subject;
     expect(await isDerived(subject, 'a.made.test')).toBe(true);
-    const blocks = await engine.makeServerBlocks(planOf(`.:53 {\n ${MADE.replace('100.1', '100.2')}\n}\n`));
-    await engine.replaceServerBlocks(blocks)?.stop();
+    await engine.change(planOf(`.:53 {\n ${MADE.replace('100.1', '100.2')}\n}\n`));
     expect(subject.askTable(packetOf('a.made.test', 'A'))).toBeUndefined();
     expect(await isDerived(subject, 'a.made.test')).toBe(true);
   });

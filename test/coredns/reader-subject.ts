@@ -6,8 +6,7 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { loadPlugins } from '../../src/engine/server-blocks/plugins.ts';
-import { serverBlocksMaker } from '../../src/engine/server-blocks/server-blocks.ts';
+import { allPlugins } from '../../src/engine/testing/all-plugins.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { VERDICT } from '../../src/table/types.ts';
@@ -17,8 +16,6 @@ import type { Message } from '../../src/wire/types.ts';
 const AT = 8192;
 const CLIENT = { address: '192.0.2.77', port: 5353 };
 export const SERVER = 'dns://:53';
-// Of whatever Corefile: a constructor cannot wait.
-await loadPlugins(['etcd', 'kubernetes']);
 
 export class ReaderSubject {
   readonly engine: Engine;
@@ -28,7 +25,7 @@ export class ReaderSubject {
   constructor(corefile: string, clock: Clock = systemClock) {
     this.#clock = clock;
     this.engine = new Engine(planOf(corefile), {
-      serverBlocks: serverBlocksMaker,
+      plugins: allPlugins,
       readers: 0,
       version: 'test',
       clock,
@@ -54,7 +51,7 @@ export class ReaderSubject {
 
   async askChain(packet: Uint8Array): Promise<Message | undefined> {
     const client = { ...CLIENT, transport: 'udp' } as const;
-    const response = await this.engine.serverBlocks?.handleQueryOf(SERVER)?.(packet, client);
+    const response = await this.engine.serverBlocks.handleQueryOf(SERVER)?.(packet, client);
     return response && decodeMessage(response);
   }
 }

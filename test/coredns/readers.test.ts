@@ -139,10 +139,10 @@ describe('the Corefile of kubeadm', () => {
       url,
       'template ANY ANY cluster.local {\n fallthrough\n match ^web[.]\n rcode NOERROR\n}',
     );
-    const changed = await subject.engine.makeServerBlocks(planOf(other));
+    const changed = await subject.engine.makeBlocks(planOf(other));
     expect(subject.askTable(packet)?.answers).toHaveLength(1);
-    const before = subject.engine.replaceServerBlocks(changed);
-    await before?.stop();
+    if (changed === undefined) throw new Error('no other change came');
+    await subject.engine.replaceBlocks(changed).stop();
     expect(subject.askTable(packet)).toBeUndefined();
     expect((await subject.askChain(packet))?.answers).toHaveLength(0);
   });

@@ -10,6 +10,7 @@ import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts'
 import { compileDnsmasq } from '../../src/config/dnsmasq/compile-dnsmasq.ts';
 import { planOf } from '../../src/config/dnsmasq/testing/plan-of.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { allPlugins } from '../../src/engine/testing/all-plugins.ts';
 import type { Interfaces } from '../../src/listen/local-addresses.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
@@ -37,6 +38,7 @@ class Subject {
   constructor(options: string, networks: readonly string[]) {
     this.#options = options;
     this.engine = new Engine(this.#plan(networks), {
+      plugins: allPlugins,
       readers: 0,
       version: 'test',
       clock: this.clock,

@@ -16,8 +16,17 @@ import type { Query } from '../../src/chain/query.ts';
 import { makeQuery, QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/local-settings.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
-import { NO_SERVER_BLOCKS } from '../../src/config/server/server-blocks-plan.ts';
+import {
+  writeClusterPlugins,
+  writeFirstPlugins,
+  writeLastPlugins,
+  writeLocalNames,
+  writePlainEngine,
+} from '../../src/config/server/plain-block.ts';
+import type { LocalNamesOptions, ResolverOptions } from '../../src/config/server/plain-plugins.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { ClusterZone } from '../../src/engine/plain-plugins/cluster-zone.ts';
+import { plainPlugins } from '../../src/engine/plain-plugins/plain-plugins.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
@@ -146,50 +155,53 @@ function planOf(given: Settings): EnginePlan {
     ),
     defaultRule(server),
   ];
-  return {
-    cluster: given.hasCluster
-      ? {
-          domain: DOMAIN,
-          dialect: findDialect(given.dialect),
-          pods: given.pods,
-          ttl: 30,
-          ownAddresses: ['192.0.2.2'],
-        }
-      : undefined,
-    clients: undefined,
-    federations: given.federations.map((name) => ({ name, domain: key(`${name}.example.`) })),
-    local: {
-      names: { ...hostsOnly(5), records: given.records.map(localRecord) },
-      hostsPaths: [],
-      format: DNSMASQ_HOSTS,
-      questions: {
-        routes: given.routes,
-        keepsPlainNames,
-        keepsPrivateReverse,
-        keepsWindowsQuestions,
-        ttl: 9,
-      },
-      replies: {
-        bogusNxdomain: [],
-        aliases: [],
-        rebind: { stops: false, allowsLocalhost: false, allowedDomains: [] },
-      },
+  const settings: LocalNamesOptions['settings'] = {
+    names: { ...hostsOnly(5), records: given.records.map(localRecord) },
+    hostsPaths: [],
+    format: DNSMASQ_HOSTS,
+    questions: {
+      routes: given.routes,
+      keepsPlainNames,
+      keepsPrivateReverse,
+      keepsWindowsQuestions,
+      ttl: 9,
     },
-    resolver: {
-      forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
-      caching: SERVE_CACHING,
-      stale: undefined,
-      prefetch: false,
-      filteredTypes: new Set(given.filteredTypes),
+    replies: {
+      bogusNxdomain: [],
+      aliases: [],
+      rebind: { stops: false, allowsLocalhost: false, allowedDomains: [] },
     },
-    cacheFilter: undefined,
-    cache: { octets: 2 ** 20, entries: 0 },
-    identity: undefined,
-    rotatesAddresses: true,
-    recursionAvailable: true,
-    serverBlocks: NO_SERVER_BLOCKS,
-    udpSize: 1232,
   };
+  const resolver: ResolverOptions = {
+    forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules },
+    caching: SERVE_CACHING,
+    stale: undefined,
+    prefetch: false,
+    filteredTypes: new Set(given.filteredTypes),
+    cacheFilter: undefined,
+  };
+  const local = writeLocalNames(settings, undefined);
+  const zone = {
+    ...{ domain: DOMAIN, dialect: findDialect(given.dialect), pods: given.pods, ttl: 30 },
+    ownAddresses: ['192.0.2.2'],
+  };
+  const federations = given.federations.map((name) => ({ name, domain: key(`${name}.example.`) }));
+  return writePlainEngine({
+    clients: undefined,
+    plugins: [
+      ...writeFirstPlugins(undefined),
+      ...(given.hasCluster
+        ? writeClusterPlugins({ zone, federations, local, resolver })
+        : [local, ...writeLastPlugins(resolver)]),
+    ],
+    responses: {
+      recursionAvailable: true,
+      rotatesAddresses: true,
+      domain: given.hasCluster ? DOMAIN : undefined,
+    },
+    cache: { octets: 2 ** 20, entries: 0 },
+    udpSize: 1232,
+  });
 }
 
 class Subject {
@@ -199,13 +211,14 @@ class Subject {
 
   constructor(given: Settings) {
     this.engine = new Engine(planOf(given), {
+      plugins: plainPlugins,
       readers: 0,
       version: 'test',
       connect: () => this.upstream,
       clock: this.clock,
       log: silentLog,
     });
-    const { cluster } = this.engine;
+    const cluster = this.engine.find(ClusterZone)?.cluster;
     if (cluster === undefined) return;
     const { services, endpoints, namespaces, pods } = cluster;
     for (const store of [services, endpoints, namespaces, pods]) store.listStarted();

@@ -10,8 +10,16 @@ import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import { DNSMASQ_HOSTS } from '../../src/config/dnsmasq/local-settings.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
-import { NO_SERVER_BLOCKS } from '../../src/config/server/server-blocks-plan.ts';
+import {
+  writeClusterPlugins,
+  writeFirstPlugins,
+  writeLocalNames,
+  writePlainEngine,
+} from '../../src/config/server/plain-block.ts';
+import type { LocalNamesOptions } from '../../src/config/server/plain-plugins.ts';
 import { Engine } from '../../src/engine/engine.ts';
+import { ClusterZone } from '../../src/engine/plain-plugins/cluster-zone.ts';
+import { plainPlugins } from '../../src/engine/plain-plugins/plain-plugins.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
@@ -68,48 +76,46 @@ function planOf(dialect: 'coredns' | 'kube-dns', address: string): EnginePlan {
   const data = { kind: 'A', address } as const;
   const record = { name: parseName('local.example.'), class: CLASS.IN, ttl: 5, data };
   const scope = { kind: 'domain', name: toKey(parseName('rule.example.')) } as const;
-  return {
-    cluster: {
-      domain: DOMAIN,
-      dialect: findDialect(dialect),
-      pods: 'insecure',
-      ttl: 30,
-      ownAddresses: ['192.0.2.2'],
+  const settings: LocalNamesOptions['settings'] = {
+    names: { ...hostsOnly(5), records: [record] },
+    hostsPaths: [],
+    format: DNSMASQ_HOSTS,
+    questions: {
+      routes: [{ scope, action: { kind: 'address', address } }],
+      keepsPlainNames: false,
+      keepsPrivateReverse: false,
+      keepsWindowsQuestions: false,
+      ttl: 9,
     },
-    clients: undefined,
-    federations: [],
-    local: {
-      names: { ...hostsOnly(5), records: [record] },
-      hostsPaths: [],
-      format: DNSMASQ_HOSTS,
-      questions: {
-        routes: [{ scope, action: { kind: 'address', address } }],
-        keepsPlainNames: false,
-        keepsPrivateReverse: false,
-        keepsWindowsQuestions: false,
-        ttl: 9,
-      },
-      replies: {
-        bogusNxdomain: [],
-        aliases: [],
-        rebind: { stops: false, allowsLocalhost: false, allowedDomains: [] },
-      },
+    replies: {
+      bogusNxdomain: [],
+      aliases: [],
+      rebind: { stops: false, allowsLocalhost: false, allowedDomains: [] },
     },
-    resolver: {
-      forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules: [] },
-      caching: SERVE_CACHING,
-      stale: undefined,
-      prefetch: false,
-      filteredTypes: new Set(),
-    },
-    cacheFilter: undefined,
-    cache: { octets: 2 ** 20, entries: 1000 },
-    identity: undefined,
-    recursionAvailable: true,
-    rotatesAddresses: true,
-    serverBlocks: NO_SERVER_BLOCKS,
-    udpSize: 1232,
   };
+  const zone = { domain: DOMAIN, dialect: findDialect(dialect), pods: 'insecure', ttl: 30 } as const;
+  return writePlainEngine({
+    clients: undefined,
+    plugins: [
+      ...writeFirstPlugins(undefined),
+      ...writeClusterPlugins({
+        zone: { ...zone, ownAddresses: ['192.0.2.2'] },
+        federations: [],
+        local: writeLocalNames(settings, undefined),
+        resolver: {
+          forward: { ...DEFAULT_FORWARD_PLAN, loopDetection: false, rules: [] },
+          caching: SERVE_CACHING,
+          stale: undefined,
+          prefetch: false,
+          filteredTypes: new Set(),
+          cacheFilter: undefined,
+        },
+      }),
+    ],
+    responses: { recursionAvailable: true, rotatesAddresses: true, domain: DOMAIN },
+    cache: { octets: 2 ** 20, entries: 1000 },
+    udpSize: 1232,
+  });
 }
 
 const packetOf = (name: string): Uint8Array =>
@@ -137,7 +143,7 @@ class Subject {
   constructor(dialect: 'coredns' | 'kube-dns') {
     this.#dialect = dialect;
     const { clock } = this;
-    const dependencies = { readers: 0, version: 'test', clock, log: silentLog };
+    const dependencies = { plugins: plainPlugins, readers: 0, version: 'test', clock, log: silentLog };
     this.engine = new Engine(planOf(dialect, '10.0.0.1'), dependencies);
     const { services, endpoints, namespaces, pods } = this.cluster;
     for (const store of [services, endpoints, namespaces, pods]) store.listStarted();
@@ -146,7 +152,7 @@ class Subject {
   }
 
   get cluster() {
-    const { cluster } = this.engine;
+    const cluster = this.engine.find(ClusterZone)?.cluster;
     if (cluster === undefined) throw new Error('an engine without a cluster');
     return cluster;
   }

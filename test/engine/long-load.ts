@@ -8,9 +8,9 @@ import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
+import { withOptions } from '../../src/config/server/testing/with-options.ts';
 import { Engine, type EngineDependencies } from '../../src/engine/engine.ts';
-import { loadPlugins } from '../../src/engine/server-blocks/plugins.ts';
-import { serverBlocksMaker } from '../../src/engine/server-blocks/server-blocks.ts';
+import { allPlugins } from '../../src/engine/testing/all-plugins.ts';
 import { RFC_8767 } from '../../src/forward/caching/expiry.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
@@ -46,7 +46,6 @@ const AT = 8192;
 const CLIENT = { address: '127.0.0.1', port: 5353 };
 const OTHERS = ['www.example.net. A', 'www.example.net. AAAA', 'mail.example.net. MX', 'once.example.net. A'];
 const OTHER = toKey(parseName('www.example.net.'));
-await loadPlugins(['template', 'kubernetes', 'etcd']);
 
 /** The plan with the resolver's prefetching and stale answers on, whatever its front end says of them. */
 export function withRefreshing(plan: EnginePlan): EnginePlan {
@@ -55,10 +54,8 @@ export function withRefreshing(plan: EnginePlan): EnginePlan {
     loopDetection: false,
     rules: [defaultRule([parseUpstream('192.0.2.53')])],
   };
-  return {
-    ...plan,
-    resolver: { ...plan.resolver, forward, prefetch: true, stale: { ...RFC_8767, timeout: 1800 } },
-  };
+  const stale = { ...RFC_8767, timeout: 1800 };
+  return withOptions(plan, 'resolver', (options) => ({ ...options, forward, prefetch: true, stale }));
 }
 
 class LoadedServer {
@@ -74,6 +71,11 @@ class LoadedServer {
   stop(): void {
     if (!this.#isStopped) this.engine.stop();
     this.#isStopped = true;
+  }
+
+  /** Answers that were fetched again before they expired. */
+  get prefetched(): number {
+    return this.engine.count().resolver?.prefetched ?? 0;
   }
 
   /** As a reader does, then the packet path, then the chain. @param told receives the response, and whether a reader gave it */
@@ -95,7 +97,7 @@ class LoadedServer {
       byPacket === undefined
         ? await (server === undefined
             ? engine.handleQuery(packet, client)
-            : engine.serverBlocks?.handleQueryOf(server)?.(packet, client))
+            : engine.serverBlocks.handleQueryOf(server)?.(packet, client))
         : await byPacket;
     if (response !== undefined) told(decodeMessage(response), false);
   }
@@ -103,8 +105,8 @@ class LoadedServer {
   /** Of a Corefile the first; all others have the one of number 0. */
   #listenerGroup(): readonly [number, string | undefined] {
     const { engine } = this;
-    if (engine.serverBlocks === undefined) return [0, undefined];
     const server = 'dns://:53';
+    if (engine.serverBlocks.handleQueryOf(server) === undefined) return [0, undefined];
     return [engine.listenerGroupOf(server), server];
   }
 
@@ -157,7 +159,7 @@ export async function expectOursToStay(settings: LoadSettings): Promise<Readonly
     for (const each of upstreams) each.isSilent = second >= SILENCE.from && second < SILENCE.until;
     await changes[second]?.(server.engine);
     if (second === TAKEOVER) {
-      prefetched += server.engine.resolver.stats().prefetched;
+      prefetched += server.prefetched;
       server.stop();
       server = await startServer(settings, clock, upstream);
     }
@@ -184,7 +186,7 @@ export async function expectOursToStay(settings: LoadSettings): Promise<Readonly
     clock.advance(STEP);
     await settle();
   }
-  prefetched += server.engine.resolver.stats().prefetched;
+  prefetched += server.prefetched;
   expect([...replaced, ...upstreams.flatMap(({ leaked }) => leaked)]).toEqual([]);
   // The proof needs names of others that are fetched again.
   const refreshed = upstreams.reduce((most, { asked }) => Math.max(most, asked.get(OTHER) ?? 0), 0);
@@ -199,7 +201,7 @@ async function startServer(
   upstream: YesUpstream,
 ): Promise<LoadedServer> {
   const engine = new Engine(plan, {
-    ...{ serverBlocks: serverBlocksMaker, readers: 0, version: 'test', connect: () => upstream },
+    ...{ plugins: allPlugins, readers: 0, version: 'test', connect: () => upstream },
     ...{ clock, log: silentLog, ...dependencies },
   });
   const server = new LoadedServer(engine, clock);

@@ -23,11 +23,15 @@ import { NO_SERVERS } from '../../src/config/serve/resolver-settings.ts';
 import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
+import { optionsIn, withOptions } from '../../src/config/server/testing/with-options.ts';
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { EtcdZones } from '../../src/engine/etcd-zones.ts';
+import { ClusterZone } from '../../src/engine/plain-plugins/cluster-zone.ts';
+import { EtcdZones } from '../../src/engine/plain-plugins/etcd-zones.ts';
+import { LocalNames } from '../../src/engine/plain-plugins/local-names.ts';
+import { allPlugins } from '../../src/engine/testing/all-plugins.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { isWithin, parseName, toKey } from '../../src/wire/name.ts';
@@ -70,7 +74,8 @@ const serviceObject = (name: string, address: string): ServiceObject => ({
   address: { kind: 'clusterIPs', addresses: [address] },
 });
 
-function fillCluster({ cluster }: Engine): void {
+function fillCluster(engine: Engine): void {
+  const cluster = engine.find(ClusterZone)?.cluster;
   if (cluster === undefined) throw new Error('an engine without a cluster');
   const { services, endpoints, namespaces, pods } = cluster;
   const stores = [services, endpoints, namespaces, pods];
@@ -84,9 +89,10 @@ function fillCluster({ cluster }: Engine): void {
 it.each(['serve', 'kube-dns'] as const)('%s', TIMEOUT, async (command) => {
   const plan = planOfServe({}, command);
   // A service gets this address later.
+  const refreshing = optionsIn(withRefreshing(plan), 'resolver');
   const [late, isThere] = [key('88.0.96.10.in-addr.arpa.'), { is: false }];
   const given = await expectOursToStay({
-    plan: { ...plan, resolver: { ...plan.resolver, forward: withRefreshing(plan).resolver.forward } },
+    plan: withOptions(plan, 'resolver', (options) => ({ ...options, forward: refreshing.forward })),
     isOurs: (name) =>
       within('cluster.local.', 'ads.example.', '7.0.96.10.in-addr.arpa.')(name) ||
       (isThere.is && name === late),
@@ -107,12 +113,13 @@ it.each(['serve', 'kube-dns'] as const)('%s', TIMEOUT, async (command) => {
       isThere.is = false;
     },
     changes: {
-      40: ({ cluster }) => {
+      40: (engine) => {
+        const cluster = engine.find(ClusterZone)?.cluster;
         cluster?.services.upsert(serviceObject('late', '10.96.0.88'));
         cluster?.settle();
         isThere.is = true;
       },
-      130: (engine) => engine.change({ ...plan, resolver: withRefreshing(plan).resolver }),
+      130: (engine) => engine.change(withRefreshing(plan)),
     },
   });
   const derived = ['10-244-88-88.shop.pod.cluster.local. A', 'x.ads.example. A'];
@@ -155,7 +162,15 @@ itWithTool(
       plan: withRefreshing(plan),
       dependencies: {
         // What it reads of etcd comes in real time.
-        makeEtcdZones: (zones, parts) => new EtcdZones(zones, { ...parts, clock: systemClock }),
+        plugins: {
+          ...allPlugins,
+          make: (each, context, former) =>
+            allPlugins.make(
+              each,
+              each.name === 'etcd-zones' ? { ...context, clock: systemClock } : context,
+              former,
+            ),
+        },
       },
       isOurs: within('skydns.test.'),
       questions: [
@@ -167,7 +182,10 @@ itWithTool(
         'missing.skydns.test. A',
         'web.skydns.test. CNAME',
       ],
-      fill: ({ etcd: zones }) => waitUntil('the keys', () => zones?.stats().keys === 2 && zones.isKnown),
+      fill: (engine) => {
+        const source = engine.find(EtcdZones)?.source;
+        return waitUntil('the keys', () => source?.stats().keys === 2 && source.isKnown);
+      },
     });
     expect(total(given, 'mail.skydns.test. MX')[0]).toBeGreaterThan(50);
   },
@@ -195,7 +213,7 @@ it('dnsmasq', TIMEOUT, async () => {
   let isThere = false;
   const given = await expectOursToStay({
     clock,
-    plan: withRefreshing({ ...plan, clients: undefined }),
+    plan: withRefreshing({ ...plan, blocks: plan.blocks.map((block) => ({ ...block, clients: undefined })) }),
     isOurs: (name) =>
       within('lan.', 'ads.example.', 'set.example.')(name) || (isThere && name === 'late.example.'),
     questions: [
@@ -209,10 +227,11 @@ it('dnsmasq', TIMEOUT, async () => {
       'late.example. A',
     ],
     changes: {
-      100: async ({ local }) => {
+      100: async (engine) => {
         await appendFile(hosts, '192.0.2.8 late.example\n');
-        local.reload();
-        await waitUntil('the line of the file', () => local.mayExist(key('late.example.')), stepping(clock));
+        engine.reload();
+        const isKnown = () => engine.find(LocalNames)?.handlers.mayExist(key('late.example.')) === true;
+        await waitUntil('the line of the file', isKnown, stepping(clock));
         isThere = true;
       },
     },
@@ -261,7 +280,7 @@ it.each([
       '10.0.96.10.in-addr.arpa. PTR',
     ],
     fill: ({ serverBlocks }) =>
-      waitUntil('the cluster', () => serverBlocks?.notReady.length === 0, stepping(clock)),
+      waitUntil('the cluster', () => serverBlocks.notReady.length === 0, stepping(clock)),
     clock,
     upstreams: [upstream],
   });

@@ -21,9 +21,7 @@ import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { EtcdZones, type MakeEtcdZones } from '../../src/engine/etcd-zones.ts';
-import { loadPlugins } from '../../src/engine/server-blocks/plugins.ts';
-import { serverBlocksMaker } from '../../src/engine/server-blocks/server-blocks.ts';
+import { allPlugins } from '../../src/engine/testing/all-plugins.ts';
 import {
   cacheHostileSets,
   hostileSets,
@@ -34,7 +32,6 @@ import { query } from '../../src/table/testing/table-answers.ts';
 import { decodeName } from '../../src/wire/name-wire.ts';
 
 // Of whatever Corefile: a constructor cannot wait.
-await loadPlugins(['etcd', 'kubernetes']);
 
 const RUNS = 10;
 const LIFETIME = 200;
@@ -56,8 +53,7 @@ class Subject {
     this.#plan = plan;
     const { clock } = this;
     const basics = { readers: 0, version: 'test', clock, log: silentLog };
-    const makeEtcdZones: MakeEtcdZones = (...zones) => new EtcdZones(...zones);
-    this.engine = new Engine(plan, { ...basics, serverBlocks: serverBlocksMaker, makeEtcdZones });
+    this.engine = new Engine(plan, { ...basics, plugins: allPlugins });
     onTestFinished(() => this.engine.stop());
   }
 
@@ -69,7 +65,7 @@ class Subject {
   /** Asks every listener group for each name, whose answer then is in the cache of its block. */
   async askChains(): Promise<void> {
     await this.engine.start();
-    for (const { server } of this.#plan.serverBlocks.groups)
+    for (const { server } of this.#plan.groups)
       for (const { name, type } of questionsOfHostileSets('zone.test'))
         await this.#askChain(server, name, type === 1 ? 'A' : 'TXT');
   }
@@ -77,18 +73,18 @@ class Subject {
   async #askChain(server: string, name: string, type: string): Promise<void> {
     const { packet, length } = query(name, type);
     const client = { address: '192.0.2.77', port: 5353, transport: 'tcp' } as const;
-    await this.engine.serverBlocks?.handleQueryOf(server)?.(packet.slice(0, length), client);
+    await this.engine.serverBlocks.handleQueryOf(server)?.(packet.slice(0, length), client);
   }
 
   expectUntouched(): SeatCounts {
     const { engine, clock } = this;
-    const servers = this.#plan.serverBlocks.groups.map(({ server }) => engine.listenerGroupOf(server));
+    const servers = this.#plan.groups.map(({ server }) => engine.listenerGroupOf(server));
     return expectOtherSeatsUntouched(
       {
         memory: engine.table.memory,
         reader: 0,
         udpSize: this.#plan.udpSize,
-        groups: servers.length === 0 ? [0] : servers,
+        groups: servers,
         questions: [
           ...questionsOfHostileSets('zone.test'),
           ...FURTHER_NAMES.map((name) => ({ name, type: 1 })),

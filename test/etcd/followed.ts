@@ -8,7 +8,7 @@ import type { Chain } from '../../src/chain/handler.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { makeQuery as makeHandlerQuery, told } from '../../src/chain/testing/queries.ts';
-import { compileView } from '../../src/engine/view.ts';
+import { compileView } from '../../src/engine/server-blocks/plain-views.ts';
 import { EtcdPlugin } from '../../src/handlers/etcd/etcd-plugin.ts';
 import type { SnapshotSettings } from '../../src/sources/snapshot/snapshot-keeper.ts';
 import { TableReader } from '../../src/table/reader.ts';
@@ -27,7 +27,7 @@ export interface FollowOptions {
   readonly lookUp?: Chain;
 }
 
-const PLAN = { recursionAvailable: false, rotatesAddresses: false, identity: undefined, cluster: undefined };
+const PLAN = { recursionAvailable: false, rotatesAddresses: false, domain: undefined };
 
 /** Starts the plugin. It ends with the test, or by `end`. */
 export function follow(etcd: EtcdCluster, options: FollowOptions = {}) {

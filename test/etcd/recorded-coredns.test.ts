@@ -13,7 +13,7 @@ import { Query } from '../../src/chain/query.ts';
 import { replyOf } from '../../src/chain/response.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
-import { compileView } from '../../src/engine/view.ts';
+import { compileView } from '../../src/engine/server-blocks/plain-views.ts';
 import { EtcdPlugin } from '../../src/handlers/etcd/etcd-plugin.ts';
 import type { EtcdOptions } from '../../src/handlers/etcd/options.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
@@ -80,12 +80,7 @@ class Server {
       ...{ server: 'dns://:53', metrics: new PluginMetrics() },
     });
     const { handler } = this.#plugin;
-    const plan = {
-      recursionAvailable: false,
-      rotatesAddresses: false,
-      identity: undefined,
-      cluster: undefined,
-    };
+    const plan = { recursionAvailable: false, rotatesAddresses: false, domain: undefined };
     this.#table.changeView(DEFAULT_VIEW, compileView([handler], plan));
     this.#reader = new TableReader(this.#table.memory, 0);
   }

@@ -29,6 +29,10 @@ export class ObservedFrontEnd implements FrontEnd {
     return this.#base.watching;
   }
 
+  get reloadsPlanAlone(): boolean {
+    return this.#base.reloadsPlanAlone;
+  }
+
   get isSettled(): boolean {
     return this.#base.isSettled;
   }

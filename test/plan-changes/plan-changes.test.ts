@@ -36,7 +36,7 @@ for (const { name, tools } of FRONT_ENDS)
 it('keeps no cache for the sake of what counts its answers', async () => {
   const table = new TableWriter({ readers: 1 });
   const make = () => {
-    const [plan] = planOf('. {\n cache\n}\n').serverBlocks.blocks.flatMap(({ plugins }) => plugins);
+    const [plan] = planOf('. {\n cache\n}\n').blocks.flatMap(({ plugins }) => plugins);
     if (plan?.name !== 'cache') throw new Error('no cache');
     const cache = new Cache(plan.options, { table, clock: systemClock, metrics: new PluginMetrics() });
     cache.stop();
@@ -54,7 +54,7 @@ it('keeps nothing of plans that cannot be made', async () => {
   const zone = Array(4).fill('a'.repeat(50)).join('.');
   const bad = `.:53 {\n etcd a.test\n}\nb.test:53 {\n kubernetes ${zone}\n}\n`;
   const { engine } = new ReaderSubject('.:53 {\n whoami\n}\n');
-  await expect(engine.makeServerBlocks(planOf(bad))).rejects.toThrow('cluster domain too long');
+  await expect(engine.makeBlocks(planOf(bad))).rejects.toThrow('cluster domain too long');
   expect(await engine.metrics.render()).not.toContain('zones="a.test."');
 });
 

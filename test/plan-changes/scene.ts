@@ -8,9 +8,10 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { ServerPlan } from '../../src/config/server/server-plan.ts';
+import { withOptions } from '../../src/config/server/testing/with-options.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { EtcdZones } from '../../src/engine/etcd-zones.ts';
-import { serverBlocksMaker } from '../../src/engine/server-blocks/server-blocks.ts';
+import { LocalNames } from '../../src/engine/plain-plugins/local-names.ts';
+import { allPlugins } from '../../src/engine/testing/all-plugins.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
 import { Server, type ServerDependencies } from '../../src/server/server.ts';
@@ -91,15 +92,14 @@ export class Scene {
       startReader: startThreadOf(readerEntry),
       queryLogEntry: new URL('query-log.js', readerEntry),
       version: 'test',
-      serverBlocks: serverBlocksMaker,
-      makeEtcdZones: (...zones) => new EtcdZones(...zones),
+      plugins: allPlugins,
     };
     this.following = { ...this.dependencies, clock: hurriedClock };
   }
 
-  get engine(): Engine<never> {
+  get engine(): Engine {
     if (this.#server === undefined) throw new Error('the server is not made yet');
-    return this.#server.engine as Engine<never>;
+    return this.#server.engine;
   }
 
   get server(): Server {
@@ -154,7 +154,6 @@ export class Scene {
         this.#followed += 1;
       },
     });
-    await serverBlocksMaker.load(frontEnd.plan.engine.serverBlocks);
     const server = new Server(observed, this.dependencies);
     this.#server = server;
     onTestFinished(() => server.stop());
@@ -179,21 +178,19 @@ export class Scene {
     };
   }
 
-  /** Those of which each plan has its own. */
+  /** The blocks, of which each plan has its own. */
   #mainParts(): WeakRef<object> {
-    const { local, serverBlocks } = this.engine;
-    return new WeakRef(serverBlocks ?? local);
+    return new WeakRef(this.engine.serverBlocks);
   }
 
   #hasReplaced(part: WeakRef<object>): boolean {
-    const { local, serverBlocks } = this.engine;
-    return part.deref() !== (serverBlocks ?? local);
+    return part.deref() !== this.engine.serverBlocks;
   }
 
   #parts(): readonly Part[] {
-    const { handlers, local, serverBlocks } = this.engine;
-    const own =
-      serverBlocks === undefined ? { local, questionRules: local.questionRules, handlers } : { serverBlocks };
+    const { serverBlocks, handlers } = this.engine;
+    const local = this.engine.find(LocalNames)?.handlers;
+    const own = { serverBlocks, handlers, ...(local && { local }) };
     const parts = Object.entries(own).map(([name, part]) => ({ name, reference: new WeakRef<object>(part) }));
     return [{ name: 'plan', reference: this.#plan }, ...parts];
   }
@@ -211,17 +208,15 @@ function vary(plan: ServerPlan, index: number): ServerPlan {
   }));
   const scope = { kind: 'domain', name: toKey(parseName('rule.example.')) } as const;
   const action = { kind: 'address', address: '192.0.2.3' } as const;
-  return {
-    ...plan,
-    engine: {
-      ...engine,
-      local: {
-        ...engine.local,
-        names: { ...engine.local.names, records },
-        questions: { ...engine.local.questions, routes: [{ scope, action }] },
-      },
+  const changed = withOptions(engine, 'local-names', ({ settings, networks }) => ({
+    settings: {
+      ...settings,
+      names: { ...settings.names, records },
+      questions: { ...settings.questions, routes: [{ scope, action }] },
     },
-  };
+    networks,
+  }));
+  return { ...plan, engine: changed };
 }
 
 /** As a whole, so that nobody reads half of it. */

@@ -8,6 +8,8 @@ import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.t
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
+import { EtcdZones } from '../../src/engine/plain-plugins/etcd-zones.ts';
+import { LocalNames } from '../../src/engine/plain-plugins/local-names.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
 import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
@@ -104,7 +106,7 @@ export async function startDnsmasq(scene: Scene): Promise<ChangingServer> {
   const { clock, log, version } = scene.dependencies;
   const frontEnd = new DnsmasqFrontEnd(reading.plan, {
     ...{ interfaces: () => ({}), udpReaders: 1, version, clock, log },
-    fileOf: (record) => scene.engine.local.fileOf(record),
+    fileOf: (record) => scene.engine.find(LocalNames)?.handlers.fileOf(record),
   });
   const server = parseUpstream(upstream);
   if (server === undefined) throw new Error(`no address: ${upstream}`);
@@ -155,6 +157,9 @@ export async function startSkyDns(scene: Scene): Promise<ChangingServer> {
       '/skydns/config',
       JSON.stringify({ nameservers: [upstream], ndots: 2, read_timeout: 2e9 + index * 1e6 }),
     );
-  const follow = () => scene.engine.etcd && frontEnd.follow(scene.engine.etcd.source);
+  const follow = () => {
+    const zones = scene.engine.find(EtcdZones);
+    if (zones !== undefined) frontEnd.follow(zones.source);
+  };
   return await scene.serve({ frontEnd, port, change, names: ['a.skydns.test', ...LOCAL_NAMES] }, follow);
 }

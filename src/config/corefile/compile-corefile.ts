@@ -2,14 +2,11 @@
  * The server blocks of a Corefile as the plan of a server.
  */
 import { availableParallelism } from 'node:os';
-import { SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
-import { DEFAULT_FORWARD_PLAN } from '../../forward/forward-plan.ts';
 import type { MultisocketOptions } from '../../handlers/multisocket/options.ts';
 import { countCores, readersFor } from '../cores.ts';
-import { makeServeLocalSettings } from '../serve/local-settings.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
 import type { PluginName, PluginOptions } from '../server/plugin-plan.ts';
-import type { ListenerGroupPlan, ServerBlocksPlan, SitePlan } from '../server/server-blocks-plan.ts';
+import type { ListenerGroupPlan, SitePlan } from '../server/server-blocks-plan.ts';
 import type { EndpointPlan, ServerPlan } from '../server/server-plan.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
@@ -34,9 +31,10 @@ export function compileCorefile(
   blocks: readonly ServerBlock[],
   { takeover = false, isStrict = false }: Partial<CompileSettings> = {},
 ): ServerPlan {
+  const groups = groupListeners(blocks);
   return {
-    engine: compileEngine(compileServerBlocks(blocks, isStrict)),
-    listen: { kind: 'groups' },
+    engine: compileEngine(blocks, groups, isStrict),
+    listen: { kind: 'groups', groups },
     udpReaders: readersFor(countCores()),
     takeover,
     objects: undefined,
@@ -62,14 +60,21 @@ function listEndpoints(block: ServerBlock): readonly EndpointPlan[] {
   ];
 }
 
-function compileServerBlocks(blocks: readonly ServerBlock[], isStrict: boolean): ServerBlocksPlan {
+function compileEngine(
+  blocks: readonly ServerBlock[],
+  groups: readonly ListenerGroupPlan[],
+  isStrict: boolean,
+): EnginePlan {
   return {
     isStrict,
     blocks: blocks.map(({ keys, plugins }) => ({
       zones: [...new Set(keys.map(({ zone }) => zone))],
       plugins,
     })),
-    groups: groupListeners(blocks),
+    groups,
+    responses: { kind: 'coredns' },
+    cache: { octets: 4 * 2 ** 20, entries: Number.POSITIVE_INFINITY },
+    udpSize: 4096,
   };
 }
 
@@ -97,28 +102,4 @@ function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupP
 function readersOf(multisocket: MultisocketOptions | undefined): number {
   const processors = availableParallelism();
   return multisocket === undefined ? 1 : Math.min(multisocket.sockets ?? processors, processors);
-}
-
-function compileEngine(serverBlocks: ServerBlocksPlan): EnginePlan {
-  return {
-    cluster: undefined,
-    clients: undefined,
-    federations: [],
-    // All that is known stands in the blocks.
-    local: makeServeLocalSettings([], undefined, 0, {}),
-    resolver: {
-      forward: DEFAULT_FORWARD_PLAN,
-      caching: SERVE_CACHING,
-      stale: undefined,
-      prefetch: false,
-      filteredTypes: new Set(),
-    },
-    cacheFilter: undefined,
-    cache: { octets: 4 * 2 ** 20, entries: Number.POSITIVE_INFINITY },
-    identity: undefined,
-    recursionAvailable: false,
-    rotatesAddresses: false,
-    serverBlocks,
-    udpSize: 4096,
-  };
 }

@@ -1,10 +1,15 @@
 /**
  * The plan of dnsmasq's options, with what the files that it follows say now, as the plan of a server.
  */
-
 import { makeClientsPlan } from '../server/clients-plan.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
-import { NO_SERVER_BLOCKS } from '../server/server-blocks-plan.ts';
+import {
+  writeFirstPlugins,
+  writeLastPlugins,
+  writeLocalNames,
+  writePlainEngine,
+} from '../server/plain-block.ts';
+import type { LocalNamesOptions, ResolverOptions } from '../server/plain-plugins.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
 import { createTypeLimit, makeCachingRules, makeStaleSettings, maxTtlOf } from './caching-rules.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';
@@ -44,34 +49,41 @@ export function compileDnsmasq(
 function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: Interfaces): EnginePlan {
   const { cache, local, listen, filters } = plan;
   const octets = Math.min(Math.max(cache.size * OCTETS_PER_ANSWER, MIN_CACHE_OCTETS), MAX_CACHE_OCTETS);
+  const clients = makeClientsPlan(interfaces, {
+    servesOnlyNetworks: listen.localService,
+    localises: local.localisesQueries,
+  });
+  const resolver: ResolverOptions = {
+    forward: makeForwardPlan(plan, changing),
+    caching: makeCachingRules(cache),
+    maxTtl: maxTtlOf(cache),
+    filteredTypes: new Set(filters.types),
+    stale: makeStaleSettings(cache),
+    // dnsmasq asks only what a client has asked.
+    prefetch: false,
+    cacheFilter: createTypeLimit(cache),
+  };
+  return writePlainEngine({
+    clients,
+    plugins: [
+      ...writeFirstPlugins({ identifies: local.identifies, ttl: local.ttl, cacheSize: cache.size }),
+      writeLocalNames(compileLocal(plan, changing, interfaces), clients),
+      ...writeLastPlugins(resolver),
+    ],
+    responses: { recursionAvailable: true, rotatesAddresses: cache.rotatesAddresses, domain: undefined },
+    cache: { octets, entries: cache.size, maxTtl: resolver.maxTtl },
+    udpSize: listen.ednsPacketMax,
+  });
+}
+
+function compileLocal(
+  plan: DnsmasqPlan,
+  { moreRoutes }: DnsmasqInputs,
+  interfaces: Interfaces,
+): LocalNamesOptions['settings'] {
   const settings = makeLocalSettings(plan, interfaces);
   const { questions } = settings;
-  const { moreRoutes } = changing;
   // There may be very many of them: the list stays the one that rules have been compiled from.
   const routes = moreRoutes.length === 0 ? questions.routes : [...questions.routes, ...moreRoutes];
-  return {
-    cluster: undefined,
-    clients: makeClientsPlan(interfaces, {
-      servesOnlyNetworks: listen.localService,
-      localises: local.localisesQueries,
-    }),
-    federations: [],
-    local: { ...settings, questions: { ...questions, routes } },
-    resolver: {
-      forward: makeForwardPlan(plan, changing),
-      caching: makeCachingRules(cache),
-      maxTtl: maxTtlOf(cache),
-      filteredTypes: new Set(filters.types),
-      stale: makeStaleSettings(cache),
-      // dnsmasq asks only what a client has asked.
-      prefetch: false,
-    },
-    cacheFilter: createTypeLimit(cache),
-    cache: { octets, entries: cache.size },
-    identity: { identifies: local.identifies, ttl: local.ttl, cacheSize: cache.size },
-    recursionAvailable: true,
-    rotatesAddresses: cache.rotatesAddresses,
-    serverBlocks: NO_SERVER_BLOCKS,
-    udpSize: listen.ednsPacketMax,
-  };
+  return { ...settings, questions: { ...questions, routes } };
 }

@@ -3,13 +3,20 @@
  * plan of a server.
  */
 import type { networkInterfaces } from 'node:os';
+import type { Federation } from '../../handlers/federation/federation.ts';
 import { findDialect } from '../../kube/publish/find-dialect.ts';
 import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
 import type { KubeDnsConfig } from '../config-map/config-map.ts';
 import type { ServePlan } from '../plan.ts';
 import { makeClientsPlan } from '../server/clients-plan.ts';
-import type { EnginePlan, IdentityPlan } from '../server/engine-plan.ts';
-import { NO_SERVER_BLOCKS } from '../server/server-blocks-plan.ts';
+import type { EnginePlan } from '../server/engine-plan.ts';
+import {
+  writeClusterPlugins,
+  writeFirstPlugins,
+  writeLocalNames,
+  writePlainEngine,
+} from '../server/plain-block.ts';
+import type { IdentityOptions } from '../server/plain-plugins.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
 import { makeServeLocalSettings } from './local-settings.ts';
 import { makeResolverSettings, NO_SERVERS, type ServeInputs } from './resolver-settings.ts';
@@ -50,27 +57,41 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
   const { domain, pods, ttl } = cluster;
   const dialect = findDialect(cluster.dialect);
   const { cacheOctets, cacheEntries = Number.POSITIVE_INFINITY } = resolver;
-  return {
-    cluster: { domain, dialect, pods, ttl, ownAddresses: machine.ownAddresses },
-    clients: makeClientsPlan(machine.interfaces, {
-      servesOnlyNetworks: false,
-      localises: resolver.dnsmasq?.local.localisesQueries ?? false,
-    }),
-    federations: federationsOf(plan, changing.config),
-    local: makeServeLocalSettings(resolver.hosts, resolver.dnsmasq, ttl, machine.interfaces),
-    resolver: makeResolverSettings(resolver, changing),
-    cacheFilter: undefined,
-    cache: { octets: cacheOctets, entries: cacheOctets === 0 ? 0 : cacheEntries },
-    identity: plan.sidecar && identityOf(plan),
-    rotatesAddresses: plan.resolver.dnsmasq?.cache.rotatesAddresses ?? true,
-    recursionAvailable: dialect.recursionAvailable || hasServers(plan),
-    serverBlocks: NO_SERVER_BLOCKS,
+  const clients = makeClientsPlan(machine.interfaces, {
+    servesOnlyNetworks: false,
+    localises: resolver.dnsmasq?.local.localisesQueries ?? false,
+  });
+  const settings = makeResolverSettings(resolver, changing);
+  return writePlainEngine({
+    clients,
+    plugins: [
+      ...writeFirstPlugins(plan.sidecar && identityOf(plan)),
+      ...writeClusterPlugins({
+        zone: { domain, dialect, pods, ttl, ownAddresses: machine.ownAddresses },
+        federations: federationsOf(plan, changing.config),
+        local: writeLocalNames(
+          makeServeLocalSettings(resolver.hosts, resolver.dnsmasq, ttl, machine.interfaces),
+          clients,
+        ),
+        resolver: { ...settings, cacheFilter: undefined },
+      }),
+    ],
+    responses: {
+      recursionAvailable: dialect.recursionAvailable || hasServers(plan),
+      rotatesAddresses: resolver.dnsmasq?.cache.rotatesAddresses ?? true,
+      domain,
+    },
+    cache: {
+      octets: cacheOctets,
+      entries: cacheOctets === 0 ? 0 : cacheEntries,
+      maxTtl: settings.maxTtl,
+    },
     udpSize: DEFAULT_UDP_SIZE,
-  };
+  });
 }
 
 /** Those of the ConfigMap; where it names none, those of the flags. */
-function federationsOf({ federations }: ServePlan, config: KubeDnsConfig): EnginePlan['federations'] {
+function federationsOf({ federations }: ServePlan, config: KubeDnsConfig): readonly Federation[] {
   return config.federations.length > 0 ? config.federations : federations;
 }
 
@@ -80,7 +101,7 @@ function hasServers({ resolver }: ServePlan): boolean {
   return upstreams.kind !== 'none' || makeResolverSettings(resolver, NO_SERVERS).forward.rules.length > 0;
 }
 
-function identityOf({ resolver, cluster }: ServePlan): IdentityPlan {
+function identityOf({ resolver, cluster }: ServePlan): IdentityOptions {
   const { cacheEntries, cacheOctets } = resolver;
   const cacheSize = cacheEntries ?? Math.floor(cacheOctets / OCTETS_PER_ANSWER);
   return { identifies: true, ttl: cluster.ttl, cacheSize };

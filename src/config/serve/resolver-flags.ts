@@ -3,7 +3,7 @@
  */
 import { defaultRule, type ForwardRule, type NameMatch } from '../../forward/forward-plan.ts';
 import { parseUpstream, type UpstreamAddress, UpstreamAddressError } from '../../forward/upstream-address.ts';
-import { isWithin } from '../../wire/name.ts';
+import { isOfKubernetes } from '../../kube/names/labels.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import type { ConfigSources } from '../dnsmasq/sources.ts';
@@ -113,10 +113,4 @@ function readStubName(read: ValueReader, text: string, cluster: NameKey): NameMa
     return undefined;
   }
   return { kind: 'domain', name };
-}
-
-/** Whether a name lies where names of services and pods stand. */
-export function isOfKubernetes(name: NameKey, cluster: NameKey): boolean {
-  // Labels before an apex.
-  return ['svc', 'pod'].some((label) => isWithin(name, `${label}.${cluster}` as NameKey));
 }

@@ -3,7 +3,7 @@
  */
 import type { networkInterfaces } from 'node:os';
 import type { AddressRange } from '../../wire/address-range.ts';
-import type { ClientsPlan } from './engine-plan.ts';
+import type { ClientsPlan } from './server-blocks-plan.ts';
 
 /** @returns undefined where all clients are answered alike */
 export function makeClientsPlan(

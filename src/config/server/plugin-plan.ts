@@ -29,9 +29,13 @@ import type { RewriteOptions } from '../../handlers/rewrite/options.ts';
 import type { RootOptions } from '../../handlers/root/options.ts';
 import type { TemplateOptions } from '../../handlers/template/options.ts';
 import type { TimeoutsOptions } from '../../handlers/timeouts/options.ts';
+import type { PlainPluginOptions } from './plain-plugins.ts';
 
-/** The settings of each plugin, by its name in a Corefile. */
-export interface PluginOptions {
+/** The settings of each plugin, by its name. */
+export interface PluginOptions extends CorefilePluginOptions, PlainPluginOptions {}
+
+/** Those that a Corefile names. */
+export interface CorefilePluginOptions {
   readonly acl: AclOptions;
   readonly any: undefined;
   readonly bind: BindOptions;
@@ -67,6 +71,8 @@ export interface PluginOptions {
 }
 
 export type PluginName = keyof PluginOptions;
+
+export type CorefilePluginName = keyof CorefilePluginOptions;
 
 export type PluginPlan = {
   readonly [Name in PluginName]: { readonly name: Name; readonly options: PluginOptions[Name] };

@@ -7,6 +7,7 @@
 import type { ClientRules } from '../../listen/client-rules.ts';
 import type { EnginePlan } from './engine-plan.ts';
 import type { QueryLogPlan } from './query-log-plan.ts';
+import type { ListenerGroupPlan } from './server-blocks-plan.ts';
 
 export interface ServerPlan {
   /** What is answered. It may change while the server runs; all else belongs to the process. */
@@ -31,8 +32,8 @@ export interface ServerPlan {
 export type ListenerPlan =
   /** On these addresses. */
   | ({ readonly kind: 'addresses' } & Pick<ListenPlan, 'addresses' | 'port' | 'clients' | 'udpCoalesce'>)
-  /** On those of the groups of server blocks. */
-  | { readonly kind: 'groups' }
+  /** Each group of server blocks on its own. */
+  | { readonly kind: 'groups'; readonly groups: readonly ListenerGroupPlan[] }
   /** On the addresses that interfaces have now, and on those that come up later. */
   | ({ readonly kind: 'interfaces' } & InterfaceListenPlan);
 

@@ -17,9 +17,14 @@ import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { Zone } from '../../zone/zone.ts';
 import { makeServeLocalSettings } from '../serve/local-settings.ts';
-
-import type { EnginePlan, EtcdZonesPlan } from '../server/engine-plan.ts';
-import { NO_SERVER_BLOCKS } from '../server/server-blocks-plan.ts';
+import type { EnginePlan } from '../server/engine-plan.ts';
+import {
+  writeFirstPlugins,
+  writeLastPlugins,
+  writeLocalNames,
+  writePlainEngine,
+} from '../server/plain-block.ts';
+import type { EtcdZonesOptions, ResolverOptions } from '../server/plain-plugins.ts';
 import type { HttpPlan, ServerPlan } from '../server/server-plan.ts';
 import type { SkyDnsSettings } from './skydns-settings.ts';
 
@@ -77,29 +82,33 @@ function compileHttp({ healthzPort, metrics }: SkyDnsSettings): HttpPlan | undef
 }
 
 function compileEngine(settings: SkyDnsSettings, inputs: SkyDnsInputs, now: number): EnginePlan {
-  const { cacheEntries, cacheTtl, roundRobin } = settings;
+  const { cacheEntries, cacheTtl, roundRobin, domain, local, noRecursion, ndots } = settings;
   const isBounded = cacheEntries > 0;
-  return {
-    cluster: undefined,
-    clients: undefined,
-    federations: [],
-    local: makeServeLocalSettings([], undefined, 0, {}),
-    etcd: compileZones(settings, inputs, now),
-    resolver: {
-      forward: compileForward(settings, inputs),
-      caching: isBounded ? { ...SERVE_CACHING, maxCacheTtl: cacheTtl } : SERVE_CACHING,
-      stale: undefined,
-      prefetch: false,
-      filteredTypes: new Set(),
-    },
+  const resolver: ResolverOptions = {
+    forward: compileForward(settings, inputs),
+    caching: isBounded ? { ...SERVE_CACHING, maxCacheTtl: cacheTtl } : SERVE_CACHING,
+    stale: undefined,
+    prefetch: false,
+    filteredTypes: new Set(),
     cacheFilter: undefined,
-    cache: { octets: CACHE_OCTETS, entries: isBounded ? cacheEntries : Number.POSITIVE_INFINITY },
-    identity: { identifies: true, ttl: 0, cacheSize: cacheEntries },
-    recursionAvailable: true,
-    rotatesAddresses: roundRobin,
-    serverBlocks: NO_SERVER_BLOCKS,
-    udpSize: DEFAULT_UDP_SIZE,
   };
+  const localName = local && { alias: toKey(joinName('local', joinName('dns', domain))), name: local };
+  const minLabels = noRecursion ? Number.POSITIVE_INFINITY : ndots;
+  const zones = inputs.stubZones.map((zone) => zone.domain);
+  return writePlainEngine({
+    clients: undefined,
+    plugins: [
+      ...writeFirstPlugins({ identifies: true, ttl: 0, cacheSize: cacheEntries }),
+      writeLocalNames(makeServeLocalSettings([], undefined, 0, {}), undefined),
+      { name: 'stub-zones', options: { zones, to: 'question-rules' } },
+      ...(localName === undefined ? [] : [{ name: 'local-name', options: localName } as const]),
+      { name: 'etcd-zones', options: compileZones(settings, now) },
+      ...writeLastPlugins(resolver, [{ name: 'forward-limit', options: { minLabels } }]),
+    ],
+    responses: { recursionAvailable: true, rotatesAddresses: roundRobin, domain: undefined },
+    cache: { octets: CACHE_OCTETS, entries: isBounded ? cacheEntries : Number.POSITIVE_INFINITY },
+    udpSize: DEFAULT_UDP_SIZE,
+  });
 }
 
 function compileForward(settings: SkyDnsSettings, { systemServers, stubZones }: SkyDnsInputs): ForwardPlan {
@@ -122,8 +131,8 @@ function compileForward(settings: SkyDnsSettings, { systemServers, stubZones }: 
   };
 }
 
-function compileZones(settings: SkyDnsSettings, { stubZones }: SkyDnsInputs, now: number): EtcdZonesPlan {
-  const { etcd, version, prefix, snapshot, domain, local, ttl, priority, noRecursion, ndots } = settings;
+function compileZones(settings: SkyDnsSettings, now: number): EtcdZonesOptions {
+  const { etcd, version, prefix, snapshot, domain, ttl, priority } = settings;
   const soaOf = (apex: NameKey) => makeZone(apex, settings, now);
   return {
     source: {
@@ -137,9 +146,6 @@ function compileZones(settings: SkyDnsSettings, { stubZones }: SkyDnsInputs, now
     },
     fallthrough: REVERSE_ZONES,
     soaTtl: ttl,
-    localName: local && { alias: toKey(joinName('local', joinName('dns', domain))), name: local },
-    stubZones: stubZones.map((zone) => zone.domain),
-    minForwardedLabels: noRecursion ? Number.POSITIVE_INFINITY : ndots,
   };
 }
 

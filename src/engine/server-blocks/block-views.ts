@@ -5,11 +5,7 @@
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import type { Handler } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
-import {
-  type ListenerGroupPlan,
-  optionsOf,
-  type ServerBlockPlan,
-} from '../../config/server/server-blocks-plan.ts';
+import { type GroupPlan, optionsOf, type ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { AskRule, ClientViews, ListenerGroupViews, ViewId, ViewSettings } from '../../table/types.ts';
 import { NO_ROUTE, VIEW_OUTCOMES, VIEW_PATHS } from '../../table/types.ts';
@@ -81,7 +77,7 @@ export class BlockViews {
   }
 
   /** Shows these groups in place of all before, with one store. @throws TableFullError, and shows what it did */
-  show(groups: readonly ListenerGroupPlan[], blocks: readonly ViewedBlock[]): void {
+  show(groups: readonly GroupPlan[], blocks: readonly ViewedBlock[]): void {
     const { table, numberOf } = this.#dependencies;
     const chain = table.defineView(NOTHING);
     const views: ViewId[] = [chain];

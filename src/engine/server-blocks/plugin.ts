@@ -1,14 +1,35 @@
 /**
- * A plugin of a server block while it runs, and what the engine gives to make one.
+ * A plugin of a server block while it runs, what the engine gives to make one, and who makes it.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import type { PluginName, PluginPlan } from '../../config/server/plugin-plan.ts';
+import type { Connect } from '../../forward/connect.ts';
+import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
+import type { ResolverStats } from '../../handlers/resolver/resolver.ts';
+import type { PacketPath } from '../../listen/types.ts';
+import type { EtcdStats } from '../../sources/etcd/etcd-source.ts';
+import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
+import type { QueryCounts } from '../../table/counter-sums.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
+import type { AnswerCount } from './answer-counts.ts';
 
-/** Life of a plugin: made, `start`, which ends when it is known what it answers, `serving`, `stop`. All but the handler may be left out. */
+/** What plugins say of themselves, for metrics. */
+export interface PluginStats {
+  readonly resolver?: ResolverStats;
+  readonly etcd?: EtcdStats & { readonly isKnown: boolean };
+}
+
+/** Another plan is followed, or never was this one; or the server ends, and with it all that is in the table. */
+export type StopReason = 'replaced' | 'ending';
+
+/**
+ * Life of a plugin: made, `start`, which ends when it is known what it answers, `follow`, `shown`, `serving`, `stop`. All but the
+ * handler may be left out.
+ */
 export interface Plugin {
   /** Undefined: it has no part in answering. */
   readonly handler: Handler | undefined;
@@ -20,12 +41,27 @@ export interface Plugin {
   start?(): void | Promise<void>;
   /** The server is to stop: `start` waits no longer. */
   proceed?(): void;
+  /** Its block answers from now on: what outlives plans follows its options. */
+  follow?(): void;
+  /** Readers answer as its block does from now on. */
+  shown?(): void;
   /** Queries are received now. */
   serving?(): void;
+  /** Forgets what is cached of a name and all below it. */
+  forget?(domain: NameKey): void;
+  /** Looks for changed files at once. */
+  reload?(): void;
+  counts?(): PluginStats;
+  /** Answers packets without the chain. */
+  readonly packetPath?: PacketPath;
+  /** The number by which views say that readers forward. */
+  readonly route?: number;
+  /** Local names as the clients of a network see them. */
+  readonly localised?: readonly LocalisedPublication[];
   /** For `ready`; left out: always. */
   isReady?(): boolean;
   /** No query comes any more, and none is under way that came before. */
-  stop?(): void | Promise<void>;
+  stop?(reason: StopReason): void | Promise<void>;
 }
 
 /**
@@ -55,4 +91,44 @@ export interface PluginContext {
   readonly listensAt: (address: string, port: number) => boolean;
   /** Whether plugins do as CoreDNS does also where that harms. */
   readonly isStrict: boolean;
+  /** The plugin of the block that is of a kind; undefined: there is none, or it is not made yet. */
+  find<Made extends Plugin>(kind: abstract new (...parts: never[]) => Made): Made | undefined;
+  /** The handlers of the block, in order; whole once the block is. */
+  readonly handlers: () => readonly Handler[];
+  /** The chain from the handler of a plugin on. @param name of a plugin of the block */
+  chainFrom(name: PluginName): Chain;
+  /** Has the views changed: the handlers have other questions or publications. @returns false: they show what they did */
+  readonly changed: () => boolean;
+  /** What readers forward. */
+  readonly readerPath: ReaderPath;
+  /** How upstream servers are reached; undefined: by sockets. */
+  readonly connectUpstream: Connect | undefined;
+  /** Octets of UDP responses at most. */
+  readonly udpSize: number;
+  /** All queries since the start. */
+  readonly countQueries: () => QueryCounts;
+  /** Counts an answer that was made without the chain. */
+  readonly countAnswer: AnswerCount;
+  /** Whether names of the cluster are counted apart from all others. */
+  readonly countsByDomain: boolean;
+}
+
+/**
+ * @param former the same plugin of the block that answers until this one does: what it has gathered may be taken over, and it is not
+ *   to be kept
+ */
+export type MakePlugin<Options> = (
+  options: Options,
+  context: PluginContext,
+  former: Plugin | undefined,
+) => Plugin;
+
+/** The plugins of a front end. */
+export interface PluginMaker {
+  /** Loads what few blocks need. To be awaited before such plugins are made. */
+  load(names: Iterable<PluginName>): Promise<void>;
+  /** @throws PluginError, or what the plugin itself says */
+  make(plan: PluginPlan, context: PluginContext, former: Plugin | undefined): Plugin;
+  /** Whether a plugin takes over from that of the same zones of the former plan, also where the block is another. */
+  outlivesPlans(name: PluginName): boolean;
 }

@@ -4,7 +4,11 @@
 import { hostname } from 'node:os';
 import type { Handler } from '../../chain/handler.ts';
 import { COREDNS_VERSION } from '../../config/corefile/coredns-version.ts';
-import type { PluginName, PluginOptions, PluginPlan } from '../../config/server/plugin-plan.ts';
+import type {
+  CorefilePluginName,
+  CorefilePluginOptions,
+  PluginName,
+} from '../../config/server/plugin-plan.ts';
 import { createAclHandler } from '../../handlers/acl/acl.ts';
 import { createObsoleteAnyHandler } from '../../handlers/any/obsolete-any.ts';
 import { createBufsizeHandler } from '../../handlers/bufsize/bufsize.ts';
@@ -28,13 +32,7 @@ import { createTemplateHandler } from '../../handlers/template/template.ts';
 import { createWhoamiHandler } from '../../handlers/whoami/whoami.ts';
 import { endProcess } from './end-process.ts';
 import { addressesOfServer } from './own-addresses.ts';
-import type { Plugin, PluginContext } from './plugin.ts';
-
-/**
- * @param former the same plugin of an equal block that answers until this one does: what it has gathered may be taken over, and it
- *   is not to be kept
- */
-type MakePlugin<Options> = (options: Options, context: PluginContext, former: Plugin | undefined) => Plugin;
+import type { MakePlugin, Plugin, PluginContext, PluginMaker } from './plugin.ts';
 
 /** It says something of its block or of the process, which is read elsewhere. */
 const setting = (): Plugin => ({ handler: undefined });
@@ -47,7 +45,9 @@ function plainly<Options>(make: (options: Options, context: PluginContext) => Ha
 /** Plugins with much code of their own, and of Node's for TLS, which is loaded where a server block has them. */
 type LargePlugin = 'etcd' | 'kubernetes';
 
-const LARGE_PLUGINS: { readonly [Name in LargePlugin]: () => Promise<MakePlugin<PluginOptions[Name]>> } = {
+const LARGE_PLUGINS: {
+  readonly [Name in LargePlugin]: () => Promise<MakePlugin<CorefilePluginOptions[Name]>>;
+} = {
   async etcd() {
     const { EtcdPlugin } = await import('../../handlers/etcd/etcd-plugin.ts');
     return (options, context) => new EtcdPlugin(options, context);
@@ -64,19 +64,15 @@ const LARGE_PLUGINS: { readonly [Name in LargePlugin]: () => Promise<MakePlugin<
 
 const loaded = new Map<PluginName, MakePlugin<never>>();
 
-/** Loads the code of large plugins; to be awaited before `makePlugin` is called for one of them. */
-export async function loadPlugins(names: Iterable<PluginName>): Promise<void> {
-  for (const name of new Set(names))
-    if (isLarge(name) && !loaded.has(name)) loaded.set(name, await LARGE_PLUGINS[name]());
-}
-
-function isLarge(name: PluginName): name is LargePlugin {
+function isLarge(name: string): name is LargePlugin {
   return Object.hasOwn(LARGE_PLUGINS, name);
 }
 
 /** Undefined: the directive is read, and its behaviour is missing. */
 const PLUGINS: {
-  readonly [Name in Exclude<PluginName, LargePlugin>]: MakePlugin<PluginOptions[Name]> | undefined;
+  readonly [Name in Exclude<CorefilePluginName, LargePlugin>]:
+    | MakePlugin<CorefilePluginOptions[Name]>
+    | undefined;
 } = {
   acl: plainly((options, { metrics }) => createAclHandler(options, metrics)),
   any: plainly(createObsoleteAnyHandler),
@@ -137,21 +133,23 @@ export class PluginError extends Error {
   override readonly name = 'PluginError';
 }
 
-/**
- * @param former the same plugin of an equal block, which answers until this one does
- * @throws PluginError, or what the plugin itself says
- */
-export function makePlugin(
-  { name, options }: PluginPlan,
-  context: PluginContext,
-  former: Plugin | undefined,
-): Plugin {
-  // The table pairs each name with its own options.
-  const make = (isLarge(name) ? loaded.get(name) : PLUGINS[name]) as MakePlugin<unknown> | undefined;
-  if (make === undefined && isLarge(name)) throw new TypeError(`plugin ${name} is not loaded`);
-  if (make === undefined)
-    throw new PluginError(
-      `plugin/${name}: not built into Portolan\n  Take the directive out, or stay with CoreDNS for this server block.`,
-    );
-  return make(options, context, former);
-}
+// The table pairs each name with its own options.
+const MAKERS = new Map(Object.entries(PLUGINS) as [string, MakePlugin<unknown> | undefined][]);
+
+/** The plugins of Corefiles. */
+export const corefilePlugins: PluginMaker = {
+  async load(names) {
+    for (const name of new Set(names))
+      if (isLarge(name) && !loaded.has(name)) loaded.set(name, await LARGE_PLUGINS[name]());
+  },
+  make({ name, options }, context, former) {
+    const make = isLarge(name) ? (loaded.get(name) as MakePlugin<unknown> | undefined) : MAKERS.get(name);
+    if (make === undefined && isLarge(name)) throw new TypeError(`plugin ${name} is not loaded`);
+    if (make === undefined)
+      throw new PluginError(
+        `plugin/${name}: not built into Portolan\n  Take the directive out, or stay with CoreDNS for this server block.`,
+      );
+    return make(options, context, former);
+  },
+  outlivesPlans: () => false,
+};

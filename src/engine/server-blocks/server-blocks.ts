@@ -11,18 +11,28 @@ import type { Answer } from '../../chain/answer.ts';
 import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
-import type { ServerBlockPlan, ServerBlocksPlan } from '../../config/server/server-blocks-plan.ts';
+import type { EnginePlan } from '../../config/server/engine-plan.ts';
+import type { PluginName } from '../../config/server/plugin-plan.ts';
+import type { GroupPlan, ResponsePlan, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import type { Connect } from '../../forward/connect.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
-import type { HandleQuery } from '../../listen/types.ts';
+import type { HandleQuery, PacketPath } from '../../listen/types.ts';
+import { TableFullError } from '../../table/arena.ts';
+import type { QueryCounts } from '../../table/counter-sums.ts';
 import { VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { type CountingOptions, createAnswerCount } from './answer-counts.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockViews, mayDerive } from './block-views.ts';
+import type { ClientViews } from './client-views.ts';
 import { storeDerivedAnswers } from './derived-answers.ts';
 import { storeKeptAnswers } from './kept-answers.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
-import type { Plugin, PluginContext } from './plugin.ts';
-import { loadPlugins, makePlugin } from './plugins.ts';
+import { storePlainAnswers } from './plain-answers.ts';
+import { PlainGroup } from './plain-group.ts';
+import { PlainViews } from './plain-views.ts';
+import type { Plugin, PluginContext, PluginMaker, PluginStats, StopReason } from './plugin.ts';
 import type { CountedAs, ReaderCounts } from './reader-counts.ts';
 
 export interface ServerBlocksDependencies {
@@ -35,32 +45,37 @@ export interface ServerBlocksDependencies {
   readonly readerPath: ReaderPath;
   /** Those that answer now. They are not kept. */
   readonly former: ServerBlocks | undefined;
+  /** Makes the plugins. */
+  readonly plugins: PluginMaker;
+  /** The views of the clients of a plain block, which outlive plans. */
+  readonly clientViews: ClientViews;
+  /** The main thread's own number among the readers of the table. */
+  readonly mainReader: number;
+  /** All queries since the start. */
+  readonly countQueries: () => QueryCounts;
+  /** How upstream servers are reached; undefined: by sockets. */
+  readonly connectUpstream: Connect | undefined;
   readonly version: string;
   readonly metrics: PluginMetrics;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Makes the server blocks of a plan. The code of all plugins is loaded only where a Corefile is served. */
-export interface ServerBlocksMaker {
-  /** Loads what few blocks need. To be awaited before blocks are made of the same plan. */
-  load(plan: ServerBlocksPlan): Promise<void>;
-  make(plan: ServerBlocksPlan, dependencies: ServerBlocksDependencies): ServerBlocks;
+interface RunningPlugin {
+  readonly name: PluginName;
+  readonly plugin: Plugin;
 }
 
-export const serverBlocksMaker: ServerBlocksMaker = {
-  load: ({ blocks }) => loadPlugins(blocks.flatMap(({ plugins }) => plugins.map(({ name }) => name))),
-  make: (plan, dependencies) => new ServerBlocks(plan, dependencies),
-};
-
-interface RunningPlugin {
-  readonly name: string;
-  readonly plugin: Plugin;
+/** What answers for the listeners of a group. */
+interface AnsweringGroup {
+  readonly handleQuery: HandleQuery;
+  /** The chain of the block for a query that another one led to; undefined: there is none. */
+  chainFor(query: Query): Chain | undefined;
 }
 
 interface RunningBlock {
   readonly plan: ServerBlockPlan;
-  readonly plugins: readonly Plugin[];
+  readonly plugins: readonly RunningPlugin[];
   readonly handlers: readonly Handler[];
   readonly chain: Chain;
   readonly isStrict: boolean;
@@ -68,6 +83,7 @@ interface RunningBlock {
 
 /** What plugins of a block use of it before it is whole. */
 interface MadeBlock {
+  readonly plugins: RunningPlugin[];
   handlers: readonly Handler[];
   chain: Chain;
 }
@@ -83,10 +99,11 @@ export class ServerBlocks {
   /** Those of all blocks, in order. */
   readonly #plugins: RunningPlugin[] = [];
   readonly #counts: BlockCounts;
-  readonly #plan: ServerBlocksPlan;
-  readonly #views: BlockViews;
-  readonly #groups: ReadonlyMap<string, ListenerGroup>;
+  readonly #plan: EnginePlan;
+  readonly #views: BlockViews | PlainViews;
+  readonly #groups: ReadonlyMap<string, AnsweringGroup>;
   #inFlight = 0;
+  #isShown = false;
   #isToStop = false;
   #onIdle: () => void = () => {};
 
@@ -96,19 +113,18 @@ export class ServerBlocks {
    *
    * @throws PluginError, and what plugins say that cannot be made
    */
-  constructor(plan: ServerBlocksPlan, { former, ...dependencies }: ServerBlocksDependencies) {
+  constructor(plan: EnginePlan, { former, ...dependencies }: ServerBlocksDependencies) {
     this.#dependencies = dependencies;
     this.#plan = plan;
     this.#views = makeViews(plan, dependencies);
     this.#counts = new BlockCounts(plan, dependencies.metrics);
-    const takesOver = plan.isStrict ? undefined : former;
     try {
       this.#blocks = plan.blocks.map((block, index) =>
-        this.#makeBlock(block, serverOf(plan, index), takesOver?.findEqual(block)),
+        this.#makeBlock(block, serverOf(plan, index), former?.formerOf(block, dependencies.plugins)),
       );
     } catch (error) {
       // A plan that cannot be followed is tried again and again: what was made of it has metrics and a place in the table by now.
-      void this.#stopPlugins();
+      void this.#stopPlugins('replaced');
       throw error;
     }
     this.#groups = new Map(plan.groups.map((group) => [group.server, this.#makeGroup(group)]));
@@ -126,14 +142,22 @@ export class ServerBlocks {
     for (const { plugin } of this.#plugins) plugin.proceed?.();
   }
 
+  /** What outlives plans follows these blocks from now on. */
+  follow(): void {
+    for (const { plugin } of this.#plugins) plugin.follow?.();
+  }
+
   /** Has readers answer what they can of these blocks, in place of those before. @throws TableFullError */
   show(): void {
-    this.#views.show(this.#plan.groups, this.#blocks);
+    this.#showViews();
+    this.#isShown = true;
+    for (const { plugin } of this.#plugins) plugin.shown?.();
   }
 
   /** To be called once others are shown, or none are listened to. */
   hide(): void {
-    this.#views.remove();
+    this.#isShown = false;
+    if (this.#views instanceof BlockViews) this.#views.remove();
   }
 
   /** To be called once queries are received. */
@@ -147,6 +171,36 @@ export class ServerBlocks {
     return [...new Set(waiting.map(({ name }) => name))].sort();
   }
 
+  /** The first plugin of a kind; undefined: there is none. */
+  find<Made extends Plugin>(kind: abstract new (...parts: never[]) => Made): Made | undefined {
+    return findPlugin(this.#plugins, kind);
+  }
+
+  /** The handlers of all blocks, in the order in which they see a query. */
+  get handlers(): readonly Handler[] {
+    return this.#blocks.flatMap(({ handlers }) => handlers);
+  }
+
+  /** What plugins say of themselves. */
+  count(): PluginStats {
+    return Object.assign({}, ...this.#plugins.map(({ plugin }) => plugin.counts?.()));
+  }
+
+  /** Forgets what is cached of a name and all below it. */
+  forget(domain: NameKey): void {
+    for (const { plugin } of this.#plugins) plugin.forget?.(domain);
+  }
+
+  /** Looks for changed files at once. */
+  reload(): void {
+    for (const { plugin } of this.#plugins) plugin.reload?.();
+  }
+
+  /** Answers packets without the chain; undefined: no plugin does. */
+  get packetPath(): PacketPath | undefined {
+    return this.#plugins.find(({ plugin }) => plugin.packetPath !== undefined)?.plugin.packetPath;
+  }
+
   /** Undefined: the plan has no such group. */
   handleQueryOf(server: string): HandleQuery | undefined {
     const group = this.#groups.get(server);
@@ -157,14 +211,20 @@ export class ServerBlocks {
   async stop(): Promise<void> {
     this.hide();
     if (this.#inFlight > 0) await this.#untilIdle();
-    await this.#stopPlugins();
+    await this.#stopPlugins('replaced');
   }
 
-  async #stopPlugins(): Promise<void> {
-    for (const { plugin } of this.#plugins) await plugin.stop?.();
+  /** Ends the plugins at once: nobody listens any more. */
+  async abort(): Promise<void> {
+    this.hide();
+    await this.#stopPlugins('ending');
   }
 
-  async #answer(group: ListenerGroup, ...query: Parameters<HandleQuery>): ReturnType<HandleQuery> {
+  async #stopPlugins(reason: StopReason): Promise<void> {
+    for (const { plugin } of this.#plugins) await plugin.stop?.(reason);
+  }
+
+  async #answer(group: AnsweringGroup, ...query: Parameters<HandleQuery>): ReturnType<HandleQuery> {
     this.#inFlight += 1;
     try {
       return await group.handleQuery(...query);
@@ -184,37 +244,60 @@ export class ServerBlocks {
     });
   }
 
-  /** The block of a plan that says the same. */
-  findEqual(plan: ServerBlockPlan): RunningBlock | undefined {
-    return this.#blocks.find((block) => isSameBlock(block.plan, plan));
+  /** The plugins that those of a block of another plan may take over from, each at its place. */
+  formerOf(plan: ServerBlockPlan, maker: PluginMaker): readonly (Plugin | undefined)[] {
+    if (this.#plan.isStrict) return [];
+    const equal = this.#blocks.find((block) => isSameBlock(block.plan, plan));
+    const ofZones = this.#blocks.find((block) => isDeepStrictEqual(block.plan.zones, plan.zones));
+    return plan.plugins.map(({ name }, place) => {
+      if (!maker.outlivesPlans(name)) return equal?.plugins[place]?.plugin;
+      return ofZones?.plugins.find((each) => each.name === name)?.plugin;
+    });
   }
 
-  #makeBlock(plan: ServerBlockPlan, server: string, former: RunningBlock | undefined): RunningBlock {
-    const made: MadeBlock = { handlers: [], chain: UNMADE };
+  #makeBlock(
+    plan: ServerBlockPlan,
+    server: string,
+    former: readonly (Plugin | undefined)[] | undefined,
+  ): RunningBlock {
+    const made: MadeBlock = { plugins: [], handlers: [], chain: UNMADE };
     const context = this.#contextOf(plan, server, made);
-    const plugins = plan.plugins.map((each, place) => {
-      const plugin = makePlugin(each, context, former?.plugins[place]);
-      this.#plugins.push({ name: each.name, plugin });
-      return plugin;
+    plan.plugins.forEach((each, place) => {
+      const plugin = this.#dependencies.plugins.make(each, context, former?.[place]);
+      const running = { name: each.name, plugin };
+      made.plugins.push(running);
+      this.#plugins.push(running);
     });
-    made.handlers = plugins.flatMap(({ handler }) => handler ?? []);
-    made.chain = this.#keepAnswers(chainOf(made.handlers), made.handlers);
-    return { plan, plugins, ...made, isStrict: this.#plan.isStrict };
+    made.handlers = made.plugins.flatMap(({ plugin }) => plugin.handler ?? []);
+    made.chain = this.#chainOf(made.handlers);
+    return { plan, ...made, isStrict: this.#plan.isStrict };
+  }
+
+  #chainOf(handlers: readonly Handler[]): Chain {
+    if (this.#plan.responses.kind === 'plain') return composeChain(handlers);
+    return this.#keepAnswers(chainOf(handlers), handlers);
   }
 
   /** Plugins keep it: it is made where no former block is in scope. */
   #contextOf({ zones }: ServerBlockPlan, server: string, made: MadeBlock): PluginContext {
-    const { groups, isStrict } = this.#plan;
+    const { groups, isStrict, udpSize, responses } = this.#plan;
     return {
       zones,
       server,
       // The chain is whole only when the last plugin is made.
       chain: (query) => made.chain(query),
       lookUp: (query) => this.#lookUp(query, made.chain),
+      handlers: () => made.handlers,
       handlerNames: () => namesOf(made.handlers),
+      find: (kind) => findPlugin(made.plugins, kind),
+      chainFrom: (name) => chainFrom(made, name),
+      changed: () => this.#viewsChanged(),
       listensAt: (address, port) =>
-        groups.some((group) => group.port === port && ['', address].includes(group.address)),
+        groups.some((group) => group.port === port && ['', address].includes(group.address ?? '')),
+      countAnswer: createAnswerCount(this.#counting()),
+      countsByDomain: responses.kind === 'plain' && responses.domain !== undefined,
       isStrict,
+      udpSize,
       ...this.#dependencies,
     };
   }
@@ -245,7 +328,8 @@ export class ServerBlocks {
       ...{ table, clock, isStrict, publications },
       placeOf: (query) => {
         const { server, zone } = query.site;
-        const place = this.#views.derivedPlaceOf(server, zone);
+        const place =
+          this.#views instanceof BlockViews ? this.#views.derivedPlaceOf(server, zone) : undefined;
         if (place === undefined) return undefined;
         const plugin = isStrict ? plugins?.publisher : plugins && query.answeredBy;
         const outcome = counts.derivedOutcome(server, zone, { plugin: plugin ?? '', counts: query.counts });
@@ -256,7 +340,40 @@ export class ServerBlocks {
     });
   }
 
-  #makeGroup({ server, sites }: ServerBlocksPlan['groups'][number]): ListenerGroup {
+  #makeGroup(group: GroupPlan): AnsweringGroup {
+    const { responses } = this.#plan;
+    return responses.kind === 'plain' ? this.#plainGroup(group, responses) : this.#corefileGroup(group);
+  }
+
+  #plainGroup({ sites }: GroupPlan, { recursionAvailable }: PlainResponses): PlainGroup {
+    const { log, clientViews } = this.#dependencies;
+    const block = this.#blocks[sites[0]?.block ?? 0];
+    if (block === undefined) throw new RangeError('a group without a block');
+    return new PlainGroup({
+      chain: derivesAnswers(block) ? this.#storePlain(block.chain, recursionAvailable) : block.chain,
+      recursionAvailable,
+      udpSize: this.#plan.udpSize,
+      counting: this.#counting(),
+      admits: ({ address }) => clientViews.admits(address),
+      log,
+    });
+  }
+
+  #storePlain(chain: Chain, recursionAvailable: boolean): Chain {
+    const { table, clock } = this.#dependencies;
+    const views = this.#views;
+    const publications = () => (views instanceof PlainViews ? views.publications : []);
+    return storePlainAnswers(chain, { table, publications, recursionAvailable, clock });
+  }
+
+  #counting(): CountingOptions {
+    const { table, mainReader: reader, clock } = this.#dependencies;
+    const { responses } = this.#plan;
+    const domain: NameKey | undefined = responses.kind === 'plain' ? responses.domain : undefined;
+    return { memory: table.memory, reader, ...(domain && { domain }), clock };
+  }
+
+  #corefileGroup({ server, sites }: GroupPlan): ListenerGroup {
     const blocks = sites.map(({ block }) => this.#blocks[block]).filter((block) => block !== undefined);
     return new ListenerGroup({
       server,
@@ -270,12 +387,59 @@ export class ServerBlocks {
       log: this.#dependencies.log,
     });
   }
+
+  #showViews(): void {
+    if (this.#views instanceof BlockViews) {
+      this.#views.show(this.#plan.groups, this.#blocks);
+      return;
+    }
+    const [block] = this.#blocks;
+    if (block === undefined) return;
+    const localised = block.plugins.flatMap(({ plugin }) => plugin.localised ?? []);
+    const route = block.plugins.flatMap(({ plugin }) => plugin.route ?? [])[0];
+    this.#views.show({ plan: block.plan, handlers: block.handlers, localised, route });
+  }
+
+  /** @returns whether the views show it, now or once they are shown at all */
+  #viewsChanged(): boolean {
+    if (!this.#isShown) return true;
+    try {
+      this.#showViews();
+      for (const { plugin } of this.#plugins) plugin.shown?.();
+      return true;
+    } catch (error) {
+      if (!(error instanceof TableFullError)) throw error;
+      this.#dependencies.log.error('answer table full: view not changed', { reason: error.message });
+      return false;
+    }
+  }
+}
+
+type PlainResponses = Extract<ResponsePlan, { readonly kind: 'plain' }>;
+
+/** Whether names of ours are answered by the chain alone, so that its answers are worth keeping. */
+function derivesAnswers({ plan }: RunningBlock): boolean {
+  return plan.plugins.some(({ name }) => name === 'cluster-zone' || name === 'etcd-zones');
+}
+
+function findPlugin<Made extends Plugin>(
+  plugins: readonly RunningPlugin[],
+  kind: abstract new (...parts: never[]) => Made,
+): Made | undefined {
+  for (const { plugin } of plugins) if (plugin instanceof kind) return plugin;
+  return undefined;
+}
+
+function chainFrom({ plugins }: MadeBlock, name: PluginName): Chain {
+  const place = plugins.findIndex((each) => each.name === name);
+  return composeChain(plugins.slice(place).flatMap(({ plugin }) => plugin.handler ?? []));
 }
 
 function makeViews(
-  { isStrict }: ServerBlocksPlan,
-  { table, numberOf, counts, readerPath }: Omit<ServerBlocksDependencies, 'former'>,
-): BlockViews {
+  { isStrict, responses }: EnginePlan,
+  { table, numberOf, counts, readerPath, clientViews }: Omit<ServerBlocksDependencies, 'former'>,
+): BlockViews | PlainViews {
+  if (responses.kind === 'plain') return new PlainViews(clientViews, responses);
   return new BlockViews({
     table,
     numberOf,
@@ -292,7 +456,7 @@ function makeViews(
 }
 
 /** Where a block is reached first. */
-function serverOf({ groups }: ServerBlocksPlan, index: number): string {
+function serverOf({ groups }: EnginePlan, index: number): string {
   return groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
 }
 

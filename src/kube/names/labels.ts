@@ -4,6 +4,7 @@
  * The API server checks all of them; manifests and older servers may not. What cannot be a label has no name in DNS, and
  * nothing else comes of it.
  */
+import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** Characters that a name of plain labels may have, its final dot included: 255 octets in wire form. */
@@ -35,4 +36,10 @@ export function portLabel(name: string): string | undefined {
 export function nameBelow(labels: string, parent: NameKey): NameKey | undefined {
   // Plain lower-case labels above a key are a key again.
   return labels.length + 1 + parent.length <= MAX_CHARACTERS ? (`${labels}.${parent}` as NameKey) : undefined;
+}
+
+/** Whether a name lies where names of services and pods are. @param cluster the apex of the cluster's zone */
+export function isOfKubernetes(name: NameKey, cluster: NameKey): boolean {
+  // Labels before an apex.
+  return ['svc', 'pod'].some((label) => isWithin(name, `${label}.${cluster}` as NameKey));
 }

@@ -42,6 +42,7 @@ class ReloadError extends Error {
 
 export class CoreDnsFrontEnd implements FrontEnd {
   readonly watching = undefined;
+  readonly reloadsPlanAlone = true;
   readonly isSettled = true;
   readonly #options: CoreDnsFrontEndOptions;
   readonly #endpoints: Endpoints;

@@ -12,7 +12,13 @@ import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { type Interfaces, isListeningAt } from '../../listen/local-addresses.ts';
 import type { ResourceRecord } from '../../wire/types.ts';
 import { chooseAddresses } from '../chosen-addresses.ts';
-import type { FrontEnd, FrontEndStats, PlanListener, Watching } from '../front-end.ts';
+import {
+  type FrontEnd,
+  type FrontEndStats,
+  logRefusals,
+  type PlanListener,
+  type Watching,
+} from '../front-end.ts';
 import { QueryLog } from './query-log.ts';
 import { tellQueries } from './told-queries.ts';
 import { UpstreamSources } from './upstream-sources.ts';
@@ -29,6 +35,7 @@ export interface DnsmasqFrontEndDependencies {
 
 export class DnsmasqFrontEnd implements FrontEnd {
   readonly watching: Watching | undefined;
+  readonly reloadsPlanAlone = false;
   /** Files are read before queries are answered. */
   readonly isSettled = true;
   readonly #settings: DnsmasqPlan;
@@ -66,7 +73,7 @@ export class DnsmasqFrontEnd implements FrontEnd {
   }
 
   async start(onChange: PlanListener): Promise<void> {
-    this.#onChange = onChange;
+    this.#onChange = logRefusals(onChange, this.#dependencies.log);
     await this.#upstreams.start();
   }
 

@@ -2,6 +2,7 @@
  * The counts of a server in dnsmasq's words: what SIGUSR1 logs.
  */
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
+import { Resolving } from '../../engine/plain-plugins/resolving.ts';
 import { describeServers, type ServerStatistics } from '../../engine/server-statistics.ts';
 import type { ChaosStats } from '../../handlers/chaos/chaos.ts';
 import type { Server } from '../server.ts';
@@ -19,8 +20,9 @@ export interface DnsmasqStatistics extends ChaosStats {
 
 /** The counts of a server that runs with dnsmasq's options. */
 export function collectStatistics({ engine, tcpConnections }: Server, plan: DnsmasqPlan): DnsmasqStatistics {
-  const { cachingResolver, forward } = engine.resolver.stats();
-  const { misses, stale } = cachingResolver;
+  const resolving = engine.find(Resolving);
+  const { cachingResolver, forward } = resolving?.resolver.stats() ?? {};
+  const { misses = 0, stale = 0 } = cachingResolver ?? {};
   const { insertions, evictions, cachedOctets } = engine.table.statistics();
   return {
     cacheSize: plan.cache.size,
@@ -28,10 +30,10 @@ export function collectStatistics({ engine, tcpConnections }: Server, plan: Dnsm
     evictions,
     misses,
     stale,
-    hits: engine.countHits(),
-    inFlight: forward.inFlight,
+    hits: resolving?.countHits() ?? 0,
+    inFlight: forward?.inFlight ?? 0,
     cacheOctets: cachedOctets,
-    servers: describeServers(forward.upstreams),
+    servers: describeServers(forward?.upstreams ?? []),
     connections: tcpConnections,
     maxConnections: plan.listen.maxTcpConnections,
   };

@@ -8,16 +8,23 @@ import type { Log } from '../../base/log.ts';
 import type { KubeDnsConfig } from '../../config/config-map/config-map.ts';
 import type { ServePlan } from '../../config/plan.ts';
 import { compileServe } from '../../config/serve/compile-serve.ts';
-import { isOfKubernetes } from '../../config/serve/resolver-flags.ts';
 import { NO_SERVERS, type ServeInputs } from '../../config/serve/resolver-settings.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
+import { optionsOf } from '../../config/server/server-blocks-plan.ts';
 import type { ServerPlan } from '../../config/server/server-plan.ts';
 import { formatUpstream } from '../../forward/upstream-address.ts';
+import { isOfKubernetes } from '../../kube/names/labels.ts';
 import { isListeningAt, listOwnAddresses } from '../../listen/local-addresses.ts';
 import { type ResolvFileEvents, ResolvFiles } from '../../sources/resolv/resolv-files.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { FrontEnd, FrontEndStats, PlanListener, ServingFacts } from '../front-end.ts';
+import {
+  type FrontEnd,
+  type FrontEndStats,
+  logRefusals,
+  type PlanListener,
+  type ServingFacts,
+} from '../front-end.ts';
 import type { ObjectSource } from '../object-source.ts';
 import { DynamicConfig } from './dynamic-config.ts';
 
@@ -29,6 +36,7 @@ export interface ServeFrontEndDependencies {
 
 export class ServeFrontEnd implements FrontEnd {
   readonly watching = undefined;
+  readonly reloadsPlanAlone = false;
   readonly #settings: ServePlan;
   readonly #dependencies: ServeFrontEndDependencies;
   readonly #resolvFiles: ResolvFiles;
@@ -66,7 +74,7 @@ export class ServeFrontEnd implements FrontEnd {
   /** The settings of a ConfigMap on the API server may come later: nothing waits for them. */
   async start(onChange: PlanListener, source: ObjectSource | undefined): Promise<void> {
     const { log } = this.#dependencies;
-    this.#onChange = onChange;
+    this.#onChange = logRefusals(onChange, this.#dependencies.log);
     for (const note of this.#settings.resolver.notes) log.warn('option of dnsmasq', { note });
     await this.#resolvFiles.start();
     this.#takeServers();
@@ -177,8 +185,9 @@ export class ServeFrontEnd implements FrontEnd {
 }
 
 /** Whether names that no rule is for have a server. */
-function hasDefaultServers({ resolver }: EnginePlan): boolean {
-  return resolver.forward.rules.some(({ names, target }) => {
+function hasDefaultServers({ blocks }: EnginePlan): boolean {
+  const rules = optionsOf(blocks[0], 'resolver')?.forward.rules ?? [];
+  return rules.some(({ names, target }) => {
     const isForAll = names.some((match) => match.kind === 'domain' && match.name === ROOT);
     return isForAll && target.kind === 'servers' && target.servers.length > 0;
   });

@@ -13,7 +13,13 @@ import { ValueReader } from '../../config/values/value-reader.ts';
 import type { EtcdSource } from '../../sources/etcd/etcd-source.ts';
 import { pathOfName } from '../../sources/etcd/names/services.ts';
 import { ResolvFiles } from '../../sources/resolv/resolv-files.ts';
-import type { FrontEnd, FrontEndStats, PlanListener, ServingFacts } from '../front-end.ts';
+import {
+  type FrontEnd,
+  type FrontEndStats,
+  logRefusals,
+  type PlanListener,
+  type ServingFacts,
+} from '../front-end.ts';
 import { readStubZones, stubZonesOf } from './stub-zones.ts';
 
 export interface SkyDnsFrontEndDependencies {
@@ -29,6 +35,7 @@ const FIXED = ['domain', 'listen', 'hostmaster', 'ttl', 'minTtl', 'priority', 'c
 
 export class SkyDnsFrontEnd implements FrontEnd {
   readonly watching = undefined;
+  readonly reloadsPlanAlone = false;
   readonly isSettled = true;
   /** Of the flags alone. */
   readonly #flags: SkyDnsSettings;
@@ -83,7 +90,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
   }
 
   async start(onChange: PlanListener): Promise<void> {
-    this.#onChange = onChange;
+    this.#onChange = logRefusals(onChange, this.#dependencies.log);
     if (this.#hasChanged) await onChange(this.plan, false);
     if (this.#flags.nameservers !== undefined) return;
     await this.#resolvFiles.start();

@@ -143,10 +143,11 @@ class Server {
 
   async changeBlock(other: Block): Promise<void> {
     const { engine } = this.subject;
-    const blocks = await this.during(engine.makeServerBlocks(planOf(this.#corefile(other))));
-    const before = engine.replaceServerBlocks(blocks);
+    const blocks = await this.during(engine.makeBlocks(planOf(this.#corefile(other))));
+    if (blocks === undefined) throw new Error('no other change came');
+    const before = engine.replaceBlocks(blocks);
     this.hasCache = other.cache !== '';
-    await this.during(before?.stop() ?? Promise.resolve());
+    await this.during(before.stop());
   }
 
   /** Gives a Service an address that it has not had, and waits until its name is answered. */

@@ -11,6 +11,8 @@ import { askShort } from '../../../src/chain/testing/ask.ts';
 import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
 import { planFromFlags } from '../../../src/config/serve/serve-plan.ts';
 import type { ServerPlan } from '../../../src/config/server/server-plan.ts';
+import { withOptions } from '../../../src/config/server/testing/with-options.ts';
+import { plainPlugins } from '../../../src/engine/plain-plugins/plain-plugins.ts';
 import { startThreadOf } from '../../../src/listen/reader-threads.ts';
 import type { FrontEnd, PlanListener } from '../../../src/server/front-end.ts';
 import { ServeFrontEnd } from '../../../src/server/serve/serve-front-end.ts';
@@ -41,6 +43,7 @@ class ChosenPlans {
         return chosen();
       },
       watching: undefined,
+      reloadsPlanAlone: false,
       isSettled: true,
       start: async (onChange) => {
         this.#onChange = onChange;
@@ -68,18 +71,17 @@ function variant(base: ServerPlan, index: number): ServerPlan {
   ];
   const scope = { kind: 'domain', name: toKey(parseName('rule.example.')) } as const;
   const action = { kind: 'address', address: '192.0.2.3' } as const;
-  return {
-    ...base,
-    engine: {
-      ...engine,
-      federations: index % 2 === 0 ? [] : [{ name: 'fed', domain: toKey(parseName('fed.example.')) }],
-      local: {
-        ...engine.local,
-        names: { ...engine.local.names, records },
-        questions: { ...engine.local.questions, routes: [{ scope, action }] },
-      },
+  const federations = index % 2 === 0 ? [] : [{ name: 'fed', domain: toKey(parseName('fed.example.')) }];
+  const federated = withOptions(engine, 'federations', ({ domain }) => ({ domain, federations }));
+  const changed = withOptions(federated, 'local-names', ({ settings, networks }) => ({
+    settings: {
+      ...settings,
+      names: { ...settings.names, records },
+      questions: { ...settings.questions, routes: [{ scope, action }] },
     },
-  };
+    networks,
+  }));
+  return { ...base, engine: changed };
 }
 
 const address = (name: string, text: string) => ({
@@ -113,6 +115,7 @@ it('loses nothing, and holds no more memory after it', { timeout: 180_000 }, asy
     startReader: startThreadOf(readerEntry),
     queryLogEntry: new URL('query-log.js', readerEntry),
     version: 'test',
+    plugins: plainPlugins,
   };
   const plans = new ChosenPlans(new ServeFrontEnd(checked.value, dependencies));
   const server = new Server(plans.frontEnd, dependencies);

@@ -4,20 +4,20 @@
  * Clients of a network that local names are localised for have a view of their own, which shows its names first. All views of
  * the block have one cache: what comes from upstream does not depend on the client.
  */
-import type { Log } from '../base/log.ts';
-import type { ClientsPlan } from '../config/server/engine-plan.ts';
-import type { LocalisedPublication } from '../sources/local/localised-publications.ts';
+import type { Log } from '../../base/log.ts';
+import type { ClientsPlan } from '../../config/server/server-blocks-plan.ts';
+import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
 import {
   type ClientViews as ClassViews,
   DEFAULT_VIEW,
   type PublicationId,
   type ViewId,
   type ViewSettings,
-} from '../table/types.ts';
-import type { TableWriter } from '../table/writer.ts';
-import { parseAddress } from '../wire/address.ts';
-import { type AddressMatch, matchRanges } from '../wire/address-range.ts';
-import { encodeName, ROOT } from '../wire/name.ts';
+} from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { parseAddress } from '../../wire/address.ts';
+import { type AddressMatch, matchRanges } from '../../wire/address-range.ts';
+import { encodeName, ROOT } from '../../wire/name.ts';
 
 /** What is shown. */
 export interface ShownBlock {

@@ -3,19 +3,19 @@
  * that these had when the query came. Readers give it until one of them has changed, so names that appear, wildcards and changed
  * files need no rule of their own.
  */
-import type { Clock } from '../base/clock.ts';
-import type { Answer } from '../chain/answer.ts';
-import type { Chain } from '../chain/handler.ts';
-import { CHAIN_OUTCOME } from '../chain/outcomes.ts';
-import type { Query } from '../chain/query.ts';
-import { replyOf } from '../chain/response.ts';
-import { toCachedQuestion } from '../forward/question-key.ts';
-import { writeAnswerBody } from '../table/answer-body.ts';
-import type { AnswerSources, PublicationId } from '../table/types.ts';
-import type { TableWriter } from '../table/writer.ts';
-import { CLASS, RCODE, type ResourceRecord } from '../wire/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Answer } from '../../chain/answer.ts';
+import type { Chain } from '../../chain/handler.ts';
+import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
+import type { Query } from '../../chain/query.ts';
+import { replyOf } from '../../chain/response.ts';
+import { toCachedQuestion } from '../../forward/question-key.ts';
+import { writeAnswerBody } from '../../table/answer-body.ts';
+import type { AnswerSources, PublicationId } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { CLASS, RCODE, type ResourceRecord } from '../../wire/types.ts';
 
-export interface DerivedAnswersOptions {
+export interface PlainAnswersOptions {
   readonly table: Pick<TableWriter, 'cache' | 'sourcesOf'>;
   /** Those of the view, as they are at the moment; an answer of more than two is not stored. */
   readonly publications: () => readonly PublicationId[];
@@ -29,7 +29,7 @@ const MAX_PUBLICATIONS = 2;
 const MAX_LIFETIME = 60;
 
 /** The same chain, which stores what it derives. */
-export function storeDerivedAnswers(chain: Chain, options: DerivedAnswersOptions): Chain {
+export function storePlainAnswers(chain: Chain, options: PlainAnswersOptions): Chain {
   const { table, publications } = options;
   return async (query) => {
     const ids = publications();
@@ -42,7 +42,7 @@ export function storeDerivedAnswers(chain: Chain, options: DerivedAnswersOptions
 }
 
 function store(
-  { table, recursionAvailable, clock }: DerivedAnswersOptions,
+  { table, recursionAvailable, clock }: PlainAnswersOptions,
   query: Query,
   answer: Answer,
   sources: AnswerSources,

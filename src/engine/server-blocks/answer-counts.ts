@@ -2,14 +2,14 @@
  * Counts the answers that the handler chain gives, where the table's readers count theirs.
  */
 
-import type { Clock } from '../base/clock.ts';
-import { CHAIN_OUTCOME } from '../chain/outcomes.ts';
-import type { HandleQuery } from '../listen/types.ts';
-import { Counters } from '../table/counters.ts';
-import { HEADER_OCTETS } from '../wire/header.ts';
-import { LOWER_CASE } from '../wire/label.ts';
-import { encodeName } from '../wire/name.ts';
-import { CLASS, type NameKey } from '../wire/types.ts';
+import type { Clock } from '../../base/clock.ts';
+import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
+import type { HandleQuery } from '../../listen/types.ts';
+import { Counters } from '../../table/counters.ts';
+import { HEADER_OCTETS } from '../../wire/header.ts';
+import { LOWER_CASE } from '../../wire/label.ts';
+import { encodeName } from '../../wire/name.ts';
+import { CLASS, type NameKey } from '../../wire/types.ts';
 
 export interface CountingOptions {
   /** The table's memory, and the main thread's own number among its readers. */

@@ -1,0 +1,120 @@
+/**
+ * The block of our own front ends: one for all names and all listeners, whose plugins they write in the order that is common to them.
+ */
+import type { ForwardRule } from '../../forward/forward-plan.ts';
+import type { Federation } from '../../handlers/federation/federation.ts';
+import { isOfKubernetes } from '../../kube/names/labels.ts';
+import { isWithin, ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { EnginePlan } from './engine-plan.ts';
+import type {
+  ClusterZoneOptions,
+  IdentityOptions,
+  LocalNamesOptions,
+  ResolverOptions,
+} from './plain-plugins.ts';
+import type { PluginPlan } from './plugin-plan.ts';
+import type { ClientsPlan, ResponsePlan } from './server-blocks-plan.ts';
+
+/** The name of the one group of listeners. */
+export const PLAIN_GROUP = 'dns';
+
+export interface PlainEngineParts {
+  readonly clients: ClientsPlan | undefined;
+  readonly plugins: readonly PluginPlan[];
+  readonly responses: Omit<Extract<ResponsePlan, { readonly kind: 'plain' }>, 'kind'>;
+  readonly cache: EnginePlan['cache'];
+  readonly udpSize: number;
+}
+
+export function writePlainEngine({
+  clients,
+  plugins,
+  responses,
+  cache,
+  udpSize,
+}: PlainEngineParts): EnginePlan {
+  return {
+    blocks: [{ zones: [ROOT], plugins, clients }],
+    groups: [{ server: PLAIN_GROUP, sites: [{ zone: ROOT, block: 0 }] }],
+    isStrict: false,
+    responses: { kind: 'plain', ...responses },
+    cache,
+    udpSize,
+  };
+}
+
+/** What comes first in each block. @param identity undefined: class CHAOS is refused */
+export function writeFirstPlugins(identity: IdentityOptions | undefined): readonly PluginPlan[] {
+  return [
+    { name: 'probes', options: undefined },
+    ...(identity === undefined ? [] : [{ name: 'identity', options: identity } as const]),
+    { name: 'meta-types', options: undefined },
+  ];
+}
+
+/** The names of hosts files and options, before all others. */
+export function writeLocalNames(
+  settings: LocalNamesOptions['settings'],
+  clients: ClientsPlan | undefined,
+): PluginPlan {
+  const networks = clients?.localises === true ? clients.networks : [];
+  return { name: 'local-names', options: { settings, networks } };
+}
+
+/** What comes last: rules for questions, and what asks upstream. @param between may refuse what would be forwarded */
+export function writeLastPlugins(
+  resolver: ResolverOptions,
+  between: readonly PluginPlan[] = [],
+): readonly PluginPlan[] {
+  return [
+    { name: 'question-rules', options: undefined },
+    ...between,
+    { name: 'resolver', options: resolver },
+  ];
+}
+
+export interface ClusterParts {
+  readonly zone: Omit<ClusterZoneOptions, 'filteredTypes'>;
+  readonly federations: readonly Federation[];
+  readonly local: PluginPlan;
+  readonly resolver: ResolverOptions;
+}
+
+/** The zone of a cluster with what stands around it, and all other names behind it. */
+export function writeClusterPlugins({
+  zone,
+  federations,
+  local,
+  resolver,
+}: ClusterParts): readonly PluginPlan[] {
+  const { domain, dialect } = zone;
+  const { filteredTypes: types, forward } = resolver;
+  const zones = [...namesForwardedWithin(forward.rules, domain)];
+  return [
+    { name: 'any-type', options: { policy: dialect.anyQuestions } },
+    ...(types.size === 0 ? [] : [{ name: 'filtered-types', options: { types } } as const]),
+    { name: 'aliases', options: undefined },
+    local,
+    { name: 'stub-zones', options: { zones, to: 'hosts-nodata' } },
+    { name: 'federations', options: { domain, federations } },
+    { name: 'cluster-zone', options: { ...zone, filteredTypes: types } },
+    { name: 'hosts-nodata', options: undefined },
+    ...writeLastPlugins(resolver),
+  ];
+}
+
+/**
+ * The domains inside the cluster's zone that have servers of their own. Names of services and pods are never among them,
+ * whatever a rule says.
+ *
+ * @param cluster the apex of the cluster's zone
+ */
+function* namesForwardedWithin(rules: readonly ForwardRule[], cluster: NameKey): Iterable<NameKey> {
+  for (const { names } of rules) {
+    for (const match of names) {
+      if (match.kind !== 'domain' || match.name === cluster || !isWithin(match.name, cluster)) continue;
+      if (!isOfKubernetes(match.name, cluster)) yield match.name;
+    }
+  }
+}

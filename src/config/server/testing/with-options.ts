@@ -1,0 +1,27 @@
+/**
+ * Plans that differ from others in the options of a plugin.
+ */
+import type { EnginePlan } from '../engine-plan.ts';
+import type { PluginName, PluginOptions, PluginPlan } from '../plugin-plan.ts';
+import { optionsOf } from '../server-blocks-plan.ts';
+
+/** The options of the first plugin of a name. @throws Error where there is none */
+export function optionsIn<Name extends PluginName>({ blocks }: EnginePlan, name: Name): PluginOptions[Name] {
+  const block = blocks.find(({ plugins }) => plugins.some((plugin) => plugin.name === name));
+  if (block === undefined) throw new Error(`no plugin ${name}`);
+  return optionsOf(block, name) as PluginOptions[Name];
+}
+
+/** The same plan with other options of all plugins of a name. */
+export function withOptions<Name extends PluginName>(
+  plan: EnginePlan,
+  name: Name,
+  change: (options: PluginOptions[Name]) => PluginOptions[Name],
+): EnginePlan {
+  const changed = (plugin: PluginPlan): PluginPlan =>
+    plugin.name === name
+      ? ({ name, options: change(plugin.options as PluginOptions[Name]) } as PluginPlan)
+      : plugin;
+  const blocks = plan.blocks.map((block) => ({ ...block, plugins: block.plugins.map(changed) }));
+  return { ...plan, blocks };
+}

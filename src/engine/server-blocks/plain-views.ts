@@ -1,0 +1,64 @@
+/**
+ * The one block of our own front ends as the table has it: the default view, which stays as long as the process lives, so that what is
+ * cached outlives plans.
+ */
+import { askRulesOf } from '../../chain/ask-rules.ts';
+import type { Handler } from '../../chain/handler.ts';
+import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
+import type { ResponsePlan, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
+import type { PublicationId, ViewSettings } from '../../table/types.ts';
+import type { ClientViews } from './client-views.ts';
+
+export interface PlainBlock {
+  readonly plan: ServerBlockPlan;
+  /** In the order in which they see a query. */
+  readonly handlers: readonly Handler[];
+  readonly localised: readonly LocalisedPublication[];
+  /** By which readers forward. */
+  readonly route: number | undefined;
+}
+
+type PlainResponses = Extract<ResponsePlan, { readonly kind: 'plain' }>;
+
+export class PlainViews {
+  readonly #views: ClientViews;
+  readonly #responses: PlainResponses;
+  /** Those that are shown. */
+  #publications: readonly PublicationId[] = [];
+
+  constructor(views: ClientViews, responses: PlainResponses) {
+    this.#views = views;
+    this.#responses = responses;
+  }
+
+  get publications(): readonly PublicationId[] {
+    return this.#publications;
+  }
+
+  /** Shows the publications of the block from now on, with one store. @throws TableFullError, and shows what it did */
+  show({ plan, handlers, localised, route }: PlainBlock): void {
+    const settings = compileView(handlers, this.#responses, route);
+    this.#views.show({ settings, clients: plan.clients, localised });
+    this.#publications = settings.publications;
+  }
+}
+
+/** The publications that are looked up, and the questions that handlers must see before. */
+export function compileView(
+  handlers: readonly Handler[],
+  { recursionAvailable, rotatesAddresses, domain }: Omit<PlainResponses, 'kind'>,
+  route?: number,
+): ViewSettings {
+  return {
+    publications: handlers.flatMap((handler) => (handler.role === 'publisher' ? [handler.publication] : [])),
+    askRules: [...askRulesOf(handlers)],
+    recursionAvailable,
+    rotatesAddresses,
+    // What readers answer as the first handlers do.
+    otherQuestions: handlers.some(({ name }) => name === 'chaos') ? 'refused-but-chaos' : 'refused',
+    // Where answers are counted by the cluster's domain, what is about the server counts with its names.
+    ...(domain && { refusalOutcomes: { chaos: CHAIN_OUTCOME.ours, others: CHAIN_OUTCOME.others } }),
+    ...(route !== undefined && { route }),
+  };
+}
