@@ -1,6 +1,6 @@
 /**
- * Answers of a block without `cache` that its plugins make from the Corefile and from what they publish alone, as `template` does and
- * `rewrite` with names of the cluster: readers give them until something of it changes.
+ * Answers that the plugins of a block make from their options and from what they publish, and from nothing else: `template` does so,
+ * `rewrite` with names of the cluster, and wildcards. Readers give them until something of it changes.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -17,8 +17,10 @@ import { isStorable } from './kept-answers.ts';
 
 export interface DerivedAnswersOptions {
   readonly table: Pick<TableWriter, 'cache' | 'sourcesOf'>;
-  /** Those of the block, at most `MAX_PUBLICATIONS`. */
-  readonly publications: readonly PublicationId[];
+  /** Those of the block, as they are at the moment. Of more than `MAX_PUBLICATIONS` nothing is stored. */
+  readonly publications: () => readonly PublicationId[];
+  /** Whether answers carry the RA bit. Default: as they say. */
+  readonly recursionAvailable?: boolean;
   /** Where readers look for the answer to a query, and what they count it for; undefined: nowhere. */
   readonly placeOf: (query: Query) => { readonly view: ViewId; readonly outcome: number } | undefined;
   readonly clock: Clock;
@@ -38,13 +40,14 @@ export function storeDerivedAnswers(chain: Chain, options: DerivedAnswersOptions
   const { table, publications, placeOf, clock } = options;
   let [stored, since] = [0, clock.monotonic()];
   return async (query) => {
-    const sources = table.sourcesOf(publications);
+    const ids = publications();
+    const sources = ids.length > MAX_PUBLICATIONS ? undefined : table.sourcesOf(ids);
     const answer = await chain(query);
-    if (!isDerived(query, options)) return answer;
+    if (sources === undefined || !isDerived(query, options)) return answer;
     const now = clock.monotonic();
     if (now - since >= LIFETIME * 1000) [stored, since] = [0, now];
     const place = stored < MAX_STORED ? placeOf(query) : undefined;
-    const cached = place && toCached(query, answer, sources, place.outcome);
+    const cached = place && toCached(query, answer, options, { sources, outcome: place.outcome });
     if (place !== undefined && cached !== undefined && table.cache(cached, now, place.view)) stored += 1;
     return answer;
   };
@@ -57,12 +60,12 @@ function isDerived(query: Query, { isStrict }: DerivedAnswersOptions): boolean {
 function toCached(
   query: Query,
   answer: Answer,
-  sources: AnswerSources,
-  outcome: number,
+  { recursionAvailable }: DerivedAnswersOptions,
+  found: { readonly sources: AnswerSources; readonly outcome: number },
 ): CachedAnswer | undefined {
   if (answer.kind === 'drop' || !isResponse(answer)) return undefined;
   const whole = wholeAnswerOf(answer);
-  const { rcode, truncated, edns, recursionAvailable } = whole;
+  const { rcode, truncated, edns } = whole;
   // What failed may be right the next time.
   if (truncated || edns !== undefined || rcode > 15 || rcode === RCODE.SERVFAIL) return undefined;
   const written = writeAnswerBody(query.question, whole);
@@ -72,6 +75,8 @@ function toCached(
     body: written.body,
     // The plugins would give the same TTLs at any time.
     ttlOffsets: [],
-    ...{ recursionAvailable, lifetime: LIFETIME, outcome, sources },
+    recursionAvailable: recursionAvailable ?? whole.recursionAvailable,
+    lifetime: LIFETIME,
+    ...found,
   };
 }

@@ -136,6 +136,11 @@ export class PluginError extends Error {
 // The table pairs each name with its own options.
 const MAKERS = new Map(Object.entries(PLUGINS) as [string, MakePlugin<unknown> | undefined][]);
 
+/** Whether a plugin is made here. */
+export function isCorefilePlugin(name: string): boolean {
+  return isLarge(name) || MAKERS.has(name);
+}
+
 /** The plugins of Corefiles. */
 export const corefilePlugins: PluginMaker = {
   async load(names) {

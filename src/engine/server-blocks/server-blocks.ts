@@ -9,6 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
 import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
+import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
@@ -19,7 +20,7 @@ import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { HandleQuery, PacketPath } from '../../listen/types.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { QueryCounts } from '../../table/counter-sums.ts';
-import { VIEW_PATHS } from '../../table/types.ts';
+import { DEFAULT_VIEW, VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { type CountingOptions, createAnswerCount } from './answer-counts.ts';
@@ -29,7 +30,6 @@ import type { ClientViews } from './client-views.ts';
 import { storeDerivedAnswers } from './derived-answers.ts';
 import { storeKeptAnswers } from './kept-answers.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
-import { storePlainAnswers } from './plain-answers.ts';
 import { PlainGroup } from './plain-group.ts';
 import { PlainViews } from './plain-views.ts';
 import type { Plugin, PluginContext, PluginMaker, PluginStats, StopReason } from './plugin.ts';
@@ -94,6 +94,8 @@ const UNMADE: Chain = () => ({ kind: 'servfail' });
 const MAX_DRAIN = 6_000;
 
 export class ServerBlocks {
+  /** Answers packets without the chain; undefined: no plugin does. */
+  readonly packetPath: PacketPath | undefined;
   readonly #dependencies: Omit<ServerBlocksDependencies, 'former'>;
   readonly #blocks: readonly RunningBlock[];
   /** Those of all blocks, in order. */
@@ -102,6 +104,8 @@ export class ServerBlocks {
   readonly #plan: EnginePlan;
   readonly #views: BlockViews | PlainViews;
   readonly #groups: ReadonlyMap<string, AnsweringGroup>;
+  /** What answers for each group, by its name. */
+  readonly #handleQueries: ReadonlyMap<string, HandleQuery>;
   #inFlight = 0;
   #isShown = false;
   #isToStop = false;
@@ -128,6 +132,8 @@ export class ServerBlocks {
       throw error;
     }
     this.#groups = new Map(plan.groups.map((group) => [group.server, this.#makeGroup(group)]));
+    this.#handleQueries = this.#countInFlight();
+    this.packetPath = packetPathOf(this.#plugins);
     this.#counts.enabled(plan, (block) => namesOf(this.#blocks[block]?.handlers ?? []));
   }
 
@@ -196,15 +202,9 @@ export class ServerBlocks {
     for (const { plugin } of this.#plugins) plugin.reload?.();
   }
 
-  /** Answers packets without the chain; undefined: no plugin does. */
-  get packetPath(): PacketPath | undefined {
-    return this.#plugins.find(({ plugin }) => plugin.packetPath !== undefined)?.plugin.packetPath;
-  }
-
   /** Undefined: the plan has no such group. */
   handleQueryOf(server: string): HandleQuery | undefined {
-    const group = this.#groups.get(server);
-    return group && ((packet, client) => this.#answer(group, packet, client));
+    return this.#handleQueries.get(server);
   }
 
   /** Ends the plugins once the queries that have begun are answered, or their clients no longer wait. */
@@ -222,6 +222,15 @@ export class ServerBlocks {
 
   async #stopPlugins(reason: StopReason): Promise<void> {
     for (const { plugin } of this.#plugins) await plugin.stop?.(reason);
+  }
+
+  #countInFlight(): ReadonlyMap<string, HandleQuery> {
+    return new Map(
+      [...this.#groups].map(([server, group]) => [
+        server,
+        (packet, client) => this.#answer(group, packet, client),
+      ]),
+    );
   }
 
   async #answer(group: AnsweringGroup, ...query: Parameters<HandleQuery>): ReturnType<HandleQuery> {
@@ -325,7 +334,8 @@ export class ServerBlocks {
     const { plugins } = countedAs(handlers, isStrict);
     const publications = handlers.flatMap((each) => (each.role === 'publisher' ? [each.publication] : []));
     return storeDerivedAnswers(chain, {
-      ...{ table, clock, isStrict, publications },
+      ...{ table, clock, isStrict },
+      publications: () => publications,
       placeOf: (query) => {
         const { server, zone } = query.site;
         const place =
@@ -362,8 +372,11 @@ export class ServerBlocks {
   #storePlain(chain: Chain, recursionAvailable: boolean): Chain {
     const { table, clock } = this.#dependencies;
     const views = this.#views;
-    const publications = () => (views instanceof PlainViews ? views.publications : []);
-    return storePlainAnswers(chain, { table, publications, recursionAvailable, clock });
+    return storeDerivedAnswers(chain, {
+      ...{ table, clock, recursionAvailable, isStrict: false },
+      publications: () => (views instanceof PlainViews ? views.publications : []),
+      placeOf: () => ({ view: DEFAULT_VIEW, outcome: CHAIN_OUTCOME.ours }),
+    });
   }
 
   #counting(): CountingOptions {
@@ -420,6 +433,10 @@ type PlainResponses = Extract<ResponsePlan, { readonly kind: 'plain' }>;
 /** Whether names of ours are answered by the chain alone, so that its answers are worth keeping. */
 function derivesAnswers({ plan }: RunningBlock): boolean {
   return plan.plugins.some(({ name }) => name === 'cluster-zone' || name === 'etcd-zones');
+}
+
+function packetPathOf(plugins: readonly RunningPlugin[]): PacketPath | undefined {
+  return plugins.find(({ plugin }) => plugin.packetPath !== undefined)?.plugin.packetPath;
 }
 
 function findPlugin<Made extends Plugin>(

@@ -1,0 +1,80 @@
+/**
+ * One kind of block: every front end writes blocks of plugins and nothing else that answers, and each plugin is in one list.
+ */
+import { describe, expect, it } from 'vitest';
+import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
+import { compileDnsmasq } from '../../src/config/dnsmasq/compile-dnsmasq.ts';
+import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
+import { planOf as planOfDnsmasq } from '../../src/config/dnsmasq/testing/plan-of.ts';
+import { compileServe } from '../../src/config/serve/compile-serve.ts';
+import { NO_SERVERS } from '../../src/config/serve/resolver-settings.ts';
+import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
+import { pluginNames } from '../../src/config/server/server-blocks-plan.ts';
+import type { ServerPlan } from '../../src/config/server/server-plan.ts';
+import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
+import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
+import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
+import { isPlainPlugin } from '../../src/engine/plain-plugins/plain-plugins.ts';
+import { isCorefilePlugin } from '../../src/engine/server-blocks/plugins.ts';
+
+function planOfServe(command: 'serve' | 'kube-dns'): ServerPlan {
+  const given = { upstream: ['192.0.2.53'] };
+  const checked = planFromFlags(
+    given,
+    { cores: 2, terminal: false, environment: {} },
+    memorySources({}),
+    command,
+  );
+  if (checked.kind === 'bad') throw new Error(JSON.stringify(checked.problems));
+  return compileServe(checked.value, NO_SERVERS, { interfaces: {}, ownAddresses: ['192.0.2.2'] });
+}
+
+function planOfSkyDns(): ServerPlan {
+  const reading = readSkyDnsFlags(['-domain', 'skydns.test.', '-nameservers', '192.0.2.53:53'], {});
+  if (reading.kind !== 'flags') throw new Error('no flags');
+  const settings = readSettings(reading.read, {});
+  if (settings.kind === 'bad') throw new Error(JSON.stringify(settings.problems));
+  return compileSkyDns(settings.settings, { systemServers: [], stubZones: [] }, { udpReaders: 1, now: 0 });
+}
+
+const PLANS: Readonly<Record<string, () => ServerPlan>> = {
+  serve: () => planOfServe('serve'),
+  'kube-dns': () => planOfServe('kube-dns'),
+  dnsmasq: () =>
+    compileDnsmasq(
+      planOfDnsmasq('no-resolv\nserver=192.0.2.53\n'),
+      { fromResolvFile: [], moreRoutes: [] },
+      { interfaces: {}, udpReaders: 1 },
+    ),
+  skydns: planOfSkyDns,
+  // That of node-cache is a Corefile too, which it renders from its template.
+  coredns: () => compileText('.:53 {\n cache\n forward . 192.0.2.53\n}\n'),
+};
+
+describe.each(Object.entries(PLANS))('%s', (_, make) => {
+  const { engine } = make();
+
+  it('says by blocks alone what is answered', () => {
+    const { blocks, groups, responses, isStrict, cache, udpSize, ...others } = engine;
+    expect(others).toEqual({});
+    expect([responses.kind, isStrict, cache.octets > 0, udpSize > 0]).toEqual([
+      expect.stringMatching(/^(plain|coredns)$/),
+      false,
+      true,
+      true,
+    ]);
+    expect(groups.length).toBeGreaterThan(0);
+    for (const { plugins, zones, clients: _clients, ...more } of blocks) {
+      expect(more).toEqual({});
+      expect(plugins.length).toBeGreaterThan(0);
+      expect(zones.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('has each plugin in one list', () => {
+    const names = pluginNames(engine);
+    expect(names.map((name) => [name, Number(isPlainPlugin(name)) + Number(isCorefilePlugin(name))])).toEqual(
+      names.map((name) => [name, 1]),
+    );
+  });
+});
