@@ -11,7 +11,6 @@ import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT, type ExitCode } from '../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../config/dnsmasq/findings.ts';
 import { LocalNames } from '../engine/plain-plugins/local-names.ts';
-import { plainPlugins } from '../engine/plain-plugins/plain-plugins.ts';
 import { DnsmasqFrontEnd } from '../server/dnsmasq/dnsmasq-front-end.ts';
 import { type DnsmasqLog, openDnsmasqLog } from '../server/dnsmasq/dnsmasq-log.ts';
 import { assumeIdentity, findIdentity, type Identity } from '../server/dnsmasq/identity.ts';
@@ -20,6 +19,7 @@ import { notesOnPlan } from '../server/dnsmasq/plan-notes.ts';
 import { describeFailure, exitCodeOf } from '../server/dnsmasq/start-failure.ts';
 import { collectStatistics, describeStatistics } from '../server/dnsmasq/statistics.ts';
 import { Server } from '../server/server.ts';
+import { extendBlocks } from './blocks-extra.ts';
 import { serverDependencies } from './server-dependencies.ts';
 import {
   onEnd,
@@ -76,7 +76,7 @@ async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): 
   // No folder is kept from being unmounted; relative paths are those of dnsmasq.
   if (plan.process.mode !== 'debug') process.chdir('/');
   const log = openLog(plan);
-  const { frontEnd, server } = makeServer(plan, log);
+  const { frontEnd, server } = await makeServer(plan, log);
   const report = () => {
     const seconds = Math.floor(systemClock.now() / 1000);
     for (const line of describeStatistics(collectStatistics(server, plan), seconds)) log.info(line);
@@ -125,7 +125,7 @@ function openLog({ log, process: { mode } }: DnsmasqPlan): DnsmasqLog {
   });
 }
 
-function makeServer(plan: DnsmasqPlan, log: DnsmasqLog) {
+async function makeServer(plan: DnsmasqPlan, log: DnsmasqLog) {
   const frontEnd = new DnsmasqFrontEnd(plan, {
     interfaces: networkInterfaces,
     udpReaders: readersAtOnceFor(countCores()),
@@ -134,7 +134,8 @@ function makeServer(plan: DnsmasqPlan, log: DnsmasqLog) {
     clock: systemClock,
     log,
   });
-  const server = new Server(frontEnd, { ...serverDependencies(log), plugins: plainPlugins });
+  const served = await extendBlocks(frontEnd, plan.process.blocksExtra, log);
+  const server = new Server(served.frontEnd, { ...serverDependencies(log), plugins: served.plugins });
   return { frontEnd, server };
 }
 

@@ -5,13 +5,13 @@ import { systemClock } from '../base/clock.ts';
 import { formatDuration, formatElapsed } from '../base/duration.ts';
 import type { Log } from '../base/log.ts';
 import type { LogPlan, ServePlan } from '../config/plan.ts';
-import { plainPlugins } from '../engine/plain-plugins/plain-plugins.ts';
 import { ControlSocket } from '../observe/control-socket.ts';
 import { type AdjustableLog, createLog, usesColours } from '../observe/log.ts';
 import type { Sidecar } from '../roles/sidecar/sidecar.ts';
 import { ServeFrontEnd } from '../server/serve/serve-front-end.ts';
 import { Server } from '../server/server.ts';
 import { countAnswered } from '../table/counter-sums.ts';
+import { extendBlocks } from './blocks-extra.ts';
 import { carryOut } from './carry-out.ts';
 import { ExitError } from './exit.ts';
 import { CarriedAutoscaler } from './make-autoscaler.ts';
@@ -51,7 +51,7 @@ export async function runServer(plan: ServePlan, command: 'serve' | 'kube-dns'):
 async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void> {
   const { log } = reporting;
   const autoscaler = makeAutoscaler(plan, log);
-  const server = makeServer(plan, reporting, () => autoscaler?.writeMetrics() ?? '');
+  const server = await makeServer(plan, reporting, () => autoscaler?.writeMetrics() ?? '');
   const sidecar = await makeSidecar(plan, log);
   const control = makeControl(plan, server, reporting);
   const stopped = new Promise<void>((resolve, reject) => {
@@ -92,10 +92,16 @@ async function stopAll(
   await sidecar?.stop();
 }
 
-function makeServer(plan: ServePlan, reporting: Reporting, furtherMetrics: () => string): Server {
+async function makeServer(
+  plan: ServePlan,
+  reporting: Reporting,
+  furtherMetrics: () => string,
+): Promise<Server> {
   try {
-    const given = { ...serverDependencies(reporting.log), plugins: plainPlugins, furtherMetrics };
-    return new Server(new ServeFrontEnd(plan, given), given);
+    const { log } = reporting;
+    const given = { ...serverDependencies(log), furtherMetrics };
+    const { frontEnd, plugins } = await extendBlocks(new ServeFrontEnd(plan, given), plan.blocksExtra, log);
+    return new Server(frontEnd, { ...given, plugins });
   } catch (error) {
     return giveUp(error, reporting);
   }

@@ -11,11 +11,11 @@ import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns
 import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { ValueReader } from '../config/values/value-reader.ts';
 import { EtcdZones } from '../engine/plain-plugins/etcd-zones.ts';
-import { plainPlugins } from '../engine/plain-plugins/plain-plugins.ts';
 import { createLog, usesColours } from '../observe/log.ts';
 import { Server } from '../server/server.ts';
 import { SkyDnsFrontEnd } from '../server/skydns/skydns-front-end.ts';
 import { readKey } from '../sources/etcd/read-key.ts';
+import { extendBlocks } from './blocks-extra.ts';
 import type { RunCommand } from './command.ts';
 import { helpText } from './help-text.ts';
 import { serverDependencies } from './server-dependencies.ts';
@@ -77,8 +77,9 @@ async function runUntilStopped(flags: SkyDnsSettings, settings: SkyDnsSettings, 
   const dependencies = serverDependencies(log);
   const udpReaders = readersFor(countCores());
   const frontEnd = new SkyDnsFrontEnd(flags, settings, { udpReaders, ...dependencies });
-  await plainPlugins.load(pluginNames(frontEnd.plan.engine));
-  const server = new Server(frontEnd, { ...dependencies, plugins: plainPlugins });
+  const served = await extendBlocks(frontEnd, settings.blocksExtra, log);
+  await served.plugins.load(pluginNames(frontEnd.plan.engine));
+  const server = new Server(served.frontEnd, { ...dependencies, plugins: served.plugins });
   const etcd = server.engine.find(EtcdZones);
   if (etcd !== undefined) frontEnd.follow(etcd.source);
   onReloadSignal(() => void server.reload());

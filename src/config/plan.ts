@@ -47,6 +47,8 @@ export interface ServePlan {
   readonly snapshotFile: string | undefined;
   /** The path of the socket that takes orders while the server runs; undefined: there is none. */
   readonly controlSocket: string | undefined;
+  /** A file with further plugins in the syntax of a Corefile; undefined: there is none. */
+  readonly blocksExtra: string | undefined;
   /** Milliseconds: an older state is not used; 0: any is. */
   readonly snapshotMaxAge: number;
   /** Milliseconds until a cluster that is still not listed is reported as an error. */

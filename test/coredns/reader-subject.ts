@@ -5,13 +5,16 @@ import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
+import { allPlugins } from '../../src/engine/all-plugins.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { allPlugins } from '../../src/engine/testing/all-plugins.ts';
 import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage } from '../../src/wire/message.ts';
 import type { Message } from '../../src/wire/types.ts';
+
+// A constructor cannot wait.
+await allPlugins.load(['etcd', 'etcd-zones', 'kubernetes']);
 
 const AT = 8192;
 const CLIENT = { address: '192.0.2.77', port: 5353 };

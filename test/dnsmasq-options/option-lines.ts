@@ -8,10 +8,11 @@
  */
 import fc from 'fast-check';
 import type { Option } from '../../src/config/dnsmasq/option.ts';
-import { allOptions } from '../../src/config/dnsmasq/option-table.ts';
+import { allOptions, ownOptions } from '../../src/config/dnsmasq/option-table.ts';
 
 export const appliedOptions: readonly Option[] = allOptions.filter(
-  ({ standing }) => standing.kind === 'works' || standing.kind === 'no-effect',
+  ({ name, standing }) =>
+    !ownOptions.has(name) && (standing.kind === 'works' || standing.kind === 'no-effect'),
 );
 
 const ADDRESSES = [

@@ -9,8 +9,8 @@ import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
 import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import { withOptions } from '../../src/config/server/testing/with-options.ts';
+import { allPlugins } from '../../src/engine/all-plugins.ts';
 import { Engine, type EngineDependencies } from '../../src/engine/engine.ts';
-import { allPlugins } from '../../src/engine/testing/all-plugins.ts';
 import { RFC_8767 } from '../../src/forward/caching/expiry.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
@@ -21,6 +21,9 @@ import { typeOf } from '../../src/wire/mnemonics.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { CLASS, type Message, type NameKey } from '../../src/wire/types.ts';
 import { isUpstreams, YesUpstream } from './yes-upstream.ts';
+
+// A constructor cannot wait.
+await allPlugins.load(['etcd', 'etcd-zones', 'kubernetes']);
 
 export interface LoadSettings {
   readonly plan: EnginePlan;

@@ -27,11 +27,11 @@ import { optionsIn, withOptions } from '../../src/config/server/testing/with-opt
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
+import { allPlugins } from '../../src/engine/all-plugins.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { ClusterZone } from '../../src/engine/plain-plugins/cluster-zone.ts';
 import { EtcdZones } from '../../src/engine/plain-plugins/etcd-zones.ts';
 import { LocalNames } from '../../src/engine/plain-plugins/local-names.ts';
-import { allPlugins } from '../../src/engine/testing/all-plugins.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { isWithin, parseName, toKey } from '../../src/wire/name.ts';

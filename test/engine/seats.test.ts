@@ -20,8 +20,8 @@ import type { EnginePlan } from '../../src/config/server/engine-plan.ts';
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
+import { allPlugins } from '../../src/engine/all-plugins.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { allPlugins } from '../../src/engine/testing/all-plugins.ts';
 import {
   cacheHostileSets,
   hostileSets,
@@ -30,6 +30,9 @@ import {
 import { expectOtherSeatsUntouched, type SeatCounts } from '../../src/table/testing/packet-seats.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { decodeName } from '../../src/wire/name-wire.ts';
+
+// A constructor cannot wait.
+await allPlugins.load(['etcd', 'etcd-zones', 'kubernetes']);
 
 // Of whatever Corefile: a constructor cannot wait.
 

@@ -9,9 +9,9 @@ import { silentLog } from '../../src/base/log.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import type { ServerPlan } from '../../src/config/server/server-plan.ts';
 import { withOptions } from '../../src/config/server/testing/with-options.ts';
+import { allPlugins } from '../../src/engine/all-plugins.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { LocalNames } from '../../src/engine/plain-plugins/local-names.ts';
-import { allPlugins } from '../../src/engine/testing/all-plugins.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
 import { Server, type ServerDependencies } from '../../src/server/server.ts';
@@ -24,6 +24,9 @@ import { LoopbackUpstream, reply } from '../forward/loopback-upstream.ts';
 import { namespace, pod, service, slice } from '../list-watch/harness.ts';
 import { DoubleProcess } from '../support/double-process.ts';
 import { ObservedFrontEnd } from './observed-front-end.ts';
+
+// A constructor cannot wait.
+await allPlugins.load(['etcd', 'etcd-zones', 'kubernetes']);
 
 /** What the servers of all front ends share. */
 export interface Surroundings {

@@ -5,6 +5,7 @@ import { createSocket } from 'node:dgram';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { ask, askShort, type Server } from '../../src/chain/testing/ask.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { EtcdV2Client } from '../../src/sources/etcd/client/v2-client.ts';
@@ -68,6 +69,17 @@ async function startUpstream(address: string): Promise<number> {
 }
 
 describeWithTool('etcd', 'portolan skydns', () => {
+  it('answers by further plugins before its zones', async () => {
+    const etcd = await startEtcd();
+    await writerOf(etcd)('/skydns/test/skydns/a', '{"host":"10.0.0.1"}');
+    const folder = await makeTemporaryFolder();
+    await folder.write('extra', '. {\n  rewrite name exact alias.example a.skydns.test\n}\n');
+    const { program, server } = await startSkyDns(etcd, '-etcd3', '-blocks-extra', `${folder.path}/extra`);
+    await program.heard('ready for queries');
+    expect(await askShort(server, 'alias.example.', 'A')).toBe('10.0.0.1');
+    expect(await askShort(server, 'a.skydns.test.', 'A')).toBe('10.0.0.1');
+  });
+
   it('answers by version 3, and follows changes', async () => {
     const etcd = await startEtcd();
     const put = writerOf(etcd);

@@ -147,6 +147,8 @@ export interface DnsmasqListenPlan extends InterfaceListenPlan {
 }
 
 export interface ProcessPlan {
+  /** A file with further plugins in the syntax of a Corefile (`--blocks-extra`, which dnsmasq lacks). */
+  readonly blocksExtra: string | undefined;
   /** `background` starts a detached child; `debug` is `-d`. */
   readonly mode: 'background' | 'foreground' | 'debug';
   /** Whom to become after the start; undefined stays who it is. */

@@ -122,6 +122,7 @@ export function newDraft(): Draft {
       maxTcpConnections: 20,
     },
     process: {
+      blocksExtra: undefined,
       mode: 'background',
       user: 'nobody',
       group: { kind: 'default' },

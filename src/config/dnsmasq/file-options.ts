@@ -34,6 +34,13 @@ export const fileOptions: readonly Option[] = [
       use.draft.upstreams.serversFile = value === '' ? undefined : textOfOctets(value);
     },
   ),
+  single(
+    'blocks-extra',
+    { shows: '=<path>', means: 'Take further plugins from this file, in the syntax of a Corefile' },
+    (use, value) => {
+      use.draft.process.blocksExtra = value === '' ? undefined : textOfOctets(value);
+    },
+  ),
   {
     name: 'test',
     takes: 'nothing',

@@ -1,5 +1,5 @@
 /**
- * Every option of dnsmasq 2.90, found by how it is written.
+ * Every option of dnsmasq 2.90 and those of our own, found by how they are written.
  */
 import { findNearest } from '../values/nearest.ts';
 import { cacheOptions } from './cache-options.ts';
@@ -27,6 +27,9 @@ export const allOptions: readonly Option[] = [
   ...idleOptions,
   ...unsupportedOptions,
 ];
+
+/** Options that dnsmasq lacks. */
+export const ownOptions: ReadonlySet<string> = new Set(['blocks-extra']);
 
 const byName = new Map(
   allOptions.flatMap((option) =>

@@ -194,6 +194,15 @@ export const SERVE_FLAGS = [
     group: EXTERNAL,
   },
   {
+    name: 'blocks-extra',
+    valueName: 'file',
+    value: FILE,
+    help: 'further plugins, in the syntax of a Corefile',
+    details:
+      'Blocks of the zone `.` with `acl`, `file`, `header`, `hosts`, `local`, `rewrite`, `root` and `template`. They see queries before all that answers names, in the order of CoreDNS. The file is read again with the other settings.',
+    group: EXTERNAL,
+  },
+  {
     name: 'config-map',
     valueName: 'name',
     value: { kind: 'text', of: 'the name of a ConfigMap' },

@@ -53,6 +53,7 @@ export function planFromFlags(
   const listen = readListen(read, machine);
   const objects = readObjects(read);
   const log = readLog(read, machine);
+  const resolver = readResolver(read, domain, sources);
   const plan: ServePlan = {
     cluster: {
       domain,
@@ -61,7 +62,7 @@ export function planFromFlags(
       ttl: read.value('ttl'),
       objects,
     },
-    resolver: readResolver(read, domain, sources),
+    resolver,
     listen,
     health: {
       ...readPlace(read, '--healthz-port', read.text('healthz-port') ?? ''),
@@ -70,6 +71,7 @@ export function planFromFlags(
     log,
     queryLog: readQueryLog(read, log),
     controlSocket: read.value('control-socket'),
+    blocksExtra: read.value('blocks-extra') ?? resolver.dnsmasq?.process.blocksExtra,
     dynamic: readDynamic(read, objects.kind === 'api-server'),
     federations: readFederationsFlag(read),
     skyDnsMetrics: readSkyDnsMetrics(read, shape, machine.environment),

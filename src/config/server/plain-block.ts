@@ -44,6 +44,15 @@ export function writePlainEngine({
   };
 }
 
+/** The same plan with further plugins before all that answers names. */
+export function joinPlugins(plan: EnginePlan, further: readonly PluginPlan[]): EnginePlan {
+  const blocks = plan.blocks.map((block) => {
+    const place = block.plugins.findIndex(({ name }) => name === 'meta-types') + 1;
+    return { ...block, plugins: block.plugins.toSpliced(place, 0, ...further) };
+  });
+  return { ...plan, blocks };
+}
+
 /** What comes first in each block. @param identity undefined: class CHAOS is refused */
 export function writeFirstPlugins(identity: IdentityOptions | undefined): readonly PluginPlan[] {
   return [

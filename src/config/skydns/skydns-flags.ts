@@ -35,6 +35,12 @@ export const SKYDNS_FLAGS = [
     defaultNote: 'those of /etc/resolv.conf',
     help: 'servers for names outside the domain (SKYDNS_NAMESERVERS)',
   },
+  {
+    name: 'blocks-extra',
+    valueName: 'file',
+    value: FILE,
+    help: 'further plugins, in the syntax of a Corefile',
+  },
   { name: 'no-rec', value: 'none', help: 'forward nothing: names outside the domain get SERVFAIL' },
   {
     name: 'machines',

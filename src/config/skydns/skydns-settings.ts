@@ -41,6 +41,8 @@ export interface SkyDnsSettings {
   readonly healthzPort: number;
   readonly snapshot: SnapshotSettings | undefined;
   readonly isVerbose: boolean;
+  /** A file with further plugins in the syntax of a Corefile; undefined: there is none. */
+  readonly blocksExtra: string | undefined;
 }
 
 export type SettingsReading =
@@ -78,6 +80,7 @@ export function readSettings(read: SkyDnsFlagReader, environment: Environment): 
     healthzPort: read.value('healthz-port'),
     snapshot: readSnapshot(read),
     isVerbose: read.isOn('verbose'),
+    blocksExtra: read.value('blocks-extra'),
   };
   const { problems } = read;
   return problems.length > 0 ? { kind: 'bad', problems } : { kind: 'good', settings };

@@ -14,12 +14,12 @@ import { createForwardLimit } from '../../handlers/skydns/forward-limit.ts';
 import { createLocalNameHandler } from '../../handlers/skydns/local-name.ts';
 import { CLASS, type Question, TYPE } from '../../wire/types.ts';
 import type { MakePlugin, Plugin, PluginContext, PluginMaker } from '../server-blocks/plugin.ts';
-import { describeServers } from '../server-statistics.ts';
 import { ClusterZone, isOfCluster } from './cluster-zone.ts';
 import { FederationZones } from './federations.ts';
 import { identityOf } from './identity.ts';
 import { LocalNames } from './local-names.ts';
 import { Resolving } from './resolving.ts';
+import { describeServers } from './server-statistics.ts';
 import { StubZones } from './stub-zones.ts';
 
 /** Loaded where a plan has it. */

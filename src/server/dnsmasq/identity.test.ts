@@ -11,7 +11,7 @@ const find = (
   more = '',
 ) =>
   findIdentity(
-    { mode: 'foreground', pidFile: undefined, user, group },
+    { mode: 'foreground', pidFile: undefined, user, group, blocksExtra: undefined },
     (path) => `${FILES[path] ?? ''}${path === '/etc/group' ? more : ''}`,
   );
 

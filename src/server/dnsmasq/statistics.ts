@@ -3,7 +3,7 @@
  */
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import { Resolving } from '../../engine/plain-plugins/resolving.ts';
-import { describeServers, type ServerStatistics } from '../../engine/server-statistics.ts';
+import { describeServers, type ServerStatistics } from '../../engine/plain-plugins/server-statistics.ts';
 import type { ChaosStats } from '../../handlers/chaos/chaos.ts';
 import type { Server } from '../server.ts';
 

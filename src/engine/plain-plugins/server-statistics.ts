@@ -1,8 +1,8 @@
 /**
  * What is counted of each upstream server, with the server's address as dnsmasq writes it.
  */
-import type { UpstreamStatistics } from '../forward/upstream/upstream-statistics.ts';
-import { RCODE } from '../wire/types.ts';
+import type { UpstreamStatistics } from '../../forward/upstream/upstream-statistics.ts';
+import { RCODE } from '../../wire/types.ts';
 
 export interface ServerStatistics {
   /** `127.0.0.1#53`. */

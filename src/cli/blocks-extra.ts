@@ -1,0 +1,53 @@
+/**
+ * `--blocks-extra` of the front ends without a Corefile. The code of Corefiles is loaded only where the flag is given.
+ */
+import { readFileSync } from 'node:fs';
+import type { Log } from '../base/log.ts';
+import type { ExtraReading } from '../config/blocks-extra/extra-plugins.ts';
+import { pluginNames } from '../config/server/server-blocks-plan.ts';
+import { plainPlugins } from '../engine/plain-plugins/plain-plugins.ts';
+import type { PluginMaker } from '../engine/server-blocks/plugin.ts';
+import { ExtendedFrontEnd } from '../server/extended-front-end.ts';
+import type { FrontEnd } from '../server/front-end.ts';
+
+/** What a server is made of. */
+export interface ServedFrontEnd {
+  readonly frontEnd: FrontEnd;
+  readonly plugins: PluginMaker;
+}
+
+/** The file cannot be read or has faults. The message has all of them, each with its place and its remedy. */
+export class BlocksExtraError extends Error {
+  override readonly name = 'BlocksExtraError';
+}
+
+/**
+ * The front end, with the plugins of the file in its block.
+ *
+ * @param path undefined: the flag was not given
+ * @throws BlocksExtraError
+ */
+export async function extendBlocks(
+  frontEnd: FrontEnd,
+  path: string | undefined,
+  log: Log,
+): Promise<ServedFrontEnd> {
+  if (path === undefined) return { frontEnd, plugins: plainPlugins };
+  const { readExtraPlugins } = await import('../config/blocks-extra/extra-plugins.ts');
+  const { DISK_FILES } = await import('../config/corefile/syntax/corefile-files.ts');
+  const { allPlugins } = await import('../engine/all-plugins.ts');
+  const read = (): ExtraReading => {
+    try {
+      const text = readFileSync(path, 'utf8');
+      return readExtraPlugins({ file: path, text, environment: process.env, files: DISK_FILES });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      return { kind: 'bad', problems: [`--blocks-extra: cannot be read: ${reason}`] };
+    }
+  };
+  const reading = read();
+  if (reading.kind === 'bad') throw new BlocksExtraError(reading.problems.join('\n'));
+  const extended = new ExtendedFrontEnd(frontEnd, { plugins: reading.plugins, read, log });
+  await allPlugins.load(pluginNames(extended.plan.engine));
+  return { frontEnd: extended, plugins: allPlugins };
+}

@@ -1,0 +1,84 @@
+/**
+ * `--blocks-extra`: plugins in the syntax of a Corefile, which join the block of a front end that has no Corefile of its own.
+ */
+import { ROOT } from '../../wire/name.ts';
+import { readCorefile, type ServerBlock } from '../corefile/read-corefile.ts';
+import type { CorefileFiles } from '../corefile/syntax/corefile-files.ts';
+import type { Environment } from '../corefile/syntax/environment.ts';
+import type { CorefilePluginName, PluginPlan } from '../server/plugin-plan.ts';
+
+/** Those that see queries or answers, and have no counterpart in the block that they join. */
+const JOINING: ReadonlySet<CorefilePluginName> = new Set<CorefilePluginName>([
+  'acl',
+  'file',
+  'header',
+  'hosts',
+  'local',
+  'rewrite',
+  'root',
+  'template',
+]);
+
+export interface ExtraSource {
+  /** The path, as messages show it. */
+  readonly file: string;
+  readonly text: string;
+  readonly environment: Environment;
+  readonly files: CorefileFiles;
+}
+
+export type ExtraReading =
+  | { readonly kind: 'good'; readonly plugins: readonly PluginPlan[] }
+  /** Each with its place and its remedy. */
+  | { readonly kind: 'bad'; readonly problems: readonly string[] };
+
+/** @returns the plugins in the order in which they see a query, or all that is wrong with the file */
+export function readExtraPlugins({ file, text, environment, files }: ExtraSource): ExtraReading {
+  const settings = {
+    file,
+    environment,
+    files,
+    profile: '1.14',
+    defaultPort: 53,
+    interfaces: new Map(),
+  } as const;
+  // What CoreDNS makes of an empty Corefile is nothing that anyone has written.
+  if (text.trim() === '') return { kind: 'good', plugins: [] };
+  const reading = readCorefile(text, settings);
+  const problems =
+    reading.kind === 'bad'
+      ? reading.problems.map(({ message, remedy, position }) => placed(file, position?.line, message, remedy))
+      : reading.blocks.flatMap((block) => faultsOf(file, block));
+  if (reading.kind === 'bad' || problems.length > 0) return { kind: 'bad', problems };
+  return { kind: 'good', plugins: reading.blocks.flatMap(({ plugins }) => plugins) };
+}
+
+function faultsOf(file: string, { keys, plugins }: ServerBlock): readonly string[] {
+  const line = plugins[0]?.position.line;
+  const zones = keys.filter(({ zone }) => zone !== ROOT).map(({ zone }) => zone);
+  return [
+    ...zones.map((zone) =>
+      placed(
+        file,
+        line,
+        `no block of this zone: ${zone}`,
+        'Write the block as ". { … }"; the plugins have arguments for their own zones.',
+      ),
+    ),
+    ...plugins
+      .filter(({ name }) => !JOINING.has(name))
+      .map(({ name, position }) =>
+        placed(
+          file,
+          position.line,
+          `plugin cannot join this block: ${name}`,
+          `Take it out, or serve a Corefile with "portolan coredns". These can join: ${[...JOINING].join(', ')}.`,
+        ),
+      ),
+  ];
+}
+
+function placed(file: string, line: number | undefined, message: string, remedy: string | undefined): string {
+  const place = line === undefined ? file : `${file}:${line}`;
+  return `--blocks-extra: ${place}: ${message}${remedy === undefined ? '' : `\n  ${remedy}`}`;
+}
