@@ -34,9 +34,14 @@ export type OpenTransports = (
   clock: Clock,
 ) => Readonly<Record<ProxyProtocol, Transport>>;
 
-export interface OpenUpstreamsOptions {
+/** A server with the ways to it, which all that ask it share. */
+export interface OpenedServer {
+  readonly place: UpstreamPlace;
+  readonly transports: Readonly<Record<ProxyProtocol, Transport>>;
+}
+
+export interface OpenServersOptions {
   readonly clock: Clock;
-  readonly events: ProxyEvents;
   /** By sockets by default. */
   readonly openTransports?: OpenTransports | undefined;
   /** Whether a server of a file is this one, so that it is left out. Default: none is. */
@@ -52,7 +57,7 @@ const MAX_UDP_REPLY = 4096;
 /** The servers that a rule names. @throws UpstreamError where a name has no address */
 export async function findServers(
   rule: ForwardRule,
-  { isOurselves = () => false, log }: Pick<OpenUpstreamsOptions, 'isOurselves' | 'log'>,
+  { isOurselves = () => false, log }: Pick<OpenServersOptions, 'isOurselves' | 'log'>,
 ): Promise<readonly UpstreamPlace[]> {
   const found = await Promise.all(
     rule.upstreams.map(async (upstream) => {
@@ -63,23 +68,29 @@ export async function findServers(
   return found.flat();
 }
 
-export function openUpstreams(
+export function openServers(
   rule: ForwardRule,
   places: readonly UpstreamPlace[],
-  { clock, events, openTransports = openSockets, log }: OpenUpstreamsOptions,
-): readonly ProxyUpstream[] {
+  { clock, openTransports = openSockets, log }: OpenServersOptions,
+): readonly OpenedServer[] {
   const warnings = new RateLimitedWarnings(log, clock);
-  return places.map(
-    (place) =>
+  return places.map((place) => ({
+    place,
+    transports: withFallback(openTransports(place, rule, clock), place, { rule, clock, warnings }),
+  }));
+}
+
+/** The servers as a proxy asks them. */
+export function proxyTo(
+  { readTimeout, healthCheck, forceTcp, expire }: ForwardRule,
+  servers: readonly OpenedServer[],
+  { clock, events }: { readonly clock: Clock; readonly events: ProxyEvents },
+): readonly ProxyUpstream[] {
+  return servers.map(
+    ({ place, transports }) =>
       new ProxyUpstream({
-        peer: place,
-        transports: withFallback(openTransports(place, rule, clock), place, { rule, clock, warnings }),
-        readTimeout: rule.readTimeout,
-        healthCheck: rule.healthCheck,
-        healthProtocol: rule.forceTcp ? 'tcp' : 'udp',
-        expire: rule.expire,
-        events,
-        clock,
+        ...{ peer: place, transports, readTimeout, healthCheck, expire, events, clock },
+        healthProtocol: forceTcp ? 'tcp' : 'udp',
       }),
   );
 }
