@@ -88,7 +88,10 @@ export class Forward {
     for (const running of this.#rules) {
       const { rule } = running;
       const places = await findServers(rule, { isOurselves, log });
-      const opened = openServers(rule, places, { clock, openTransports, log });
+      const opened = openServers(rule, places, {
+        ...{ clock, openTransports, log },
+        onSwitch: () => running.servers?.forwarder.onRouteChange(),
+      });
       if (!isStrict && canResolve(rule, places))
         running.servers = new ResolvingServers({
           ...{ rule, servers: opened, counts, clock, log, random },

@@ -42,6 +42,8 @@ export interface OpenedServer {
 
 export interface OpenServersOptions {
   readonly clock: Clock;
+  /** Called when a server is asked by another protocol from now on. */
+  readonly onSwitch: () => void;
   /** By sockets by default. */
   readonly openTransports?: OpenTransports | undefined;
   /** Whether a server of a file is this one, so that it is left out. Default: none is. */
@@ -71,12 +73,12 @@ export async function findServers(
 export function openServers(
   rule: ForwardRule,
   places: readonly UpstreamPlace[],
-  { clock, openTransports = openSockets, log }: OpenServersOptions,
+  { clock, openTransports = openSockets, log, onSwitch }: OpenServersOptions,
 ): readonly OpenedServer[] {
   const warnings = new RateLimitedWarnings(log, clock);
   return places.map((place) => ({
     place,
-    transports: withFallback(openTransports(place, rule, clock), place, { rule, clock, warnings }),
+    transports: withFallback(openTransports(place, rule, clock), place, { rule, clock, warnings, onSwitch }),
   }));
 }
 
@@ -96,6 +98,7 @@ export function proxyTo(
 }
 
 interface FallbackDependencies {
+  readonly onSwitch: () => void;
   readonly rule: ForwardRule;
   readonly clock: Clock;
   readonly warnings: RateLimitedWarnings;
@@ -104,16 +107,17 @@ interface FallbackDependencies {
 function withFallback(
   { udp, tcp }: Readonly<Record<ProxyProtocol, Transport>>,
   place: UpstreamPlace,
-  { rule, clock, warnings }: FallbackDependencies,
+  { rule, clock, warnings, onSwitch }: FallbackDependencies,
 ): Readonly<Record<ProxyProtocol, Transport>> {
   if (!rule.forceTcp || rule.streams?.fallsBackToUdp !== true || place.scheme !== 'dns') return { udp, tcp };
   const server = formatSocketAddress(place);
-  const onSwitch = (protocol: ProxyProtocol) => {
+  const changed = (protocol: ProxyProtocol) => {
+    onSwitch();
     if (protocol === 'udp')
       warnings.warn(`plugin/forward: ${server} does not answer over TCP: asking it over UDP`);
     else warnings.warn(`plugin/forward: ${server} answers over TCP again`);
   };
-  return { udp, tcp: new TcpFirstTransport({ tcp, udp, clock, onSwitch }) };
+  return { udp, tcp: new TcpFirstTransport({ tcp, udp, clock, onSwitch: changed }) };
 }
 
 async function findPlaces(upstream: ForwardUpstream, rule: ForwardRule): Promise<readonly UpstreamPlace[]> {

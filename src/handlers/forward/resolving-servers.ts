@@ -104,8 +104,10 @@ export class ResolvingServers {
   /** Counts a reply that a reader has taken. */
   countReply(server: string, rcode: number, milliseconds: number): void {
     const { counts } = this.#options;
-    counts.asked(this.#labelOf(server), 'udp', false);
-    counts.replied(this.#labelOf(server), rcode, milliseconds);
+    const [opened, label] = [this.#peers.get(server), this.#labelOf(server)];
+    const isByTcp = opened !== undefined && isStream(opened.place, this.#options.rule);
+    counts.asked(label, isByTcp ? 'tcp' : 'udp', false);
+    counts.replied(label, rcode, milliseconds);
   }
 
   stop(): void {
