@@ -9,7 +9,6 @@ import type { CachedQuestion } from '../table/types.ts';
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { LOWER_CASE, MAX_NAME_OCTETS } from '../wire/label.ts';
 import type { WireName } from '../wire/types.ts';
-import { FILL_FLAG, type FillConsumer } from './reader-path/fill-ring.ts';
 
 /** One character for each octet. */
 export type QuestionText = Brand<string, 'QuestionText'>;
@@ -32,18 +31,26 @@ export function textOfQuestion({
   return takeText(name.length, (type << 16) | dnsClass, dnssecOk, checkingDisabled);
 }
 
-/** The text of the question of a reply that a reader has handed over. */
-export function textOfFill({ octets, start, questionEnd, flags }: FillConsumer): QuestionText {
+/** A packet with one question, whose name is not compressed. */
+export interface QuestionOctets {
+  readonly octets: Uint8Array;
+  readonly start: number;
+  /** Where its question ends, from `start` on. */
+  readonly questionEnd: number;
+}
+
+/** The same from the octets of a packet. */
+export function textOfPacket(
+  { octets, start, questionEnd }: QuestionOctets,
+  dnssecOk: boolean,
+  checkingDisabled: boolean,
+): QuestionText {
   const nameAt = start + HEADER_OCTETS;
   const nameEnd = start + questionEnd - 4;
   for (let at = nameAt; at < nameEnd; at += 1) scratch[NAME + at - nameAt] = LOWER_CASE[octets[at] ?? 0] ?? 0;
   const octet = (behind: number) => octets[nameEnd + behind] ?? 0;
-  return takeText(
-    nameEnd - nameAt,
-    (octet(0) << 24) | (octet(1) << 16) | (octet(2) << 8) | octet(3),
-    (flags & FILL_FLAG.DNSSEC_OK) !== 0,
-    (flags & FILL_FLAG.CHECKING_DISABLED) !== 0,
-  );
+  const typeAndClass = (octet(0) << 24) | (octet(1) << 16) | (octet(2) << 8) | octet(3);
+  return takeText(nameEnd - nameAt, typeAndClass, dnssecOk, checkingDisabled);
 }
 
 /** The question that a text was made of. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { encodeName, parseName } from '../wire/name.ts';
-import { toCachedQuestion } from './question-key.ts';
-import { questionOfText, textOfFill, textOfQuestion } from './question-text.ts';
-import { questionOfFill } from './reader-path/fill-question.ts';
-import { FILL_FLAG, FillConsumer, FillProducer, makeFillRing } from './reader-path/fill-ring.ts';
+import { encodeName, parseName } from '../../wire/name.ts';
+import { toCachedQuestion } from '../question-key.ts';
+import { questionOfText, textOfQuestion } from '../question-text.ts';
+import { questionOfFill, textOfFill } from './fill-question.ts';
+import { FILL_FLAG, FillConsumer, FillProducer, makeFillRing } from './fill-ring.ts';
 
 const UINT16 = fc.nat(0xffff);
 
