@@ -6,6 +6,7 @@
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
+import type { AnswerKeeper } from '../chain/handed-answer.ts';
 import type { Handler } from '../chain/handler.ts';
 import { PluginMetrics } from '../chain/plugin-metrics.ts';
 import type { Client } from '../chain/query.ts';
@@ -86,6 +87,11 @@ export class Engine {
   /** The first plugin of a kind that answers now; undefined: there is none. */
   find<Made extends Plugin>(kind: abstract new (...parts: never[]) => Made): Made | undefined {
     return this.#blocks.find(kind);
+  }
+
+  /** Who keeps cached answers, each by a text that another process with the same settings has too. */
+  get keepers(): ReadonlyMap<string, AnswerKeeper> {
+    return this.#blocks.keepers;
   }
 
   /** What plugins say of themselves. */

@@ -13,3 +13,15 @@ export function limitsOf(
   // A process that becomes another user cannot open sockets of the ports later.
   return { startsAllReaders: true, tcpLimits: { connections, connectionsPerClient: connections } };
 }
+
+/** Where the plan has the server listen, `address:port` each; nothing where that is not said before it does. */
+export function endpointsOf({ listen }: ServerPlan): readonly string[] {
+  switch (listen.kind) {
+    case 'addresses':
+      return listen.port === 0 ? [] : [listen.addresses].flat().map((address) => `${address}:${listen.port}`);
+    case 'groups':
+      return listen.groups.flatMap(({ address, port }) => (port === 0 ? [] : [`${address}:${port}`]));
+    case 'interfaces':
+      return [];
+  }
+}

@@ -23,11 +23,12 @@ import { NO_DROPS } from '../observe/http-connections.ts';
 import { Metrics } from '../observe/metrics/render.ts';
 import { QueryLog } from '../observe/query-events/query-log.ts';
 import { NO_RESOLVER, type Stats } from '../observe/stats.ts';
+import { CacheHandover } from './cache-handover.ts';
 import { ClusterObjects } from './cluster-objects.ts';
 import { FollowedInterfaces } from './followed-interfaces.ts';
 import { FollowedNetworks } from './followed-networks.ts';
 import { type FrontEnd, logRefusals } from './front-end.ts';
-import { limitsOf } from './listen-plan.ts';
+import { endpointsOf, limitsOf } from './listen-plan.ts';
 import { countCommonReaders, countReaders, groupsOf, ListenerGroups } from './listener-groups.ts';
 import type { Dependencies } from './object-source.ts';
 import { observeHandlers } from './observed-queries.ts';
@@ -71,6 +72,8 @@ export class Server {
   #interfaces: FollowedInterfaces | undefined;
   #groups: ListenerGroups | undefined;
   #networks: FollowedNetworks | undefined;
+  /** Undefined: no other process takes over. */
+  readonly #handover: CacheHandover | undefined;
   /** Ends a wait of the start or of the lameduck time. */
   #hurry: () => void = () => {};
 
@@ -93,6 +96,12 @@ export class Server {
     const threadEntry = dependencies.queryLogEntry;
     this.#queryLog = new QueryLog({ rings: this.#events, threadEntry, clock, log });
     this.#health = plan.http && this.#makeHealth(plan);
+    const endpoints = endpointsOf(plan);
+    const keepers = () => this.#engine.keepers;
+    this.#handover =
+      plan.takeover && endpoints.length > 0
+        ? new CacheHandover({ endpoints, keepers, clock, log })
+        : undefined;
   }
 
   /**
@@ -183,6 +192,7 @@ export class Server {
     }
     this.#state = moveServer(this.#state, 'draining');
     this.#hurry();
+    this.#handover?.stop();
     this.#engine.serverBlocks.proceed();
     // What it fails with is for the caller of `start`.
     await this.#starting.catch(() => {});
@@ -215,10 +225,12 @@ export class Server {
     if (takeover) {
       await this.#untilKnown();
       await this.#untilUnserved();
+      if (this.#state === 'starting') await this.#handover?.inherit();
       await this.#listen();
     }
     if (this.#state !== 'starting') return;
     this.#objects?.serving();
+    this.#handover?.offer();
     this.#state = moveServer(this.#state, 'serving');
     this.#dependencies.afterStart?.();
     this.#followNetworks();

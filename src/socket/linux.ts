@@ -14,6 +14,7 @@ export const SO_REUSEADDR = 2;
 export const SO_SNDBUF = 7;
 export const SO_RCVBUF = 8;
 export const SO_REUSEPORT = 15;
+export const SO_PEERCRED = 17;
 export const SO_RCVTIMEO = 20;
 export const SO_ATTACH_FILTER = 26;
 export const SO_DETACH_FILTER = 27;

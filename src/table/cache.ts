@@ -159,6 +159,7 @@ export class AnswerCache {
     max: number,
     isDue: (stored: number, expires: number) => boolean,
     view: ViewId,
+    isUsed: boolean,
   ): { found: CachedEntry[]; next: number } {
     const { words } = this.#views;
     const { number } = this.#parts.views.cacheOf(view);
@@ -167,7 +168,8 @@ export class AnswerCache {
       if ((words[(block + CACHED.SHAPE) >> 2] ?? 0) >>> 16 !== number) return;
       if (!isDue(words[(block + CACHED.STORED) >> 2] ?? 0, words[(block + CACHED.EXPIRES) >> 2] ?? 0)) return;
       const slot = this.#slotOf(block);
-      const entry = slot >= 0 && this.#slots.hasRecency(slot) ? this.#decode(block, true) : undefined;
+      const entry =
+        slot >= 0 && this.#slots.hasRecency(slot) === isUsed ? this.#decode(block, isUsed) : undefined;
       if (entry !== undefined) found.push(entry);
     });
     return { found, next };

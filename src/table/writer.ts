@@ -278,15 +278,17 @@ export class TableWriter {
    * @param from where the last call ended, 0 at first
    * @param max answers to look at
    * @param isDue says by the seconds of storing and expiry which ones are wanted
-   * @returns those wanted that a reader used, and where to go on; 0 at the end
+   * @param isUsed whether those that a reader used, or those that none did
+   * @returns those wanted, and where to go on; 0 at the end
    */
   scanCached(
     from: number,
     max: number,
     isDue: (stored: number, expires: number) => boolean,
     view: ViewId = DEFAULT_VIEW,
+    isUsed = true,
   ): { readonly found: readonly CachedEntry[]; readonly next: number } {
-    return this.#cache.scan(from, max, isDue, view);
+    return this.#cache.scan(from, max, isDue, view, isUsed);
   }
 
   /** Drops the cached answer to a question. @returns whether there was one */

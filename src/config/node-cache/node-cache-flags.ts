@@ -118,7 +118,7 @@ export const NODE_CACHE_FLAGS = [
   {
     name: 'takeover',
     value: 'none',
-    help: 'join ports that another process serves, for an upgrade without a gap',
+    help: 'join ports that another process serves, and take over its cache, for an upgrade without a gap',
   },
   { name: 'dns.port', valueName: 'port', value: PORT, default: '53', help: 'port of DNS' },
   { name: 'p', valueName: 'port', value: PORT, help: 'the same as -dns.port' },

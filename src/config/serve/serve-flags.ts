@@ -300,7 +300,7 @@ export const SERVE_FLAGS = [
     value: 'none',
     help: 'share a port that another process serves, once the cluster is listed',
     details:
-      'Without it a port in use is an error. Sockets are opened when the cluster is listed; if no other process serves the port, at the end of the initial sync at the latest.',
+      'Without it a port in use is an error. Sockets are opened when the cluster is listed; if no other process serves the port, at the end of the initial sync at the latest. What the other process has cached is taken over where both have the flag and the same settings.',
     group: LISTEN,
   },
   {

@@ -2,6 +2,7 @@
  * The end of a block: the cache, and behind it the upstream servers. What is cached and what is known of servers outlives plans.
  */
 import { isDeepStrictEqual } from 'node:util';
+import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import { addressesAnsweredBefore, type Chain, type Handler, reachesForwarder } from '../../chain/handler.ts';
 import { ALL_QUESTIONS } from '../../chain/match.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
@@ -30,9 +31,11 @@ export class Resolving implements Plugin {
   readonly #lasting: Lasting<Followed>;
   readonly #settings: () => ResolverSettings;
   readonly #context: PluginContext;
+  readonly #isFiltered: boolean;
 
   constructor(options: ResolverOptions, context: PluginContext, former: Resolving | undefined) {
     this.#context = context;
+    this.#isFiltered = options.cacheFilter !== undefined;
     this.#settings = () => settingsOf(options, context);
     this.#lasting = (
       former === undefined ? lastingResolver(options, this.#settings(), context) : former.#lasting
@@ -57,6 +60,11 @@ export class Resolving implements Plugin {
       onAnswer: countAnswer,
     });
     this.packetPath = (pending) => path.ask(pending);
+  }
+
+  /** What a filter keeps depends on what it has been asked. */
+  get keeper(): AnswerKeeper | undefined {
+    return this.#isFiltered ? undefined : this.resolver.handedAnswers;
   }
 
   get resolver(): Resolver {

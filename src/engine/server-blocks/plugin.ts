@@ -3,6 +3,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
+import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import type { Chain, Handler } from '../../chain/handler.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { PluginName, PluginPlan } from '../../config/server/plugin-plan.ts';
@@ -54,6 +55,8 @@ export interface Plugin {
   counts?(): PluginStats;
   /** Answers packets without the chain. */
   readonly packetPath?: PacketPath;
+  /** Has cached answers that the process which takes over may go on with. */
+  readonly keeper?: AnswerKeeper | undefined;
   /** The number by which views say that readers forward. */
   readonly route?: number;
   /** Local names as the clients of a network see them. */

@@ -4,10 +4,12 @@
  *
  * Blocks are made whole before any of them answers, so that a plan that cannot be followed changes nothing.
  */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Answer } from '../../chain/answer.ts';
+import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import { type Chain, composeChain, type Handler } from '../../chain/handler.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
@@ -24,6 +26,7 @@ import { DEFAULT_VIEW, VIEW_PATHS } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { type CountingOptions, createAnswerCount } from './answer-counts.ts';
+import { findKeepers } from './answer-keepers.ts';
 import { BlockCounts } from './block-counts.ts';
 import { BlockViews, mayDerive } from './block-views.ts';
 import type { ClientViews } from './client-views.ts';
@@ -185,6 +188,14 @@ export class ServerBlocks {
   /** The handlers of all blocks, in the order in which they see a query. */
   get handlers(): readonly Handler[] {
     return this.#blocks.flatMap(({ handlers }) => handlers);
+  }
+
+  /** Who keeps cached answers, each by its text. */
+  get keepers(): ReadonlyMap<string, AnswerKeeper> {
+    const serverAt = (index: number) => serverOf(this.#plan, index);
+    return findKeepers(
+      this.#blocks.map(({ plan, plugins }, index) => ({ plan, plugins, server: serverAt(index) })),
+    );
   }
 
   /** What plugins say of themselves. */

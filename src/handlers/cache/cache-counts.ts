@@ -11,7 +11,7 @@ export type CacheKind = 'success' | 'denial';
 /** What readers count the answers of a cache for: 0 is what is not from a cache. */
 export const CACHE_OUTCOMES: Readonly<Record<CacheKind, number>> = { success: 1, denial: 2 };
 
-const KINDS = ['success', 'denial'] as const;
+export const CACHE_KINDS = ['success', 'denial'] as const;
 
 interface Evictions extends Record<CacheKind, number> {
   readonly server: string;
@@ -82,13 +82,13 @@ export class CacheCounts {
   /** How many answers there are now. */
   show(site: QuerySite, entries: Readonly<Record<CacheKind, number>>): void {
     const labels = this.#labels({ site });
-    for (const type of KINDS) this.#families.entries.set({ ...labels, type }, entries[type]);
+    for (const type of CACHE_KINDS) this.#families.entries.set({ ...labels, type }, entries[type]);
   }
 
   /** Brings in the answers that had to go. */
   showEvictions(): void {
     for (const { server, view, ...counts } of this.#evictions.splice(0))
-      for (const type of KINDS)
+      for (const type of CACHE_KINDS)
         if (counts[type] > 0)
           this.#families.evictions.inc({ server, zones: this.#zones, view, type }, counts[type]);
   }

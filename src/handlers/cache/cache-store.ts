@@ -195,6 +195,14 @@ export class CacheStore {
     this.#table.dropCached(question, this.#placeOf(item));
   }
 
+  /** The answers of a kind, the oldest first; some may be gone, and others come, between two of them. */
+  *stored(kind: CacheKind): Iterable<{ readonly item: CacheItem; readonly entry: CachedEntry }> {
+    for (const [text, item] of this.#items[kind]) {
+      const entry = this.#table.readCached(questionOfText(text), this.#placeOf(item));
+      if (entry !== undefined) yield { item, entry };
+    }
+  }
+
   /** Another cache has the same entries from now on. */
   retain(): this {
     this.#users += 1;

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
+import { type AnswerKeeper, type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
 import type { Handler, KeptReplies, Next } from '../../chain/handler.ts';
 import { isWithinAny, namesWithin } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
@@ -15,7 +16,8 @@ import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { type Message, type NameKey, RCODE, type ResourceRecord } from '../../wire/types.ts';
-import { CACHE_OUTCOMES, CacheCounts, type CacheKind } from './cache-counts.ts';
+import { messageFromEntry } from '../resolver/cached-reply.ts';
+import { CACHE_KINDS, CACHE_OUTCOMES, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { type CacheItem, CacheStore, type FoundAnswer } from './cache-store.ts';
 import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
 import type { CacheOptions, CachePrefetch, CacheServeStale } from './options.ts';
@@ -36,7 +38,7 @@ interface Hit extends FoundAnswer {
   readonly left: number;
 }
 
-export class Cache {
+export class Cache implements AnswerKeeper {
   readonly handler: Handler;
   readonly #options: CacheOptions;
   readonly #clock: Clock;
@@ -83,6 +85,30 @@ export class Cache {
       handle: (query, next) =>
         isWithinAny(query.key, this.#zones) ? this.#handle(query, next) : next(query),
     };
+  }
+
+  /** For the process that takes over. */
+  get keeper(): AnswerKeeper {
+    return this;
+  }
+
+  *handOver(isUsed: boolean): Iterable<HandedAnswer> {
+    for (const [kind, name] of CACHE_KINDS.entries())
+      for (const { item, entry } of this.#store.stored(name)) {
+        if ((entry.used || item.hits > 0) !== isUsed) continue;
+        const { dnssecOk, checkingDisabled } = entry;
+        const age = Math.max(0, Math.floor((this.#now() - item.storedAt) / 1000));
+        const message = messageFromEntry(entry);
+        yield { kind, dnssecOk, checkingDisabled, age, lifetime: item.ttl, message };
+      }
+  }
+
+  adopt(answer: HandedAnswer): void {
+    const kind = CACHE_KINDS[answer.kind];
+    if (kind === undefined) return;
+    const { key, message } = readHanded(answer);
+    const now = this.#clock.monotonic() - answer.age * 1000;
+    this.#store.put(kind, key, wholeOfMessage(message), this.#lifetimeOf(kind, key, answer.lifetime, now));
   }
 
   stop(): void {
@@ -158,12 +184,17 @@ export class Cache {
 
   /** Readers give it at once, unless there is an answer of the other kind, which may come before it. */
   #put(query: Query, kind: CacheKind, answer: WholeAnswer, ttl: number): void {
-    const isOnly = !this.#store.has(kind === 'success' ? 'denial' : 'success', query.questionKey);
-    const readSeconds = isOnly && this.#options.prefetch === undefined ? ttl : 0;
-    const now = this.#clock.monotonic();
-    const stored = this.#store.put(kind, query.questionKey, answer, { ttl, readSeconds, now });
+    const key = query.questionKey;
+    const lifetime = this.#lifetimeOf(kind, key, ttl, this.#clock.monotonic());
+    const stored = this.#store.put(kind, key, answer, lifetime);
     if (stored === 'evicted') this.#counts.evicted(query.site, kind);
     this.#noteSite(query.site);
+  }
+
+  /** @param now when it is stored */
+  #lifetimeOf(kind: CacheKind, key: QuestionKey, ttl: number, now: number) {
+    const isOnly = !this.#store.has(kind === 'success' ? 'denial' : 'success', key);
+    return { ttl, readSeconds: isOnly && this.#options.prefetch === undefined ? ttl : 0, now };
   }
 
   #noteSite(site: QuerySite): void {

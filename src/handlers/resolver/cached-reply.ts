@@ -7,6 +7,9 @@ import { HEADER_OCTETS } from '../../wire/header.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import type { ResourceRecord } from '../../wire/types.ts';
 
+/** In the third and fourth octet of a header. */
+const FLAG = { RESPONSE: 0x80, RECURSION_AVAILABLE: 0x80, AUTHENTIC: 0x20 } as const;
+
 /** @param now seconds of the monotonic clock that all threads share */
 export function replyFromEntry(entry: CachedEntry, now: number): Forwarded {
   return replyFromBody(entry, entry.body, Math.max(0, now - entry.stored));
@@ -28,6 +31,16 @@ export function replyFromBody(question: CachedQuestion, body: AnswerBody, age: n
     additionals: aged(additionals),
     memory: undefined,
   };
+}
+
+/** An answer as a response, with the TTLs that it was stored with. */
+export function messageFromEntry(entry: CachedEntry): Uint8Array {
+  const { rcode, authenticData = false } = entry.body;
+  const octets = toMessage(entry, entry.body);
+  octets[2] = FLAG.RESPONSE;
+  octets[3] =
+    (entry.recursionAvailable ? FLAG.RECURSION_AVAILABLE : 0) | (authenticData ? FLAG.AUTHENTIC : 0) | rcode;
+  return octets;
 }
 
 /** A whole message again: the body's names are shortened against the question before it. */

@@ -23,6 +23,7 @@ import { boundTtls } from './bound-ttls.ts';
 import { CachingResolver, type CachingResolverCounts, type StaleSettings } from './caching-resolver.ts';
 import { listChangedDomains } from './changed-domains.ts';
 import { Forwarding, type ForwardingCounts, type ReplySettings } from './forwarding.ts';
+import { HandedAnswers } from './handed-answers.ts';
 import { PacketForwarding, type PacketForwardingOptions, type ResolverParts } from './packet-path.ts';
 import { Prefetching } from './prefetching.ts';
 import { ResolverRoute, type ResolverRouteOptions } from './resolver-route.ts';
@@ -69,6 +70,8 @@ export class Resolver {
   readonly #forwarding: Forwarding;
   readonly #cachingResolver: CachingResolver;
   readonly #prefetching: Prefetching;
+  /** For the process that takes over. */
+  readonly handedAnswers: HandedAnswers;
   readonly #chain: Chain;
   /** Queries of prefetching that are on their way through the chain. */
   readonly #refreshing = new WeakSet<Query>();
@@ -80,6 +83,7 @@ export class Resolver {
   constructor(settings: ResolverSettings, options: ResolverOptions) {
     const { table, clock, log, before = [], chain = (query) => this.answer(query) } = options;
     this.#settings = settings;
+    this.handedAnswers = new HandedAnswers(table, clock);
     this.#chain = chain;
     this.#table = table;
     this.#clock = clock;

@@ -1,0 +1,52 @@
+/**
+ * Cached answers on their way to the process that takes over.
+ */
+import type { QuestionKey } from '../forward/question-key.ts';
+import { decodeMessage } from '../wire/message.ts';
+import { toKey } from '../wire/name.ts';
+import type { Message } from '../wire/types.ts';
+import { WireError } from '../wire/wire-error.ts';
+
+export interface HandedAnswer {
+  /** Which of its keeper's kinds of answers it is, 0 to 255. */
+  readonly kind: number;
+  readonly dnssecOk: boolean;
+  readonly checkingDisabled: boolean;
+  /** Seconds since it was stored, and from then until it expires. */
+  readonly age: number;
+  readonly lifetime: number;
+  /** A whole response, with the TTLs that it was stored with. */
+  readonly message: Uint8Array;
+}
+
+/** Keeps answers, in this process and then in the one that takes over. */
+export interface AnswerKeeper {
+  /**
+   * The answers that it keeps; the table may change between two of them.
+   *
+   * @param isUsed whether those that were asked for again, or those that were not
+   */
+  handOver(isUsed: boolean): Iterable<HandedAnswer>;
+  /** Keeps an answer as if it had stored it itself, as long ago as it says. @throws WireError */
+  adopt(answer: HandedAnswer): void;
+}
+
+/** Reads the message of an answer. @throws WireError */
+export function readHanded({ message: octets, dnssecOk, checkingDisabled }: HandedAnswer): {
+  readonly key: QuestionKey;
+  readonly message: Message;
+} {
+  const message = decodeMessage(octets);
+  const [question] = message.questions;
+  if (question === undefined) throw new WireError('no question', 0);
+  const { name, type, class: dnsClass } = question;
+  const key = {
+    name: toKey(name),
+    type,
+    class: dnsClass,
+    dnssecOk,
+    checkingDisabled,
+    recursionDesired: true,
+  };
+  return { key, message };
+}

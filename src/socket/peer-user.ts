@@ -1,0 +1,25 @@
+/**
+ * Who is at the other end of a Unix socket.
+ */
+import type { Socket } from 'node:net';
+import { readOption } from './descriptor.ts';
+import { batchesAvailable } from './libc.ts';
+import { SO_PEERCRED, SOL_SOCKET } from './linux.ts';
+
+/** Of `struct ucred`: process, user and group, 32 bits each. */
+const UCRED_OCTETS = 12;
+const USER = 4;
+
+/** The user of the process that has connected, or that listens; undefined: it cannot be known here. */
+export function peerUserOf(socket: Socket): number | undefined {
+  const fd = descriptorOf(socket);
+  if (fd === undefined || batchesAvailable() !== true) return undefined;
+  return readOption(fd, SOL_SOCKET, SO_PEERCRED, UCRED_OCTETS).getUint32(USER, true);
+}
+
+/** Node has no function for it; its handles have had the field for as long as there are Unix sockets. */
+function descriptorOf(socket: Socket): number | undefined {
+  const handle: unknown = '_handle' in socket ? socket._handle : undefined;
+  if (typeof handle !== 'object' || handle === null || !('fd' in handle)) return undefined;
+  return typeof handle.fd === 'number' && handle.fd >= 0 ? handle.fd : undefined;
+}
