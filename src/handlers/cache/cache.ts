@@ -15,7 +15,7 @@ import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { type Message, type NameKey, RCODE, type ResourceRecord } from '../../wire/types.ts';
-import { CACHE_OUTCOMES, CacheCounts, type CacheKind } from './cache-counts.ts';
+import { CacheCounts, type CacheKind } from './cache-counts.ts';
 import { type CacheItem, CacheStore, type FoundAnswer } from './cache-store.ts';
 import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
 import type { CacheOptions, CachePrefetch, CacheServeStale } from './options.ts';
@@ -74,8 +74,8 @@ export class Cache {
       name: 'cache',
       role: 'cache',
       view: this.#store.shared,
-      countRead: this.#counts.countRead,
-      countForwarded: this.#counts.countForwarded,
+      hits: this.#counts.hits,
+      passing: this.#counts.passing,
       forwardedIn: (zone) => this.#forwardedIn(zone),
       questions: namesWithin(this.#zones),
       answers: 'unchanged',
@@ -178,10 +178,9 @@ export class Cache {
   }
 
   /** Handlers before this one may have their answer kept for as long as readers give this one. */
-  #noteKept(query: Query, before: Dependence, { item, kind }: Hit): void {
+  #noteKept(query: Query, before: Dependence, { item }: Hit): void {
     const until = this.#store.since + item.storedAt + this.#readSecondsOf(item) * 1000;
-    if (item.isShared && !this.#options.keepTtl)
-      query.answeredFromCache(before, { outcome: CACHE_OUTCOMES[kind], until });
+    if (item.isShared && !this.#options.keepTtl) query.answeredFromCache(before, { until });
     else query.forbidStoring();
   }
 

@@ -1,0 +1,46 @@
+/**
+ * What handlers count: each declares the families that it adds to, and with which labels. So whoever gives an answer in place of the
+ * handlers adds to the same families as they would.
+ */
+import type { Counter } from 'prom-client';
+import type { PluginMetrics } from './plugin-metrics.ts';
+import type { QuerySite } from './query.ts';
+
+/** Where a query arrived: metrics of most handlers have it in their labels. */
+export type CountedSite = Pick<QuerySite, 'server' | 'view'>;
+
+/** What is counted of one query in one family, beside what is counted of every query. */
+export interface HandlerCount {
+  /** Counts with the same key count the same, wherever the query arrived. */
+  readonly key: string;
+  add(site: CountedSite, times: number): void;
+}
+
+/** A family of counters that a handler adds to for queries. */
+export class CountFamily {
+  readonly #counter: Counter;
+  readonly #name: string;
+  readonly #labels: readonly string[];
+
+  /** @param labels `server` and `view`, if they are among them, are those of the query */
+  constructor(metrics: PluginMetrics, name: string, help: string, labels: readonly string[] = []) {
+    this.#counter = metrics.counter(name, help, labels);
+    this.#name = name;
+    this.#labels = labels;
+  }
+
+  /** @param values of the other labels */
+  with(values: Readonly<Record<string, string>> = {}): HandlerCount {
+    const counter = this.#counter;
+    const labels = this.#labels;
+    return {
+      key: `${this.#name} ${Object.values(values).join(' ')}`,
+      add(site, times) {
+        const own: Record<string, string> = {};
+        for (const label of labels)
+          own[label] = label === 'server' || label === 'view' ? site[label] : (values[label] ?? '');
+        counter.inc(own, times);
+      },
+    };
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * What answers of readers for a block are counted for, derived from what its handlers declare that they count.
+ */
+import type { Handler } from '../../chain/handler.ts';
+import type { HandlerCount } from '../../chain/handler-counts.ts';
+import type { Query } from '../../chain/query.ts';
+import { CACHE_OUTCOMES } from '../../handlers/cache/cache-counts.ts';
+import type { ViewOutcomes } from '../../table/types.ts';
+import { type NameKey, TYPE } from '../../wire/types.ts';
+import type { CountedZone, EntryOutcomes, OutcomeMeaning, ReaderCounts } from './reader-counts.ts';
+
+/** A block at one of its zones. */
+export interface ZoneOfBlock {
+  readonly server: string;
+  readonly zone: NameKey;
+  /** In the order in which they see a query. */
+  readonly handlers: readonly Handler[];
+  /** Whether all answers are counted for the handler behind `prometheus`, as in CoreDNS. */
+  readonly isStrict: boolean;
+}
+
+/** So many things may derived answers of a zone be counted for, and answers of a cache. */
+const [DERIVED, KEPT] = [16, 4];
+
+type CacheHandler = Extract<Handler, { readonly role: 'cache' }>;
+
+export class BlockOutcomes {
+  readonly #counts: ReaderCounts;
+
+  constructor(counts: ReaderCounts) {
+    this.#counts = counts;
+  }
+
+  /** To be called before views change. */
+  catchUp(): void {
+    this.#counts.catchUp();
+  }
+
+  /**
+   * The outcomes of a view.
+   *
+   * @param readsNodes whether readers answer from what its publishers say
+   * @returns nothing if there are no more
+   */
+  ofView(of: ZoneOfBlock, readsNodes: boolean): ViewOutcomes | undefined {
+    const nodes = this.#counts.outcomesOf(countedZone(of), 'nodes', nodeMeanings(of, readsNodes));
+    const cached = this.#counts.entryOutcomesOf(countedZone(of), this.entriesOf(of));
+    return nodes === undefined || cached === undefined ? undefined : { nodes, cached };
+  }
+
+  /** The first of those of questions that readers forward; undefined: there are no more. */
+  ofForwarded(of: ZoneOfBlock): number | undefined {
+    const place = of.handlers.findIndex(({ role }) => role === 'forwarder');
+    const counts = passing(of.handlers.slice(0, Math.max(0, place)));
+    return this.#counts.outcomesOf(countedZone(of), 'forwarded', [
+      { plugin: pluginOf(of, 'forward'), counts },
+    ]);
+  }
+
+  /** Those of the answers that the cache of a block keeps, and of the derived answers of a zone whose block has none. */
+  entriesOf(of: ZoneOfBlock): EntryOutcomes {
+    const place = of.handlers.findIndex(({ role }) => role === 'cache');
+    const cache = of.handlers[place];
+    if (cache?.role !== 'cache') return this.#counts.entriesOf(`zone ${of.server} ${of.zone}`, DERIVED);
+    const entries = this.#counts.entriesOf(`cache ${cache.view}`, KEPT);
+    entries.declare(entryMeanings(of, cache, passing(of.handlers.slice(0, place))));
+    return entries;
+  }
+
+  /** The outcome of an answer of the chain that readers are to give; undefined: there are no more. */
+  ofAnswer(
+    of: Omit<ZoneOfBlock, 'server' | 'zone'>,
+    { site, answeredBy, counts }: Query,
+  ): number | undefined {
+    const zone = { ...of, server: site.server, zone: site.zone as NameKey };
+    return this.entriesOf(zone).numberOf({ plugin: pluginOf(zone, answeredBy), counts });
+  }
+}
+
+function countedZone({ server, zone, handlers }: ZoneOfBlock): CountedZone {
+  return { server, zone, isCounted: handlers.some(({ name }) => name === COUNTER_OF_QUERIES) };
+}
+
+/** Of each publisher those of answers with records, and of denials. */
+function nodeMeanings(of: ZoneOfBlock, readsNodes: boolean): readonly OutcomeMeaning[] {
+  const meanings = of.handlers.flatMap(({ role, name }, place) => {
+    if (!readsNodes || role !== 'publisher') return [];
+    const before = of.handlers.slice(0, place);
+    return (['success', 'denial'] as const).map((kind) => ({
+      plugin: pluginOf(of, name),
+      // Names that the table holds are never missing in a cache before it.
+      counts: before.flatMap((handler) =>
+        handler.role === 'cache' ? hitsIn(of.zone, handler, kind) : (handler.passing ?? []),
+      ),
+    }));
+  });
+  return meanings.length > 0 ? meanings : [{ plugin: '', counts: [] }];
+}
+
+function hitsIn(
+  zone: NameKey,
+  cache: CacheHandler,
+  kind: keyof CacheHandler['hits'],
+): readonly HandlerCount[] {
+  return cache.questions.includes(zone, TYPE.A) ? cache.hits[kind] : [];
+}
+
+/** By the outcomes that a cache gives its entries. */
+function entryMeanings(
+  of: ZoneOfBlock,
+  cache: CacheHandler,
+  before: readonly HandlerCount[],
+): readonly OutcomeMeaning[] {
+  const meanings: OutcomeMeaning[] = [];
+  for (const kind of ['success', 'denial'] as const) {
+    const counts = [...before, ...cache.hits[kind]];
+    meanings[CACHE_OUTCOMES[kind]] = { plugin: pluginOf(of, cache.name), counts };
+  }
+  return meanings;
+}
+
+function passing(handlers: readonly Handler[]): readonly HandlerCount[] {
+  return handlers.flatMap((handler) => handler.passing ?? []);
+}
+
+/** Strictly as in CoreDNS the answers of all are those of the handler behind the one that counts them. */
+function pluginOf({ handlers, isStrict }: Pick<ZoneOfBlock, 'handlers' | 'isStrict'>, name: string): string {
+  if (!isStrict) return name;
+  return handlers[handlers.findIndex((each) => each.name === COUNTER_OF_QUERIES) + 1]?.name ?? '';
+}
+
+const COUNTER_OF_QUERIES = 'prometheus';
