@@ -1,7 +1,7 @@
 /**
  * What answers of readers for a block are counted for, derived from what its handlers declare that they count.
  */
-import type { Handler } from '../../chain/handler.ts';
+import type { Handler, HitCounts } from '../../chain/handler.ts';
 import type { HandlerCount } from '../../chain/handler-counts.ts';
 import type { Query } from '../../chain/query.ts';
 import { CACHE_OUTCOMES } from '../../handlers/cache/cache-counts.ts';
@@ -21,6 +21,8 @@ export interface ZoneOfBlock {
 
 /** So many things may derived answers of a zone be counted for, and answers of a cache. */
 const [DERIVED, KEPT] = [16, 4];
+
+const NO_HITS: HitCounts = { success: [], denial: [] };
 
 type CacheHandler = Extract<Handler, { readonly role: 'cache' }>;
 
@@ -83,26 +85,26 @@ function countedZone({ server, zone, handlers }: ZoneOfBlock): CountedZone {
 
 /** Of each publisher those of answers with records, and of denials. */
 function nodeMeanings(of: ZoneOfBlock, readsNodes: boolean): readonly OutcomeMeaning[] {
-  const meanings = of.handlers.flatMap(({ role, name }, place) => {
+  const meanings = of.handlers.flatMap((publisher, place) => {
+    const { role, name } = publisher;
     if (!readsNodes || role !== 'publisher') return [];
     const before = of.handlers.slice(0, place);
     return (['success', 'denial'] as const).map((kind) => ({
       plugin: pluginOf(of, name),
       // Names that the table holds are never missing in a cache before it.
       counts: before.flatMap((handler) =>
-        handler.role === 'cache' ? hitsIn(of.zone, handler, kind) : (handler.passing ?? []),
+        handler.role === 'cache' ? hitsOf(handler, publisher, of.zone)[kind] : (handler.passing ?? []),
       ),
     }));
   });
   return meanings.length > 0 ? meanings : [{ plugin: '', counts: [] }];
 }
 
-function hitsIn(
-  zone: NameKey,
-  cache: CacheHandler,
-  kind: keyof CacheHandler['hits'],
-): readonly HandlerCount[] {
-  return cache.questions.includes(zone, TYPE.A) ? cache.hits[kind] : [];
+/** None where only some of the names lie in the zones of the cache: readers do not know which. */
+function hitsOf(cache: CacheHandler, { questions }: Handler, zone: NameKey): HitCounts {
+  for (const { name } of questions.matches())
+    if (!cache.questions.includes(name.kind === 'any' ? zone : name.name, TYPE.A)) return NO_HITS;
+  return cache.hits;
 }
 
 /** By the outcomes that a cache gives its entries. */
