@@ -3,11 +3,14 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { ManualClock } from '../../src/base/testing/manual-clock.ts';
 import type { FamilyValue } from '../../src/chain/plugin-metrics.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { RCODE, type ResourceRecord } from '../../src/wire/types.ts';
+import { ApiServerDouble } from '../api-server/api-server.ts';
 import { LoopbackUpstream, type Received, reply } from '../forward/loopback-upstream.ts';
+import { namespace, service } from '../list-watch/harness.ts';
 import { packetOf, ReaderSubject, SERVER } from './reader-subject.ts';
 
 const SOA = {
@@ -37,8 +40,13 @@ async function startUpstream(): Promise<LoopbackUpstream> {
   return upstream;
 }
 
-async function startSubject(lines: readonly string[], clock = new ManualClock()): Promise<ReaderSubject> {
-  const subject = new ReaderSubject(`.:53 {\n  prometheus\n  ${lines.join('\n  ')}\n}\n`, clock);
+async function startSubject(
+  lines: readonly string[],
+  clock: Clock = new ManualClock(),
+  isStrict = false,
+): Promise<ReaderSubject> {
+  const corefile = `.:53 {\n  prometheus\n  ${lines.join('\n  ')}\n}\n`;
+  const subject = new ReaderSubject(corefile, clock, isStrict);
   await subject.engine.start();
   return subject;
 }
@@ -174,6 +182,11 @@ function joinCacheOfNames(value: FamilyValue): FamilyValue[] {
   return [isOfBoth ? { ...value, labels: { ...labels, plugin: 'hosts or cache' } } : value];
 }
 
+/** Each subject asks the API server by itself. */
+function leaveOutRequestsToApi(value: FamilyValue): FamilyValue[] {
+  return (value.metricName ?? '').startsWith('coredns_kubernetes_') ? [] : [value];
+}
+
 describe('metrics of a server block', () => {
   it('are equal whether readers or its chain answer', async () => {
     const upstream = await startUpstream();
@@ -185,14 +198,15 @@ describe('metrics of a server block', () => {
         fc.constantFrom('', HOSTS),
         fc.constantFrom(...CACHES),
         steps,
-        async (lines, acl, hosts, cache, asked) => {
+        fc.constantFrom(false, false, true),
+        async (lines, acl, hosts, cache, asked, isStrict) => {
           const block = [...lines, acl, hosts, cache, `forward . ${upstream.address}`];
           const samples = [];
           for (const reads of [false, true]) {
             const clock = new ManualClock();
-            const subject = await startSubject(block, clock);
+            const subject = await startSubject(block, clock, isStrict);
             read += await askAll(subject, { clock, asked, reads });
-            samples.push(await samplesOf(subject, changeOf(hosts, cache)));
+            samples.push(await samplesOf(subject, isStrict ? asIs : changeOf(hosts, cache)));
             subject.stop();
           }
           expect(samples[1]).toEqual(samples[0]);
@@ -201,6 +215,43 @@ describe('metrics of a server block', () => {
       { numRuns: 100 },
     );
     expect(read).toBeGreaterThan(200);
+  });
+
+  it('are those of the publisher that knows a name', async () => {
+    const objects = [namespace('default'), service('web', '10.96.0.10')];
+    const api = await ApiServerDouble.start({ objects });
+    onTestFinished(() => api.stop());
+    const cluster = `kubernetes cluster.local {\n    endpoint ${api.url}\n  }`;
+    const samples = [];
+    for (const reads of [false, true]) {
+      const subject = await startSubject([HOSTS, cluster], systemClock);
+      for (const name of ['own.test', 'web.default.svc.cluster.local', 'missing.default.svc.cluster.local'])
+        for (const type of ['A', 'A', 'AAAA']) {
+          const isRead = reads && subject.askTable(packetOf(name, type)) !== undefined;
+          expect(isRead, name).toBe(reads);
+          if (!isRead) await subject.askChain(packetOf(name, type));
+        }
+      samples.push(await samplesOf(subject, leaveOutRequestsToApi));
+    }
+    expect(samples[1]).toEqual(samples[0]);
+    expect(JSON.stringify(samples[1])).toContain('hosts');
+  });
+
+  it('count names that are published behind a cache as its hits', async () => {
+    const api = await ApiServerDouble.start({
+      objects: [namespace('default'), service('web', '10.96.0.10')],
+    });
+    onTestFinished(() => api.stop());
+    const cluster = `kubernetes cluster.local {\n    endpoint ${api.url}\n  }`;
+    const subject = await startSubject([HOSTS, cluster, 'cache'], systemClock);
+    for (const name of ['own.test', 'web.default.svc.cluster.local'])
+      for (const type of ['A', 'A', 'AAAA']) expect(subject.askTable(packetOf(name, type))).toBeDefined();
+    const text = await subject.engine.metrics.render();
+    const labels = `server="${SERVER}",zones=".",view=""`;
+    expect(text).toContain(`coredns_cache_requests_total{${labels}} 6`);
+    // `hosts` denies a type without an SOA record, which is no denial to a cache.
+    expect(text).toContain(`coredns_cache_hits_total{${labels},type="success"} 5`);
+    expect(text).toContain(`coredns_cache_hits_total{${labels},type="denial"} 1`);
   });
 
   it.each([

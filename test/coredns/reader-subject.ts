@@ -26,15 +26,19 @@ export class ReaderSubject {
   readonly #clock: Clock;
   #isStopped = false;
 
-  constructor(corefile: string, clock: Clock = systemClock) {
+  /** @param isStrict as with `-compat` */
+  constructor(corefile: string, clock: Clock = systemClock, isStrict = false) {
     this.#clock = clock;
-    this.engine = new Engine(planOf(corefile), {
-      plugins: allPlugins,
-      readers: 0,
-      version: 'test',
-      clock,
-      log: silentLog,
-    });
+    this.engine = new Engine(
+      { ...planOf(corefile), isStrict },
+      {
+        plugins: allPlugins,
+        readers: 0,
+        version: 'test',
+        clock,
+        log: silentLog,
+      },
+    );
     onTestFinished(() => this.stop());
   }
 
