@@ -4,10 +4,12 @@
  */
 import type { Counter } from 'prom-client';
 import type { PluginMetrics } from './plugin-metrics.ts';
-import type { QuerySite } from './query.ts';
 
 /** Where a query arrived: metrics of most handlers have it in their labels. */
-export type CountedSite = Pick<QuerySite, 'server' | 'view'>;
+export interface CountedSite {
+  readonly server: string;
+  readonly view: string;
+}
 
 /** What is counted of one query in one family, beside what is counted of every query. */
 export interface HandlerCount {
@@ -33,14 +35,13 @@ export class CountFamily {
   with(values: Readonly<Record<string, string>> = {}): HandlerCount {
     const counter = this.#counter;
     const labels = this.#labels;
+    const own = new Map(Object.entries(values));
+    const labelOf = (label: string, { server, view }: CountedSite) =>
+      label === 'server' ? server : label === 'view' ? view : (own.get(label) ?? '');
     return {
       key: `${this.#name} ${Object.values(values).join(' ')}`,
-      add(site, times) {
-        const own: Record<string, string> = {};
-        for (const label of labels)
-          own[label] = label === 'server' || label === 'view' ? site[label] : (values[label] ?? '');
-        counter.inc(own, times);
-      },
+      add: (site, times) =>
+        counter.inc(Object.fromEntries(labels.map((label) => [label, labelOf(label, site)])), times),
     };
   }
 }
