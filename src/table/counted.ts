@@ -19,6 +19,9 @@ export const COUNTED_TYPES: readonly number[] = [
   TYPE.SVCB,
   TYPE.NAPTR,
   TYPE.ANY,
+  TYPE.DS,
+  // DNSKEY
+  48,
 ];
 
 /** Upper ends of sizes in octets, each inclusive. */

@@ -96,7 +96,7 @@ interface Asked {
 const steps: fc.Arbitrary<readonly Asked[]> = fc
   .record({
     names: fc.subarray(NAMES, { minLength: 2, maxLength: 4 }),
-    types: fc.subarray(['AAAA', 'MX', 'ANY', 'HTTPS'], { minLength: 1, maxLength: 2 }),
+    types: fc.subarray(['AAAA', 'MX', 'ANY', 'HTTPS', 'DS'], { minLength: 1, maxLength: 2 }),
   })
   .chain(({ names, types }) =>
     fc.array(

@@ -45,8 +45,16 @@ export class BlockOutcomes {
    * @returns nothing if there are no more
    */
   ofView(of: ZoneOfBlock, readsNodes: boolean): ViewOutcomes | undefined {
-    const nodes = this.#counts.outcomesOf(countedZone(of), 'nodes', nodeMeanings(of, readsNodes));
-    const cached = this.#counts.entryOutcomesOf(countedZone(of), this.entriesOf(of));
+    const zone = countedZone(of);
+    const cache = cacheOf(of);
+    const entries = this.#entriesOf(of);
+    if (cache !== undefined) entries.declare(entryMeanings(of, cache));
+    // No view but the next one gives the derived answers that are to come.
+    else entries.clear();
+    const cached = this.#counts.entryOutcomesOf(zone, entries);
+    const meanings = readsNodes ? nodeMeanings(of) : [];
+    // Without nodes it only says that the view has outcomes.
+    const nodes = meanings.length === 0 ? cached : this.#counts.outcomesOf(zone, 'nodes', meanings);
     return nodes === undefined || cached === undefined ? undefined : { nodes, cached };
   }
 
@@ -59,23 +67,21 @@ export class BlockOutcomes {
     ]);
   }
 
-  /** Those of the answers that the cache of a block keeps, and of the derived answers of a zone whose block has none. */
-  entriesOf(of: ZoneOfBlock): EntryOutcomes {
-    const place = of.handlers.findIndex(({ role }) => role === 'cache');
-    const cache = of.handlers[place];
-    if (cache?.role !== 'cache') return this.#counts.entriesOf(`zone ${of.server} ${of.zone}`, DERIVED);
-    const entries = this.#counts.entriesOf(`cache ${cache.view}`, KEPT);
-    entries.declare(entryMeanings(of, cache, passing(of.handlers.slice(0, place))));
-    return entries;
-  }
-
   /** The outcome of an answer of the chain that readers are to give; undefined: there are no more. */
   ofAnswer(
     of: Omit<ZoneOfBlock, 'server' | 'zone'>,
     { site, answeredBy, counts }: Query,
   ): number | undefined {
     const zone = { ...of, server: site.server, zone: site.zone as NameKey };
-    return this.entriesOf(zone).numberOf({ plugin: pluginOf(zone, answeredBy), counts });
+    return this.#entriesOf(zone).numberOf({ plugin: pluginOf(zone, answeredBy), counts });
+  }
+
+  /** Those of the answers that the cache of a block keeps, and of the derived answers of a zone whose block has none. */
+  #entriesOf(of: ZoneOfBlock): EntryOutcomes {
+    const cache = cacheOf(of);
+    return cache === undefined
+      ? this.#counts.entriesOf(`zone ${of.server} ${of.zone}`, DERIVED)
+      : this.#counts.entriesOf(`cache ${cache.view}`, KEPT);
   }
 }
 
@@ -84,10 +90,10 @@ function countedZone({ server, zone, handlers }: ZoneOfBlock): CountedZone {
 }
 
 /** Of each publisher those of answers with records, and of denials. */
-function nodeMeanings(of: ZoneOfBlock, readsNodes: boolean): readonly OutcomeMeaning[] {
-  const meanings = of.handlers.flatMap((publisher, place) => {
+function nodeMeanings(of: ZoneOfBlock): readonly OutcomeMeaning[] {
+  return of.handlers.flatMap((publisher, place) => {
     const { role, name } = publisher;
-    if (!readsNodes || role !== 'publisher') return [];
+    if (role !== 'publisher') return [];
     const before = of.handlers.slice(0, place);
     return (['success', 'denial'] as const).map((kind) => ({
       plugin: pluginOf(of, name),
@@ -97,7 +103,10 @@ function nodeMeanings(of: ZoneOfBlock, readsNodes: boolean): readonly OutcomeMea
       ),
     }));
   });
-  return meanings.length > 0 ? meanings : [{ plugin: '', counts: [] }];
+}
+
+function cacheOf({ handlers }: ZoneOfBlock): CacheHandler | undefined {
+  return handlers.find((handler) => handler.role === 'cache');
 }
 
 /** None where only some of the names lie in the zones of the cache: readers do not know which. */
@@ -108,11 +117,8 @@ function hitsOf(cache: CacheHandler, { questions }: Handler, zone: NameKey): Hit
 }
 
 /** By the outcomes that a cache gives its entries. */
-function entryMeanings(
-  of: ZoneOfBlock,
-  cache: CacheHandler,
-  before: readonly HandlerCount[],
-): readonly OutcomeMeaning[] {
+function entryMeanings(of: ZoneOfBlock, cache: CacheHandler): readonly OutcomeMeaning[] {
+  const before = passing(of.handlers.slice(0, of.handlers.indexOf(cache)));
   const meanings: OutcomeMeaning[] = [];
   for (const kind of ['success', 'denial'] as const) {
     const counts = [...before, ...cache.hits[kind]];

@@ -62,6 +62,12 @@ export class EntryOutcomes {
     return this.#meanings;
   }
 
+  /** To be called when none of its entries is given any more. */
+  clear(): void {
+    this.#numbers.clear();
+    this.#meanings.length = 0;
+  }
+
   /** Says what the first numbers mean from now on. */
   declare(meanings: readonly OutcomeMeaning[]): void {
     for (const [key, number] of this.#numbers) if (number < meanings.length) this.#numbers.delete(key);
