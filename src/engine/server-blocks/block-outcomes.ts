@@ -20,22 +20,28 @@ export interface ZoneOfBlock {
 }
 
 /** So many things may derived answers of a zone be counted for, and answers of a cache. */
-const [DERIVED, KEPT] = [16, 4];
+const [DERIVED, KEPT] = [16, 8];
 
 const NO_HITS: HitCounts = { success: [], denial: [] };
 
 type CacheHandler = Extract<Handler, { readonly role: 'cache' }>;
 
+/** Those of the blocks of a plan. */
 export class BlockOutcomes {
   readonly #counts: ReaderCounts;
+  #hasBegun = false;
+  /** Whether the views at hand are the first ones of the plan. */
+  #isFirst = false;
 
   constructor(counts: ReaderCounts) {
     this.#counts = counts;
   }
 
-  /** To be called before views change. */
-  catchUp(): void {
-    this.#counts.catchUp();
+  /** To be called before views are made. What was answered until now counts for what it stood for. */
+  begin(): void {
+    this.#isFirst = !this.#hasBegun;
+    this.#hasBegun = true;
+    if (this.#isFirst) this.#counts.catchUp();
   }
 
   /**
@@ -49,8 +55,8 @@ export class BlockOutcomes {
     const cache = cacheOf(of);
     const entries = this.#entriesOf(of);
     if (cache !== undefined) entries.declare(entryMeanings(of, cache));
-    // No view but the next one gives the derived answers that are to come.
-    else entries.clear();
+    // What was derived under another plan is given no more.
+    else if (this.#isFirst) entries.clear();
     const cached = this.#counts.entryOutcomesOf(zone, entries);
     const meanings = readsNodes ? nodeMeanings(of) : [];
     // Without nodes it only says that the view has outcomes.

@@ -74,7 +74,7 @@ export class BlockViews {
   /** Shows these groups in place of all before, with one store. @throws TableFullError, and shows what it did */
   show(groups: readonly GroupPlan[], blocks: readonly ViewedBlock[]): void {
     const { table, numberOf, outcomes } = this.#dependencies;
-    outcomes.catchUp();
+    outcomes.begin();
     const chain = table.defineView(NOTHING);
     const views: ViewId[] = [chain];
     // Before they are shown: where the table has no room for all, `remove` is to find these.
