@@ -76,6 +76,7 @@ const CACHES = [
   CACHE_OF_SOME,
   'cache {\n    disable success other.test\n  }',
   'cache {\n    disable denial\n  }',
+  'cache {\n    serve_stale 1h verify\n    servfail 10s\n  }',
 ] as const;
 const LONG = `${'a'.repeat(60)}.${'b'.repeat(60)}`;
 const NAMES = [
