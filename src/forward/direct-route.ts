@@ -7,6 +7,7 @@ import { type NameKey, RCODE } from '../wire/types.ts';
 import type { ForwardPlan, Policy } from './forward-plan.ts';
 import type { Routes } from './routes.ts';
 import type { GroupQuestion, ServerGroup } from './server-group.ts';
+import type { StreamTerms } from './transport/transport.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
 /** Which of several servers is asked: the first, any of them, or each in its turn. */
@@ -15,6 +16,8 @@ export type ServerSelection = 'first' | 'random' | 'round-robin';
 export interface RoutedServer {
   readonly upstream: Upstream;
   readonly peer: SocketAddress;
+  /** Undefined: it is asked over UDP. */
+  readonly stream: StreamTerms | undefined;
 }
 
 export interface DirectRoute<Question extends GroupQuestion> {
@@ -58,8 +61,8 @@ export function findDirectRoute<Question extends GroupQuestion>(
 }
 
 function toDirect(upstream: Upstream): readonly RoutedServer[] {
-  const { peer, usesEdns } = upstream;
-  return peer === undefined || !usesEdns ? [] : [{ upstream, peer }];
+  const { direct, usesEdns } = upstream;
+  return direct === undefined || !usesEdns ? [] : [{ upstream, peer: direct.peer, stream: direct.stream }];
 }
 
 /** Whether nothing but the first server's time-out makes another query leave, and every rule is one for a domain. */

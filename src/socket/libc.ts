@@ -27,6 +27,10 @@ export interface Libc {
   epoll_create1(flags: number): number;
   epoll_ctl(epoll: number, operation: number, fd: number, event: Uint8Array): number;
   epoll_wait(epoll: number, events: Pointer, count: number, milliseconds: number): number;
+  /** @returns the octets that were read; 0: the peer has closed */
+  recv(fd: number, into: Uint8Array, length: number, flags: number): number;
+  /** @returns the octets that were taken */
+  send(fd: number, octets: Uint8Array, length: number, flags: number): number;
   recvmmsg(fd: number, headers: Pointer, count: number, flags: number, timeout: null): number;
   sendmmsg(fd: number, headers: Pointer, count: number, flags: number): number;
   madvise(address: Pointer, length: number, advice: number): number;
@@ -51,6 +55,8 @@ const PROTOTYPES = {
   epoll_create1: 'int epoll_create1(int)',
   epoll_ctl: 'int epoll_ctl(int, int, int, void *)',
   epoll_wait: 'int epoll_wait(int, void *, int, int)',
+  recv: 'long recv(int, void *, size_t, int)',
+  send: 'long send(int, const void *, size_t, int)',
   recvmmsg: 'int recvmmsg(int, void *, unsigned int, int, void *)',
   sendmmsg: 'int sendmmsg(int, void *, unsigned int, int)',
   madvise: 'int madvise(void *, size_t, int)',

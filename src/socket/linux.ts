@@ -26,6 +26,10 @@ export const IP_RECVERR = 11;
 export const IPPROTO_TCP = 6;
 export const TCP_INFO = 11;
 export const IPPROTO_UDP = 17;
+/** States of a connection, as `tcpi_state` has them. */
+export const TCP_ESTABLISHED = 1;
+export const TCP_SYN_SENT = 2;
+export const TCP_NODELAY = 1;
 export const UDP_SEGMENT = 103;
 export const IPPROTO_IPV6 = 41;
 export const IPV6_RECVERR = 25;
@@ -35,6 +39,7 @@ export const IPV6_RECVPKTINFO = 49;
 export const MSG_TRUNC = 0x20;
 export const MSG_DONTWAIT = 0x40;
 export const MSG_ERRQUEUE = 0x2000;
+export const MSG_NOSIGNAL = 0x4000;
 export const MSG_WAITFORONE = 0x10000;
 
 export const POLLIN = 1;
@@ -54,4 +59,6 @@ export const EOPNOTSUPP = 95;
 export const EADDRINUSE = 98;
 export const EADDRNOTAVAIL = 99;
 export const ENOBUFS = 105;
+export const ECONNRESET = 104;
 export const ECONNREFUSED = 111;
+export const EINPROGRESS = 115;

@@ -13,7 +13,7 @@ import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
 import { Forward } from '../../src/handlers/forward/forward.ts';
-import { LoopbackUpstream, type React, reply } from './loopback-upstream.ts';
+import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
 const answer: React = ({ query, send }) => send(reply(query));
 
@@ -40,6 +40,11 @@ async function forwardTo(upstream: LoopbackUpstream) {
   return { clock, log, ask };
 }
 
+/** How the server was asked for a name, in order. */
+function transportsOf({ queries }: LoopbackUpstream, name: string): readonly Received['over'][] {
+  return queries.flatMap(({ query, over }) => (query.questions[0]?.name === name ? [over] : []));
+}
+
 async function start(react: React): Promise<LoopbackUpstream> {
   const upstream = await LoopbackUpstream.start(react);
   onTestFinished(() => upstream.stop());
@@ -60,6 +65,17 @@ it('spreads queries under way at once over two connections, and keeps them', asy
   const ports = upstream.queries.map(({ port }) => port);
   const [first] = ports;
   expect(ports.filter((port) => port === first)).toHaveLength(30);
+});
+
+it('asks once for equal questions that are under way', async () => {
+  const held: (() => void)[] = [];
+  const upstream = await start(({ query, send }) => held.push(() => send(reply(query))));
+  const { ask } = await forwardTo(upstream);
+  const asked = Promise.all(Array.from({ length: 10 }, () => ask('a.example.')));
+  await waitUntil('the query', () => held.length > 0);
+  for (const send of held.splice(0)) send();
+  expect(new Set(await asked)).toEqual(new Set(['message']));
+  expect(transportsOf(upstream, 'a.example.')).toEqual(['stream']);
 });
 
 it('leaves a connection after a minute, since a new one may lead to another server', async () => {
@@ -83,14 +99,12 @@ it('asks over UDP while connections are accepted and nothing is answered on them
   expect(await first).toBe('message');
   clock.advance(1_000);
   expect(log.records.at(-1)?.message).toContain('does not answer over TCP: asking it over UDP');
-  upstream.queries.length = 0;
   expect(await ask('b.example.')).toBe('message');
-  expect(upstream.queries.map(({ over }) => over)).toEqual(['udp']);
+  expect(transportsOf(upstream, 'b.example.')).toEqual(['udp']);
   upstream.react = answer;
   clock.advance(5_000);
   expect(await ask('c.example.')).toBe('message');
   await waitUntil('TCP to be back', () => log.records.at(-1)?.message.includes('over TCP again') === true);
-  upstream.queries.length = 0;
   expect(await ask('d.example.')).toBe('message');
-  expect(upstream.queries.map(({ over }) => over)).toEqual(['stream']);
+  expect(transportsOf(upstream, 'd.example.')).toEqual(['stream']);
 });

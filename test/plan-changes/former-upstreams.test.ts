@@ -55,6 +55,7 @@ class ChangingForwarder {
   #connect(): Transport {
     const transport: Transport = {
       direct: {
+        stream: undefined,
         peer: { address: '127.0.0.1', port: 53 },
         takeOver() {
           throw new Error('nothing is taken over');

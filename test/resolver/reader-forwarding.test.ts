@@ -3,95 +3,26 @@
  * front end has them told.
  */
 import { createSocket } from 'node:dgram';
-import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../src/base/testing/free-port.ts';
-import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
-import { ask, askShort, type Server } from '../../src/chain/testing/ask.ts';
+import { ask, askShort } from '../../src/chain/testing/ask.ts';
 import { writeQuery } from '../../src/forward/transport/query-message.ts';
 import { parseName } from '../../src/wire/name.ts';
 import { CLASS, RCODE, TYPE } from '../../src/wire/types.ts';
-import { endAllPrograms, type Program, runPortolan, servePortolan } from '../support/portolan.ts';
+import { endAllPrograms } from '../support/portolan.ts';
+import {
+  type Answering,
+  forwardedByReaders,
+  NAMES,
+  nameOf,
+  startCoredns,
+  startNodeCache,
+  startServe,
+  startUpstream,
+} from './forwarding-programs.ts';
 import { TrainUpstream } from './train-upstream.ts';
-import { address, ZoneUpstream } from './zone-upstream.ts';
 
 afterEach(endAllPrograms);
-
-const NAMES = 40;
-const nameOf = (index: number) => `host-${index}.example`;
-
-async function startUpstream(): Promise<ZoneUpstream> {
-  const names = Array.from(
-    { length: 400 },
-    (_, index) => [`${nameOf(index)}. A`, [address('192.0.2.1')]] as const,
-  );
-  const upstream = await ZoneUpstream.start(Object.fromEntries(names));
-  onTestFinished(() => upstream.stop());
-  return upstream;
-}
-
-interface Answering {
-  readonly program: Program;
-  readonly server: Server;
-  readonly metrics: () => Promise<string>;
-}
-
-async function metricsAt(port: number): Promise<string> {
-  return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-}
-
-/** What the program has sent upstream by its readers. */
-async function forwardedByReaders(metrics: () => Promise<string>): Promise<number> {
-  const [, count = '0'] =
-    /^portolan_forwarded_queries_total\{path="reader"\} (\d+)/m.exec(await metrics()) ?? [];
-  return Number(count);
-}
-
-async function startServe(upstream: string, ...flags: readonly string[]): Promise<Answering> {
-  const {
-    program,
-    address: host,
-    port,
-    health,
-  } = await servePortolan([...['--example', '--upstream', upstream], ...flags]);
-  const metrics = async () => await (await fetch(`${health}/metrics`)).text();
-  return { program, server: { address: host, port }, metrics };
-}
-
-/** @param lines of its only server block */
-async function startCoredns(
-  lines: string,
-): Promise<Answering & { readonly change: (lines: string) => Promise<void> }> {
-  const [port, metrics] = [await findFreePort(), await findFreePort()];
-  const textOf = (own: string) =>
-    `.:${port} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}\n${own}\n}\n`;
-  const folder = await makeTemporaryFolder();
-  const conf = await folder.write('Corefile', textOf(lines));
-  const program = runPortolan(['coredns', '-conf', conf]);
-  await waitUntil('the banner', () => program.output.includes('linux/'));
-  const change = async (own: string) => {
-    const { length } = program.output;
-    await writeFile(conf, textOf(own));
-    program.signal('SIGUSR1');
-    await waitUntil('the reload', () => program.output.slice(length).includes('Reloading complete'));
-  };
-  return { program, server: { address: '127.0.0.1', port }, metrics: () => metricsAt(metrics), change };
-}
-
-async function startNodeCache(upstream: string): Promise<Answering> {
-  const [port, metrics, health] = [await findFreePort(), await findFreePort(), await findFreePort()];
-  const folder = await makeTemporaryFolder();
-  const block = `errors\n cache 30\n bind 127.0.0.1\n forward . ${upstream}\n prometheus 127.0.0.1:${metrics}`;
-  const conf = await folder.write('Corefile', `.:${port} {\n ${block}\n health 127.0.0.1:${health}\n}\n`);
-  const program = runPortolan([
-    ...['node-cache', '-conf', conf, '-localip', '127.0.0.1', '-setupinterface=false'],
-    ...['-setupiptables=false', '-metrics-listen-address', '127.0.0.1:0'],
-  ]);
-  await waitUntil('the banner', () => program.output.includes('linux/') || program.ended !== undefined);
-  expect(program.ended, program.errors).toBe(undefined);
-  return { program, server: { address: '127.0.0.1', port }, metrics: () => metricsAt(metrics) };
-}
 
 describe('questions for addresses are forwarded by reader threads', () => {
   it.each([

@@ -47,7 +47,7 @@ class SocketUpstream extends RawUpstream {
       replied: (...reply: Parameters<ExchangeEvents['replied']>) => events.replied(...reply),
       failed: (code: string) => events.failed(code),
     });
-    this.direct = { peer: this.#socket.endpoint, takeOver };
+    this.direct = { peer: this.#socket.endpoint, stream: undefined, takeOver };
   }
 
   override ask(...args: Parameters<RawUpstream['ask']>) {

@@ -6,6 +6,7 @@ import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
 import { keyOfWire } from '../../wire/name-wire.ts';
 import type { WireName } from '../../wire/types.ts';
 import type { QuestionKey } from '../question-key.ts';
+import { type QuestionText, textOfPacket } from '../question-text.ts';
 import { FILL_FLAG, type FillConsumer } from './fill-ring.ts';
 
 const name = new Uint8Array(MAX_NAME_OCTETS);
@@ -25,4 +26,10 @@ export function questionOfFill({ octets, start, questionEnd, flags }: FillConsum
     checkingDisabled: (flags & FILL_FLAG.CHECKING_DISABLED) !== 0,
     recursionDesired: true,
   };
+}
+
+/** The same question as a text, without a name being made of it. */
+export function textOfFill(fill: FillConsumer): QuestionText {
+  const { flags } = fill;
+  return textOfPacket(fill, (flags & FILL_FLAG.DNSSEC_OK) !== 0, (flags & FILL_FLAG.CHECKING_DISABLED) !== 0);
 }

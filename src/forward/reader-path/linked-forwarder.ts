@@ -139,7 +139,9 @@ export class LinkedForwarder implements OtherThreads {
         ...terms,
         number,
         group: this.group,
-        servers: servers.map(({ upstream, peer }) => ({ number: this.#path.numberOf(upstream, this), peer })),
+        servers: servers.map(({ upstream, peer, stream }) => ({
+          ...{ number: this.#path.numberOf(upstream, this), peer, stream },
+        })),
         selection,
         udpSize: plan.udpSize,
         trustsAd: plan.trustsAd,

@@ -3,18 +3,8 @@
  */
 import { TRAIN_PACKETS, TrainRow, type TrainSender } from '../../socket/train-row.ts';
 import type { QuestionReader } from '../../table/question.ts';
-import { HEADER_OCTETS } from '../../wire/header.ts';
-import { writeOpt } from '../../wire/query-records.ts';
 import type { PendingQueries } from './pending-queries.ts';
-
-const PACKET_OCTETS = 320;
-const FLAG = { RD: 0x01, AD: 0x20, CD: 0x10 } as const;
-
-/** What our queries say. */
-export interface QueryForm {
-  readonly udpSize: number;
-  readonly trustsAd: boolean;
-}
+import { MAX_QUERY_OCTETS, type QueryForm, writeQuery } from './query-octets.ts';
 
 export interface QuerySender {
   /** Whether queries of a socket may leave in trains. */
@@ -26,7 +16,7 @@ export interface QuerySender {
 }
 
 export class QueryRow implements TrainSender {
-  readonly #row = new TrainRow(PACKET_OCTETS, this);
+  readonly #row = new TrainRow(MAX_QUERY_OCTETS, this);
   readonly #pending: PendingQueries;
   readonly #sender: QuerySender;
   /** The slot of each seat. */
@@ -43,21 +33,7 @@ export class QueryRow implements TrainSender {
     const row = this.#row;
     if (row.isFull) row.flush();
     const { octets, next: at } = row;
-    octets[at] = id >> 8;
-    octets[at + 1] = id;
-    octets[at + 2] = FLAG.RD;
-    octets[at + 3] = (question.checkingDisabled ? FLAG.CD : 0) | (form.trustsAd ? FLAG.AD : 0);
-    octets.fill(0, at + 4, at + HEADER_OCTETS);
-    octets[at + 5] = 1;
-    octets[at + 11] = 1;
-    const { name, nameLength, type, dnsClass } = question;
-    let to = at + HEADER_OCTETS;
-    for (let octet = 0; octet < nameLength; octet++) octets[to++] = name[octet] ?? 0;
-    octets[to++] = type >> 8;
-    octets[to++] = type;
-    octets[to++] = dnsClass >> 8;
-    octets[to++] = dnsClass;
-    const length = writeOpt(octets, to, form.udpSize, 0, question.dnssecOk) - at;
+    const length = writeQuery(octets, at, id, question, form) - at;
     this.#slots[row.add(this.#pending.socket[slot] ?? 0, fd, length)] = slot;
   }
 

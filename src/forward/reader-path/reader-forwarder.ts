@@ -25,8 +25,11 @@ import { RefusedQueries } from './refused-queries.ts';
 import { ReplyHandover } from './reply-handover.ts';
 import { RunningRoute } from './running-route.ts';
 import { GROUP_COUNT, SERVER_COUNT, SharedWords } from './shared-words.ts';
+import { type SocketKeeper, SocketTable } from './socket-table.ts';
 import { TrainSupport } from './train-support.ts';
-import { type SocketKeeper, UpstreamSockets } from './upstream-sockets.ts';
+import { UpstreamSockets } from './upstream-sockets.ts';
+import type { UpstreamStream } from './upstream-stream.ts';
+import { UpstreamStreams } from './upstream-streams.ts';
 
 /** Packets of a forger that a socket may receive. */
 const MAX_SUSPICIOUS = 3;
@@ -39,7 +42,9 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   readonly #counts: Float64Array;
   readonly #handover: ReplyHandover;
   readonly #pending = new PendingQueries();
+  readonly #table: SocketTable;
   readonly #sockets: UpstreamSockets;
+  readonly #streams: UpstreamStreams;
   readonly #row = new QueryRow(this.#pending, this);
   readonly #trains = new TrainSupport();
   readonly #counters: Counters;
@@ -47,6 +52,8 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   readonly #about: TakenOver = { ticket: 0, server: 0, elapsed: 0 };
   readonly #refusals = new RefusedQueries();
   #replies = new PacketBatch(0);
+  /** Where the reply lies that is judged. */
+  #octets: Uint8Array = this.#replies.octets;
   #policy = 0;
   #generation = 0;
   /** By number. */
@@ -74,7 +81,9 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     this.#words = new SharedWords(data.words, data.readers);
     this.#counts = this.#words.counts;
     this.#handover = new ReplyHandover(data.fills, table.memory, this.#pending, this.#plain);
-    this.#sockets = new UpstreamSockets(this, data.maxSockets);
+    this.#table = new SocketTable(this, data.maxSockets);
+    this.#sockets = new UpstreamSockets(this.#table);
+    this.#streams = new UpstreamStreams(this.#table, (socket, errno) => this.#lose(socket, errno));
     this.#counters = new Counters(table.memory, table.reader);
     this.#follow(data.policy);
   }
@@ -116,7 +125,8 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const servers = new Map(
       routes.flatMap((route) => route.servers).map((server) => [server.number, server]),
     );
-    this.#sockets.follow([...servers.values()]);
+    this.#sockets.follow([...servers.values()].filter(({ stream }) => stream === undefined));
+    this.#streams.follow([...servers.values()]);
     this.#isOrdered &&= servers.size < 2;
     const udpSize = Math.max(0, ...routes.map((route) => route.udpSize));
     if (this.#replies.packetSize < udpSize) this.#replies = new PacketBatch(udpSize);
@@ -168,11 +178,12 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const { route } = running;
     if (!pending.hasRoom || words.running(route.group) >= route.limit) return -1;
     const server = running.chooseServer();
-    const socket = this.#sockets.pick(server, this.#now);
+    const isStreamed = this.#streams.has(server);
+    const socket = (isStreamed ? this.#streams : this.#sockets).pick(server, this.#now);
     if (socket < 0) return -1;
     const slot = pending.open(question, start, hash, socket);
     if (slot < 0) {
-      this.#sockets.release(socket);
+      this.#release(socket);
       return -1;
     }
     pending.generation[slot] = this.#generation;
@@ -181,21 +192,44 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     pending.askedAt[slot] = this.#now;
     pending.dueAt[slot] = this.#now + words.timeoutOf(server);
     this.#countOf(server, SERVER_COUNT.sent);
-    this.#row.add(slot, this.#sockets.fds[socket] ?? -1, question, route);
+    if (isStreamed) this.#streams.add(socket, pending.id[slot] ?? 0, question, route);
+    else this.#row.add(slot, this.#table.fds[socket] ?? -1, question, route);
     return slot;
   }
 
   /** Sends what was asked since `begin`. */
   flush(): void {
     this.#row.flush();
+    this.#streams.flush();
   }
 
   /** Receives what has come by an upstream socket. */
   receive(socket: number): void {
+    const stream = this.#streams.find(socket);
+    if (stream !== undefined) this.#receiveStream(socket, stream);
+    else this.#receivePackets(socket);
+    if (this.#handover.needsWaking()) this.#owner.wake();
+  }
+
+  #receiveStream(socket: number, stream: UpstreamStream): void {
+    const errno = stream.receive(this.#now);
+    this.#octets = stream.octets;
+    while (stream.next()) this.#judge(socket, stream.start, stream.length, false);
+    if (errno !== 0) this.#lose(socket, errno);
+  }
+
+  /** Gives up a connection that has ended, with the queries that are under way on it. */
+  #lose(socket: number, errno: number): void {
+    this.#failAll((slot) => this.#pending.socket[slot] === socket, errno);
+    this.#streams.close(socket);
+  }
+
+  #receivePackets(socket: number): void {
     const batch = this.#replies;
-    const fd = this.#sockets.fds[socket] ?? -1;
+    const fd = this.#table.fds[socket] ?? -1;
     if (fd < 0) return;
     const count = batch.receive(fd, MSG_DONTWAIT);
+    this.#octets = batch.octets;
     if (count <= 0) this.#readErrors(socket, count === 0 ? ECONNREFUSED : -count);
     for (let index = 0; index < count; index++) {
       this.#judge(socket, batch.startOf(index), batch.lengthOf(index), batch.isCut(index));
@@ -204,21 +238,20 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
         return;
       }
     }
-    if (this.#handover.needsWaking()) this.#owner.wake();
   }
 
   #judge(socket: number, start: number, length: number, isCut: boolean): void {
-    const { octets } = this.#replies;
+    const octets = this.#octets;
     const pending = this.#pending;
     const id = idOfReply(octets, start, length);
     const slot = id < 0 ? -1 : pending.slotOf(id, socket);
     if (slot < 0) {
-      this.#countOf(this.#sockets.servers[socket] ?? 0, SERVER_COUNT.strange);
+      this.#countOf(this.#table.servers[socket] ?? 0, SERVER_COUNT.strange);
       if (id < 0 || !pending.wasIn(id, socket)) this.#suspect(socket);
       return;
     }
     if (!isBareError(octets, start, length) && !this.#plain.repeatsQuestion(slot, octets, start, length)) {
-      this.#countOf(this.#sockets.servers[socket] ?? 0, SERVER_COUNT.otherQuestion);
+      this.#countOf(this.#table.servers[socket] ?? 0, SERVER_COUNT.otherQuestion);
       this.#suspect(socket);
       return;
     }
@@ -245,7 +278,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     // Where the servers have changed meanwhile, the main thread knows what is true now.
     const server = this.#serverOf(slot);
     if (!route.servers.some(({ number }) => number === server)) return false;
-    if (!plain.read(slot, this.#replies.octets, start, length, route.trustsAd)) return false;
+    if (!plain.read(slot, this.#octets, start, length, route.trustsAd)) return false;
     const { rcode, answerCount } = plain.raw;
     // CoreDNS keeps no denial at the end of aliases.
     if (
@@ -257,7 +290,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   }
 
   #serverOf(slot: number): number {
-    return this.#sockets.servers[this.#pending.socket[slot] ?? 0] ?? 0;
+    return this.#table.servers[this.#pending.socket[slot] ?? 0] ?? 0;
   }
 
   /** Answers all that wait for a slot by the reply that was read, and hands it to the main thread. */
@@ -279,7 +312,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
 
   #handOver(route: OpenRoute, slot: number, start: number, length: number): boolean {
     const server = this.#serverOf(slot);
-    const packet = this.#replies.octets;
+    const packet = this.#octets;
     const about = { packet, start, length, server, route, policy: this.#policy, now: this.#now };
     if (!this.#handover.push(slot, about)) {
       this.#count(route.group, GROUP_COUNT.lostFills);
@@ -339,8 +372,14 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   #settle(slot: number): void {
     const pending = this.#pending;
     pending.releaseId(slot);
-    this.#sockets.release(pending.socket[slot] ?? 0);
+    this.#release(pending.socket[slot] ?? 0);
     this.#leave(slot);
+  }
+
+  /** A socket has one query less under way. */
+  #release(socket: number): void {
+    if (this.#streams.find(socket) === undefined) this.#sockets.release(socket);
+    else this.#streams.release(socket);
   }
 
   /** Its query counts no longer as under way. */
@@ -369,7 +408,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
 
   /** Forgets a slot that was taken over. */
   #free(slot: number): void {
-    this.#sockets.release(this.#pending.socket[slot] ?? 0);
+    this.#release(this.#pending.socket[slot] ?? 0);
     this.#pending.free(slot);
   }
 
@@ -393,13 +432,16 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
       pending.free(slot);
     }
     this.#sockets.sweep(now);
+    this.#streams.sweep(now);
   }
 
   /** No reply has come in time. */
   #giveUp(slot: number): void {
-    const train = this.#pending.train[slot] ?? 0;
-    if (train !== 0) this.#trains.noteOverdue(this.#serverOf(slot), train, this.#now);
+    const { train, socket, askedAt } = this.#pending;
+    const coupled = train[slot] ?? 0;
+    if (coupled !== 0) this.#trains.noteOverdue(this.#serverOf(slot), coupled, this.#now);
     this.#takeOver(slot);
+    this.#streams.overdue(socket[slot] ?? 0, askedAt[slot] ?? 0);
   }
 
   /** Milliseconds until something is due, at most so many. @param now of the clock's monotonic time */
@@ -412,11 +454,11 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   }
 
   mayCouple(socket: number): boolean {
-    return this.#trains.isUsed(this.#sockets.servers[socket] ?? 0, this.#now);
+    return this.#trains.isUsed(this.#table.servers[socket] ?? 0, this.#now);
   }
 
   trainRefused(socket: number): void {
-    this.#trains.noteRefused(this.#sockets.servers[socket] ?? 0, this.#now);
+    this.#trains.noteRefused(this.#table.servers[socket] ?? 0, this.#now);
   }
 
   refused(socket: number, errno: number, id: number | undefined): void {
@@ -425,7 +467,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
   }
 
   #readErrors(socket: number, errno: number): void {
-    const fd = this.#sockets.fds[socket] ?? -1;
+    const fd = this.#table.fds[socket] ?? -1;
     if (fd >= 0) this.#refusals.read(fd, (id) => this.#failTrain(this.#pending.slotOf(id, socket), errno));
   }
 
@@ -473,7 +515,7 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
       this.#settle(slot);
       pending.free(slot);
     }
-    this.#sockets.close();
+    this.#table.closeAll();
   }
 
   /** @param group of servers */

@@ -6,12 +6,15 @@ import type { ViewId } from '../../table/types.ts';
 import type { WireName } from '../../wire/types.ts';
 import type { AnswerForm } from '../caching/answer-form.ts';
 import type { ServerSelection } from '../direct-route.ts';
+import type { StreamTerms } from '../transport/transport.ts';
 
 /** A server that readers may ask now. */
 export interface RouteServer {
   /** The main thread's number of it. */
   readonly number: number;
   readonly peer: SocketAddress;
+  /** Undefined: it is asked over UDP. */
+  readonly stream: StreamTerms | undefined;
 }
 
 /** Where the questions go that views with the number of the route leave open, and how clients are answered by the replies. */

@@ -6,10 +6,10 @@
  * the same on the main thread, and says why.
  */
 import { connectUdp } from '../../socket/connected-udp.ts';
-import { closeDescriptor } from '../../socket/descriptor.ts';
 import { randomId } from '../transport/random-ids.ts';
 import type { RouteServer } from './reader-policy.ts';
 import { MAX_SOCKETS } from './shared-words.ts';
+import type { SocketTable } from './socket-table.ts';
 
 /** Sockets of the pool of a server, where there is room for so many; all pools together have at most this share of the sockets. */
 const POOL = 16;
@@ -21,13 +21,6 @@ const QUERIES_IN_A_ROW = 32;
 /** Queries a second to a server up to which each has a socket of its own. */
 const SINGLE_PER_SECOND = 200;
 const NONE = -1;
-
-/** What watches sockets and remembers them. */
-export interface SocketKeeper {
-  /** @returns whether the socket is watched for packets from now on */
-  opened(socket: number, fd: number): boolean;
-  closed(socket: number): void;
-}
 
 /** What is known of one server. */
 class ServerSockets {
@@ -57,13 +50,9 @@ class ServerSockets {
 }
 
 export class UpstreamSockets {
-  /** Descriptors by the number of the socket; -1: there is none. */
-  readonly fds = new Int32Array(MAX_SOCKETS).fill(NONE);
-  /** The main thread's number of the server that each asks. */
-  readonly servers = new Uint32Array(MAX_SOCKETS);
+  /** Packets of a forger that each has received. */
   readonly suspicious = new Uint8Array(MAX_SOCKETS);
-  readonly #keeper: SocketKeeper;
-  readonly #max: number;
+  readonly #table: SocketTable;
   readonly #pending = new Uint16Array(MAX_SOCKETS);
   readonly #uses = new Uint16Array(MAX_SOCKETS);
   readonly #retireAt = new Float64Array(MAX_SOCKETS);
@@ -72,23 +61,15 @@ export class UpstreamSockets {
   /** By number. */
   readonly #known = new Map<number, ServerSockets>();
   #poolSize = POOL;
-  #open = 0;
   #sweepAt = 0;
 
-  /** @param max sockets that may be open at once, 1 to `MAX_SOCKETS` */
-  constructor(keeper: SocketKeeper, max: number) {
-    this.#keeper = keeper;
-    this.#max = max;
-  }
-
-  /** Sockets that are open. */
-  get open(): number {
-    return this.#open;
+  constructor(table: SocketTable) {
+    this.#table = table;
   }
 
   /** Knows these servers from now on, and no others. */
   follow(servers: readonly RouteServer[]): void {
-    const size = Math.floor((this.#max * POOLS_SHARE) / Math.max(1, servers.length));
+    const size = Math.floor((this.#table.max * POOLS_SHARE) / Math.max(1, servers.length));
     const poolSize = Math.min(POOL, Math.max(1, size));
     const listed = new Set(servers.map(({ number }) => number));
     for (const [number, known] of this.#known) {
@@ -105,7 +86,8 @@ export class UpstreamSockets {
   pick(server: number, now: number): number {
     const known = this.#known.get(server);
     if (known === undefined) return NONE;
-    const isSingle = known.countsFew(now) && this.#open < this.#max - this.#poolSize * this.#known.size;
+    const { open, max } = this.#table;
+    const isSingle = known.countsFew(now) && open < max - this.#poolSize * this.#known.size;
     const socket = isSingle ? this.#openSocket(known, now) : this.#pickFromPool(known, now);
     if (socket < 0) return NONE;
     this.#pending[socket] = (this.#pending[socket] ?? 0) + 1;
@@ -117,31 +99,25 @@ export class UpstreamSockets {
   release(socket: number): void {
     const left = Math.max(0, (this.#pending[socket] ?? 0) - 1);
     this.#pending[socket] = left;
-    if (left === 0 && this.#isLeaving[socket] === 1) this.#close(socket);
+    if (left === 0 && this.#isLeaving[socket] === 1) this.#table.close(socket);
   }
 
   /** Uses a socket no more, as a forger has found it. */
   abandon(socket: number): void {
-    const known = this.#known.get(this.servers[socket] ?? 0);
+    const known = this.#known.get(this.#table.servers[socket] ?? 0);
     const place = known?.pool.indexOf(socket) ?? NONE;
     if (known !== undefined && place >= 0) this.#leave(known, place);
     else this.#isLeaving[socket] = 1;
-    if (this.fds[socket] !== NONE && this.#pending[socket] === 0) this.#close(socket);
+    if (this.#pending[socket] === 0) this.#table.close(socket);
   }
 
   /** Closes sockets whose time is over, so that a quiet server holds none. */
   sweep(now: number): void {
-    if (this.#open === 0 || now < this.#sweepAt) return;
+    if (this.#table.open === 0 || now < this.#sweepAt) return;
     this.#sweepAt = now + 1000;
     for (const known of this.#known.values())
       for (const [place, socket] of known.pool.entries())
         if (socket >= 0 && now >= (this.#retireAt[socket] ?? 0)) this.#leave(known, place);
-  }
-
-  /** Closes all. */
-  close(): void {
-    this.follow([]);
-    for (let socket = 0; socket < MAX_SOCKETS; socket += 1) this.#close(socket);
   }
 
   #pickFromPool(known: ServerSockets, now: number): number {
@@ -172,27 +148,14 @@ export class UpstreamSockets {
 
   /** Opens a socket that leaves with its only query, unless it joins the pool. */
   #openSocket({ server }: ServerSockets, now: number): number {
-    const socket = this.#open < this.#max ? this.fds.indexOf(NONE) : NONE;
+    const connect = () => connectUdp({ peer: server.peer, source: undefined, shared: false });
+    const socket = this.#table.add(server.number, connect);
     if (socket < 0) return NONE;
-    let fd: number;
-    try {
-      fd = connectUdp({ peer: server.peer, source: undefined, shared: false });
-    } catch {
-      // The main thread tries, and says what is wrong.
-      return NONE;
-    }
-    if (!this.#keeper.opened(socket, fd)) {
-      closeDescriptor(fd);
-      return NONE;
-    }
-    this.fds[socket] = fd;
-    this.servers[socket] = server.number;
     this.suspicious[socket] = 0;
     this.#pending[socket] = 0;
     this.#uses[socket] = 0;
     this.#retireAt[socket] = now + MILLISECONDS_PER_SOCKET;
     this.#isLeaving[socket] = 1;
-    this.#open += 1;
     return socket;
   }
 
@@ -208,15 +171,6 @@ export class UpstreamSockets {
     known.pool[place] = NONE;
     if (known.current === socket) known.current = NONE;
     this.#isLeaving[socket] = 1;
-    if (this.#pending[socket] === 0) this.#close(socket);
-  }
-
-  #close(socket: number): void {
-    const fd = this.fds[socket] ?? NONE;
-    if (fd === NONE) return;
-    this.fds[socket] = NONE;
-    this.#open -= 1;
-    this.#keeper.closed(socket);
-    closeDescriptor(fd);
+    if (this.#pending[socket] === 0) this.#table.close(socket);
   }
 }

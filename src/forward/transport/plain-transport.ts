@@ -26,6 +26,7 @@ export class PlainTransport implements Transport {
   constructor(udp: Transport, tcp: Transport, clock: Clock, direct?: SocketAddress) {
     this.direct = direct && {
       peer: direct,
+      stream: undefined,
       takeOver: (query, events) => new PlainExchange(this, query, events),
     };
     this.#udp = udp;

@@ -11,7 +11,8 @@ import type { SocketAddress } from '../../socket/addresses.ts';
 import type { Asked } from './outstanding.ts';
 import type { QueryMessage } from './query-message.ts';
 import { StreamConnection } from './stream-connection.ts';
-import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
+import { continueBy } from './taken-over-exchange.ts';
+import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
 
 export interface StreamTransportOptions {
   readonly peer: SocketAddress;
@@ -56,6 +57,8 @@ const IDLE_MILLISECONDS = { tcp: 10_000, tls: 30_000 } as const;
 export class StreamTransport implements Transport {
   readonly isReliable = true;
   readonly dropped: DroppedPackets = { strange: 0, otherQuestion: 0, otherCase: 0 };
+  /** In the clear other threads may have connections of their own. */
+  readonly direct: DirectServer | undefined;
   readonly #options: StreamTransportOptions;
   #connections: StreamConnection<Entry>[] = [];
   readonly #leaving = new Set<StreamConnection<Entry>>();
@@ -65,6 +68,13 @@ export class StreamTransport implements Transport {
 
   constructor(options: StreamTransportOptions) {
     this.#options = options;
+    const { tls, sourceAddress, peer, idle = IDLE_MILLISECONDS.tcp, maxAge = 0 } = options;
+    const { minConnections = 1, maxConnections = MAX_CONNECTIONS } = options;
+    if (tls === undefined && sourceAddress === undefined)
+      this.direct = {
+        ...{ peer, stream: { idle, maxAge, minConnections, maxConnections } },
+        takeOver: continueBy(this),
+      };
   }
 
   ask(query: QueryMessage, events: ExchangeEvents): Exchange {

@@ -6,7 +6,8 @@
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import type { QueryMessage } from './query-message.ts';
-import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
+import { continueBy } from './taken-over-exchange.ts';
+import type { DirectServer, DroppedPackets, Exchange, ExchangeEvents, Transport } from './transport.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
 
 /** Milliseconds that TCP is given, connecting included, before UDP is asked too. */
@@ -32,6 +33,12 @@ export class TcpFirstTransport implements Transport {
 
   constructor(options: TcpFirstOptions) {
     this.#options = options;
+  }
+
+  /** Other threads ask over TCP alone, so they ask while it gets through. */
+  get direct(): DirectServer | undefined {
+    const { direct } = this.#options.tcp;
+    return this.#usesTcp && direct !== undefined ? { ...direct, takeOver: continueBy(this) } : undefined;
   }
 
   get dropped(): DroppedPackets {

@@ -36,9 +36,22 @@ export interface Exchange {
   cancel(): void;
 }
 
+/** How connections to a server are kept. Times in milliseconds. */
+export interface StreamTerms {
+  /** For which a quiet connection is kept. */
+  readonly idle: number;
+  /** After which a connection takes no more queries; 0: never. */
+  readonly maxAge: number;
+  /** Connections over which queries that are under way at once are spread, and that are kept at most. */
+  readonly minConnections: number;
+  readonly maxConnections: number;
+}
+
 /** A server that may be asked from any socket, so that other threads can ask it too. */
 export interface DirectServer {
   readonly peer: SocketAddress;
+  /** How it is asked over TCP; undefined: it is asked over UDP. */
+  readonly stream: StreamTerms | undefined;
   /** Goes on with a query that another thread has sent: what comes of it is told to the exchange. */
   takeOver(
     query: QueryMessage,

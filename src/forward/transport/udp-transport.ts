@@ -117,8 +117,8 @@ export class UdpTransport implements Transport {
   /** Called when a query of a seat is done with. @internal for `UdpExchange` */
   settle(seat: Seat): void {
     if (!seat.retired || seat.outstanding.size > 0) return;
-    seat.socket.close();
-    this.#leaving.delete(seat);
+    // It may be settled twice: when its last query ends, and behind the packet that ended it.
+    if (this.#leaving.delete(seat)) seat.socket.close();
   }
 
   /** Takes note of the case that a reply had. @internal for `UdpExchange` */

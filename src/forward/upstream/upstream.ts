@@ -6,10 +6,15 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { QueuedTimer, TimerQueue } from '../../base/timer-queue.ts';
-import type { SocketAddress } from '../../socket/addresses.ts';
 import { RCODE } from '../../wire/types.ts';
 import type { QueryMessage } from '../transport/query-message.ts';
-import type { DroppedPackets, Exchange, ExchangeEvents, Transport } from '../transport/transport.ts';
+import type {
+  DirectServer,
+  DroppedPackets,
+  Exchange,
+  ExchangeEvents,
+  Transport,
+} from '../transport/transport.ts';
 import { rcodeOf, type UpstreamReply } from '../transport/upstream-reply.ts';
 import { EdnsSupport } from './edns-support.ts';
 import type { LossRate } from './loss-rate.ts';
@@ -107,9 +112,9 @@ export class Upstream {
     return this.#pacing?.wait(this.clock.monotonic()) ?? 0;
   }
 
-  /** Where other threads may ask it; undefined: only this object may. */
-  get peer(): SocketAddress | undefined {
-    return this.#pacing === undefined ? this.#transport.direct?.peer : undefined;
+  /** How other threads may ask it; undefined: only this object may. */
+  get direct(): DirectServer | undefined {
+    return this.#pacing === undefined ? this.#transport.direct : undefined;
   }
 
   /**

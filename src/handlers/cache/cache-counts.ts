@@ -14,13 +14,20 @@ export type CacheKind = keyof HitCounts;
 /** The outcomes of its entries. */
 export const CACHE_OUTCOMES: Readonly<Record<CacheKind, number>> = numberEntries('success', 'denial');
 
+const KINDS = ['success', 'denial'] as const;
+
+interface Evictions extends Record<CacheKind, number> {
+  readonly server: string;
+  readonly view: string;
+}
+
 const LABELS = ['server', 'zones', 'view'];
 
 export class CacheCounts {
   readonly #zones: string;
   readonly #families: ReturnType<typeof familiesOf>;
-  /** By kind, view and server, since they were last shown. */
-  readonly #evictions = new Map<string, number>();
+  /** Since they were last shown: few, one for each server and view. */
+  readonly #evictions: Evictions[] = [];
 
   /** Of queries that it answers, and of those that it passes on. They outlive the cache, which they do not keep. */
   readonly hits: HitCounts;
@@ -68,22 +75,25 @@ export class CacheCounts {
     this.#families.servedStale.inc(this.#labels(query));
   }
 
-  /** Counted for all together until `show`: label sets are too dear to be looked up for each. */
+  /** Counted for all together until `showEvictions`: label sets are too dear to be looked up for each. */
   evicted({ server, view }: QuerySite, type: CacheKind): void {
-    const key = `${type} ${view} ${server}`;
-    this.#evictions.set(key, (this.#evictions.get(key) ?? 0) + 1);
+    const counts = this.#evictions.find((each) => each.server === server && each.view === view);
+    if (counts !== undefined) counts[type] += 1;
+    else this.#evictions.push({ server, view, success: 0, denial: 0, [type]: 1 });
   }
 
-  /** How many answers there are now, and brings in those that had to go. */
+  /** How many answers there are now. */
   show(site: QuerySite, entries: Readonly<Record<CacheKind, number>>): void {
     const labels = this.#labels({ site });
-    for (const type of ['success', 'denial'] as const) {
-      this.#families.entries.set({ ...labels, type }, entries[type]);
-      const key = `${type} ${site.view} ${site.server}`;
-      const evicted = this.#evictions.get(key) ?? 0;
-      if (evicted > 0) this.#families.evictions.inc({ ...labels, type }, evicted);
-      this.#evictions.delete(key);
-    }
+    for (const type of KINDS) this.#families.entries.set({ ...labels, type }, entries[type]);
+  }
+
+  /** Brings in the answers that had to go. */
+  showEvictions(): void {
+    for (const { server, view, ...counts } of this.#evictions.splice(0))
+      for (const type of KINDS)
+        if (counts[type] > 0)
+          this.#families.evictions.inc({ server, zones: this.#zones, view, type }, counts[type]);
   }
 
   #labels({ site: { server, view } }: Pick<Query, 'site'>) {

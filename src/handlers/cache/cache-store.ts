@@ -7,11 +7,10 @@
  */
 import type { WholeAnswer } from '../../chain/answer.ts';
 import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
+import { type QuestionText, questionOfText, textOfQuestion } from '../../forward/question-text.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { CachedAnswer, CachedEntry, CachedQuestion, ViewId, ViewSettings } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
-import { encodeName } from '../../wire/name.ts';
-import type { NameKey } from '../../wire/types.ts';
 import { replyFromBody } from '../resolver/cached-reply.ts';
 import { CACHE_OUTCOMES, type CacheKind } from './cache-counts.ts';
 
@@ -72,11 +71,11 @@ export class CacheStore {
   readonly #table: TableWriter;
   readonly #options: CacheStoreOptions;
   /** By question, the oldest first. */
-  readonly #items: Readonly<Record<CacheKind, Map<string, CacheItem>>> = {
+  readonly #items: Readonly<Record<CacheKind, Map<QuestionText, CacheItem>>> = {
     success: new Map(),
     denial: new Map(),
   };
-  readonly #oldest: Record<CacheKind, IterableIterator<[string, CacheItem]>> = {
+  readonly #oldest: Record<CacheKind, IterableIterator<[QuestionText, CacheItem]>> = {
     success: this.#items.success.entries(),
     denial: this.#items.denial.entries(),
   };
@@ -100,14 +99,16 @@ export class CacheStore {
 
   /** Whether there is an answer, of whatever age. */
   has(kind: CacheKind, key: QuestionKey): boolean {
-    return this.#items[kind].has(textOf(key));
+    const items = this.#items[kind];
+    return items.size > 0 && items.has(textOfQuestion(toCachedQuestion(key)));
   }
 
   find(kind: CacheKind, key: QuestionKey): FoundAnswer | undefined {
-    const text = textOf(key);
+    const question = toCachedQuestion(key);
+    const text = textOfQuestion(question);
     const item = this.#items[kind].get(text);
     if (item === undefined) return undefined;
-    const entry = this.#table.readCached(toCachedQuestion(key), this.#placeOf(item));
+    const entry = this.#table.readCached(question, this.#placeOf(item));
     // The table needed its space.
     if (entry === undefined) this.#items[kind].delete(text);
     return entry && { item, answer: answerOf(entry), wasRead: item.isShared && entry.used };
@@ -127,9 +128,11 @@ export class CacheStore {
     if (written === undefined) return 'refused';
     const isReadable = isReadAsStored(answer, written.body.rotation !== undefined);
     const isShared = isReadable && readSeconds > 0;
-    if (isShared) this.#hide(otherThan(kind), key);
+    const question = toCachedQuestion(key);
+    const text = textOfQuestion(question);
+    if (isShared) this.#hide(otherThan(kind), text, question);
     const cached: CachedAnswer = {
-      ...toCachedQuestion(key),
+      ...question,
       body: written.body,
       ttlOffsets: this.#options.keepsTtl ? [] : written.ttlOffsets,
       recursionAvailable: answer.recursionAvailable,
@@ -138,21 +141,21 @@ export class CacheStore {
     };
     if (!this.#table.cache(cached, now, isShared ? this.shared : this.#hidden)) return 'refused';
     const item = this.#makeItem({ ttl, isReadable, isShared, now });
-    return this.#keep(kind, key, item) ? 'evicted' : 'stored';
+    return this.#keep(kind, text, item) ? 'evicted' : 'stored';
   }
 
   /** Keeps an answer of which a reader has made the entry, where there is none of the other kind. */
   putEncoded(
     kind: CacheKind,
-    key: QuestionKey,
+    text: QuestionText,
     { words, entryWord, entryLength }: EncodedEntry,
     { ttl, now }: { readonly ttl: number; readonly now: number },
   ): 'stored' | 'evicted' | 'refused' {
     const others = this.#items[otherThan(kind)];
-    if (this.#users === 0 || (others.size > 0 && others.has(textOf(key)))) return 'refused';
+    if (this.#users === 0 || (others.size > 0 && others.has(text))) return 'refused';
     if (!this.#table.cacheEncoded(words, entryWord, entryLength, this.shared)) return 'refused';
     const item = this.#makeItem({ ttl, isReadable: true, isShared: true, now });
-    return this.#keep(kind, key, item) ? 'evicted' : 'stored';
+    return this.#keep(kind, text, item) ? 'evicted' : 'stored';
   }
 
   #makeItem({
@@ -178,16 +181,18 @@ export class CacheStore {
   /** Has readers give an answer, in place of one of the other kind. @param seconds for so long since it was stored */
   share(kind: CacheKind, key: QuestionKey, item: CacheItem, seconds: number): void {
     if (seconds <= 0 || !item.isReadable || item.isShared || this.#users === 0) return;
-    this.#hide(otherThan(kind), key);
-    item.isShared = this.#move(key, this.#hidden, this.shared, seconds);
+    const question = toCachedQuestion(key);
+    this.#hide(otherThan(kind), textOfQuestion(question), question);
+    item.isShared = this.#move(question, this.#hidden, this.shared, seconds);
   }
 
   remove(kind: CacheKind, key: QuestionKey): void {
-    const text = textOf(key);
+    const question = toCachedQuestion(key);
+    const text = textOfQuestion(question);
     const item = this.#items[kind].get(text);
     if (item === undefined) return;
     this.#items[kind].delete(text);
-    this.#table.dropCached(toCachedQuestion(key), this.#placeOf(item));
+    this.#table.dropCached(question, this.#placeOf(item));
   }
 
   /** Another cache has the same entries from now on. */
@@ -210,27 +215,26 @@ export class CacheStore {
   }
 
   /** @returns whether another answer had to go */
-  #keep(kind: CacheKind, key: QuestionKey, item: CacheItem): boolean {
+  #keep(kind: CacheKind, text: QuestionText, item: CacheItem): boolean {
     const items = this.#items[kind];
-    const text = toOneString(textOf(key));
     const former = items.get(text);
     if (former !== undefined && former.isShared !== item.isShared)
-      this.#table.dropCached(toCachedQuestion(key), this.#placeOf(former));
-    const isFull = !items.delete(text) && items.size >= this.#options.capacity[kind];
+      this.#table.dropCached(questionOfText(text), this.#placeOf(former));
+    const isFull = former === undefined && items.size >= this.#options.capacity[kind];
+    if (former !== undefined) items.delete(text);
     if (isFull) this.#evictOldest(kind);
     items.set(text, item);
     return isFull;
   }
 
-  #hide(kind: CacheKind, key: QuestionKey): void {
-    const item = this.#items[kind].get(textOf(key));
+  #hide(kind: CacheKind, text: QuestionText, question: CachedQuestion): void {
+    const item = this.#items[kind].get(text);
     if (item?.isShared !== true) return;
-    this.#move(key, this.shared, this.#hidden, item.ttl);
+    this.#move(question, this.shared, this.#hidden, item.ttl);
     item.isShared = false;
   }
 
-  #move(key: QuestionKey, from: ViewId, to: ViewId, lifetime: number): boolean {
-    const question = toCachedQuestion(key);
+  #move(question: CachedQuestion, from: ViewId, to: ViewId, lifetime: number): boolean {
     const entry = this.#table.readCached(question, from);
     if (entry === undefined) return false;
     const { body, ttlOffsets, recursionAvailable, outcome, stored } = entry;
@@ -244,7 +248,7 @@ export class CacheStore {
    * Goes on from where the last eviction was: all before are gone, and to start from the first each time would have to pass the places
    * that they leave.
    */
-  #nextOldest(kind: CacheKind): readonly [string, CacheItem] | undefined {
+  #nextOldest(kind: CacheKind): readonly [QuestionText, CacheItem] | undefined {
     const next = this.#oldest[kind].next();
     if (next.done !== true) return next.value;
     this.#oldest[kind] = this.#items[kind].entries();
@@ -257,7 +261,7 @@ export class CacheStore {
     if (oldest === undefined) return;
     const [text, item] = oldest;
     this.#items[kind].delete(text);
-    this.#table.dropCached(questionOf(text), this.#placeOf(item));
+    this.#table.dropCached(questionOfText(text), this.#placeOf(item));
   }
 }
 
@@ -269,29 +273,6 @@ function otherThan(kind: CacheKind): CacheKind {
 export function isReadAsStored({ answers }: WholeAnswer, hasRotation: boolean): boolean {
   const count = (kinds: readonly string[]) => answers.filter(({ data }) => kinds.includes(data.kind)).length;
   return (hasRotation || count(['A', 'AAAA']) < 2) && count(['MX']) < 2;
-}
-
-function textOf({ name, type, class: dnsClass, dnssecOk, checkingDisabled }: QuestionKey): string {
-  return `${type} ${dnsClass} ${dnssecOk ? 'd' : ''}${checkingDisabled ? 'c' : ''} ${name}`;
-}
-
-/** A text of `textOf` without the strings that it was joined from, which V8 keeps in place of the whole. */
-function toOneString(text: string): string {
-  return Buffer.from(text, 'latin1').toString('latin1');
-}
-
-/** The question of a text of `textOf`. */
-function questionOf(text: string): CachedQuestion {
-  const [type = '', dnsClass = '', flags = ''] = text.split(' ', 3);
-  const name = text.slice(type.length + dnsClass.length + flags.length + 3);
-  return {
-    // It was one when the text was made.
-    name: encodeName(name as NameKey),
-    type: Number(type),
-    class: Number(dnsClass),
-    dnssecOk: flags.includes('d'),
-    checkingDisabled: flags.includes('c'),
-  };
 }
 
 function answerOf(entry: CachedEntry): WholeAnswer {

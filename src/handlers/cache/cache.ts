@@ -10,7 +10,7 @@ import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { type Dependence, OURSELVES, Query, type QuerySite } from '../../chain/query.ts';
 import { replyOf } from '../../chain/response.ts';
 import type { QuestionKey } from '../../forward/question-key.ts';
-import { questionOfFill } from '../../forward/reader-path/fill-question.ts';
+import { questionOfFill, textOfFill } from '../../forward/reader-path/fill-question.ts';
 import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { decodeMessage } from '../../wire/message.ts';
@@ -46,6 +46,7 @@ export class Cache {
   readonly #counts: CacheCounts;
   /** Where answers were kept for, by server. */
   readonly #sites = new Map<string, QuerySite>();
+  #lastSite: QuerySite | undefined;
   readonly #endCollecting: () => void;
   #isStopped = false;
 
@@ -162,12 +163,19 @@ export class Cache {
     const now = this.#clock.monotonic();
     const stored = this.#store.put(kind, query.questionKey, answer, { ttl, readSeconds, now });
     if (stored === 'evicted') this.#counts.evicted(query.site, kind);
-    this.#sites.set(query.site.server, query.site);
+    this.#noteSite(query.site);
+  }
+
+  #noteSite(site: QuerySite): void {
+    if (site === this.#lastSite) return;
+    this.#lastSite = site;
+    this.#sites.set(site.server, site);
   }
 
   #showSizes(): void {
     const [success, denial] = [this.#store.sizeOf('success'), this.#store.sizeOf('denial')];
     for (const site of this.#sites.values()) this.#counts.show(site, { success, denial });
+    this.#counts.showEvictions();
   }
 
   /** For how long readers give an answer from when it was stored on: what is due to be fetched anew is for this cache. */
@@ -198,17 +206,17 @@ export class Cache {
   }
 
   #keepReply(reply: FillConsumer, site: QuerySite, isEncoded: boolean): void {
-    const key = questionOfFill(reply);
     const kind: CacheKind = reply.authorities > 0 ? 'denial' : 'success';
-    if (isWithinAny(key.name, this.#uncached[kind])) return;
+    const uncached = this.#uncached[kind];
+    if (uncached.size > 0 && isWithinAny(questionOfFill(reply).name, uncached)) return;
     const now = this.#clock.monotonic();
     const stored =
       isEncoded && this.#options.serveStale?.prefersPositive !== true
-        ? this.#store.putEncoded(kind, key, reply, { ttl: reply.entryLifetime, now })
+        ? this.#store.putEncoded(kind, textOfFill(reply), reply, { ttl: reply.entryLifetime, now })
         : 'refused';
-    if (stored === 'refused') this.#keepMessage(key, reply, site);
+    if (stored === 'refused') this.#keepMessage(questionOfFill(reply), reply, site);
     else if (stored === 'evicted') this.#counts.evicted(site, kind);
-    this.#sites.set(site.server, site);
+    this.#noteSite(site);
   }
 
   /** As if it had come through the handlers behind. */

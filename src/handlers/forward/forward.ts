@@ -13,7 +13,13 @@ import { ProxyGroup, type ProxyOutcome } from '../../forward/proxy/proxy-group.t
 import { isWithin } from '../../wire/name.ts';
 import { type Edns, type Message, type NameKey, RCODE } from '../../wire/types.ts';
 import { countForwarding, type ForwardCounts } from './forward-metrics.ts';
-import { findServers, type IsOurselves, type OpenTransports, openUpstreams } from './open-upstreams.ts';
+import {
+  findServers,
+  type IsOurselves,
+  type OpenTransports,
+  openServers,
+  proxyTo,
+} from './open-upstreams.ts';
 import type { ForwardOptions, ForwardRule } from './options.ts';
 import { canResolve, ResolvingServers } from './resolving-servers.ts';
 
@@ -82,9 +88,16 @@ export class Forward {
     for (const running of this.#rules) {
       const { rule } = running;
       const places = await findServers(rule, { isOurselves, log });
-      const upstreams = openUpstreams(rule, places, { clock, events: counts, openTransports, log });
+      const opened = openServers(rule, places, {
+        ...{ clock, openTransports, log },
+        onSwitch: () => running.servers?.forwarder.onRouteChange(),
+      });
       if (!isStrict && canResolve(rule, places))
-        running.servers = new ResolvingServers({ rule, places, counts, openTransports, clock, log, random });
+        running.servers = new ResolvingServers({
+          ...{ rule, servers: opened, counts, clock, log, random },
+          opensDatagrams: openTransports === undefined,
+        });
+      const upstreams = proxyTo(rule, opened, { clock, events: counts });
       running.group = new ProxyGroup({
         ...{ rule, upstreams, clock, random },
         onAllDown: () => counts.allDown(),

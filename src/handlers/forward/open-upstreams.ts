@@ -34,9 +34,16 @@ export type OpenTransports = (
   clock: Clock,
 ) => Readonly<Record<ProxyProtocol, Transport>>;
 
-export interface OpenUpstreamsOptions {
+/** A server with the ways to it, which all that ask it share. */
+export interface OpenedServer {
+  readonly place: UpstreamPlace;
+  readonly transports: Readonly<Record<ProxyProtocol, Transport>>;
+}
+
+export interface OpenServersOptions {
   readonly clock: Clock;
-  readonly events: ProxyEvents;
+  /** Called when a server is asked by another protocol from now on. */
+  readonly onSwitch: () => void;
   /** By sockets by default. */
   readonly openTransports?: OpenTransports | undefined;
   /** Whether a server of a file is this one, so that it is left out. Default: none is. */
@@ -52,7 +59,7 @@ const MAX_UDP_REPLY = 4096;
 /** The servers that a rule names. @throws UpstreamError where a name has no address */
 export async function findServers(
   rule: ForwardRule,
-  { isOurselves = () => false, log }: Pick<OpenUpstreamsOptions, 'isOurselves' | 'log'>,
+  { isOurselves = () => false, log }: Pick<OpenServersOptions, 'isOurselves' | 'log'>,
 ): Promise<readonly UpstreamPlace[]> {
   const found = await Promise.all(
     rule.upstreams.map(async (upstream) => {
@@ -63,28 +70,35 @@ export async function findServers(
   return found.flat();
 }
 
-export function openUpstreams(
+export function openServers(
   rule: ForwardRule,
   places: readonly UpstreamPlace[],
-  { clock, events, openTransports = openSockets, log }: OpenUpstreamsOptions,
-): readonly ProxyUpstream[] {
+  { clock, openTransports = openSockets, log, onSwitch }: OpenServersOptions,
+): readonly OpenedServer[] {
   const warnings = new RateLimitedWarnings(log, clock);
-  return places.map(
-    (place) =>
+  return places.map((place) => ({
+    place,
+    transports: withFallback(openTransports(place, rule, clock), place, { rule, clock, warnings, onSwitch }),
+  }));
+}
+
+/** The servers as a proxy asks them. */
+export function proxyTo(
+  { readTimeout, healthCheck, forceTcp, expire }: ForwardRule,
+  servers: readonly OpenedServer[],
+  { clock, events }: { readonly clock: Clock; readonly events: ProxyEvents },
+): readonly ProxyUpstream[] {
+  return servers.map(
+    ({ place, transports }) =>
       new ProxyUpstream({
-        peer: place,
-        transports: withFallback(openTransports(place, rule, clock), place, { rule, clock, warnings }),
-        readTimeout: rule.readTimeout,
-        healthCheck: rule.healthCheck,
-        healthProtocol: rule.forceTcp ? 'tcp' : 'udp',
-        expire: rule.expire,
-        events,
-        clock,
+        ...{ peer: place, transports, readTimeout, healthCheck, expire, events, clock },
+        healthProtocol: forceTcp ? 'tcp' : 'udp',
       }),
   );
 }
 
 interface FallbackDependencies {
+  readonly onSwitch: () => void;
   readonly rule: ForwardRule;
   readonly clock: Clock;
   readonly warnings: RateLimitedWarnings;
@@ -93,16 +107,17 @@ interface FallbackDependencies {
 function withFallback(
   { udp, tcp }: Readonly<Record<ProxyProtocol, Transport>>,
   place: UpstreamPlace,
-  { rule, clock, warnings }: FallbackDependencies,
+  { rule, clock, warnings, onSwitch }: FallbackDependencies,
 ): Readonly<Record<ProxyProtocol, Transport>> {
   if (!rule.forceTcp || rule.streams?.fallsBackToUdp !== true || place.scheme !== 'dns') return { udp, tcp };
   const server = formatSocketAddress(place);
-  const onSwitch = (protocol: ProxyProtocol) => {
+  const changed = (protocol: ProxyProtocol) => {
+    onSwitch();
     if (protocol === 'udp')
       warnings.warn(`plugin/forward: ${server} does not answer over TCP: asking it over UDP`);
     else warnings.warn(`plugin/forward: ${server} answers over TCP again`);
   };
-  return { udp, tcp: new TcpFirstTransport({ tcp, udp, clock, onSwitch }) };
+  return { udp, tcp: new TcpFirstTransport({ tcp, udp, clock, onSwitch: changed }) };
 }
 
 async function findPlaces(upstream: ForwardUpstream, rule: ForwardRule): Promise<readonly UpstreamPlace[]> {

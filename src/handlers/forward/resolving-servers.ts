@@ -2,7 +2,7 @@
  * The servers of a rule as `Forwarder` asks them: equal questions are one, clients have their shares of what is under way, a lost
  * query is sent again after the time that the server usually takes, and reader threads may ask by themselves.
  *
- * What such a query cannot carry, EDNS options of the client above all, and servers that are asked otherwise are for `ProxyGroup`.
+ * What such a query cannot carry, EDNS options of the client above all, and servers that are asked by HTTPS are for `ProxyGroup`.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -15,24 +15,28 @@ import {
   type Policy,
 } from '../../forward/forward-plan.ts';
 import { Forwarder, type ForwardReply } from '../../forward/forwarder.ts';
-import { describeFailure, findLocalAddress } from '../../forward/proxy/network-errors.ts';
+import {
+  describeFailure,
+  findLocalAddress,
+  formatSocketAddress,
+} from '../../forward/proxy/network-errors.ts';
 import type { ProxyOutcome } from '../../forward/proxy/proxy-group.ts';
+import type { ProxyProtocol } from '../../forward/proxy/proxy-upstream.ts';
 import type { Exchange, ExchangeEvents, Transport } from '../../forward/transport/transport.ts';
 import { rcodeOf } from '../../forward/transport/upstream-reply.ts';
 import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
-import type { SocketAddress } from '../../socket/addresses.ts';
 import { CLASS } from '../../wire/types.ts';
 import type { ForwardCounts } from './forward-metrics.ts';
-import type { OpenTransports, UpstreamPlace } from './open-upstreams.ts';
+import type { OpenedServer, UpstreamPlace } from './open-upstreams.ts';
 import type { ForwardRule } from './options.ts';
 
 export interface ResolvingServersOptions {
   readonly rule: ForwardRule;
   /** At least one. */
-  readonly places: readonly UpstreamPlace[];
+  readonly servers: readonly OpenedServer[];
+  /** Whether servers that are asked over UDP are asked from sockets of its own, so that readers may ask them too. */
+  readonly opensDatagrams: boolean;
   readonly counts: ForwardCounts;
-  /** Default: by sockets. */
-  readonly openTransports: OpenTransports | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** From 0 to below 1. */
@@ -49,31 +53,23 @@ const POLICIES: { readonly [Name in ForwardRule['policy']]: Policy } = {
 };
 
 /** Whether a rule says nothing that `Forwarder` does not do. */
-export function canResolve(rule: ForwardRule, places: readonly UpstreamPlace[]): boolean {
-  const { forceTcp, sourceAddress, maxConnectAttempts } = rule;
-  return (
-    places.length > 0 &&
-    places.every(({ scheme }) => scheme === 'dns') &&
-    !forceTcp &&
-    sourceAddress === undefined &&
-    maxConnectAttempts === undefined
-  );
+export function canResolve({ maxConnectAttempts }: ForwardRule, places: readonly UpstreamPlace[]): boolean {
+  const isKnown = places.every(({ scheme }) => scheme !== 'https');
+  return places.length > 0 && isKnown && maxConnectAttempts === undefined;
 }
 
 export class ResolvingServers {
   readonly forwarder: Forwarder;
   readonly #options: ResolvingServersOptions;
-  readonly #peers: ReadonlyMap<string, UpstreamPlace>;
+  /** By their addresses as `Forwarder` shows them. */
+  readonly #peers: ReadonlyMap<string, OpenedServer>;
 
   constructor(options: ResolvingServersOptions) {
     this.#options = options;
-    const { rule, places, counts, clock, log, random } = options;
-    const addresses = places.map(toUpstreamAddress);
-    this.#peers = new Map(
-      addresses
-        .flatMap((address, index) => [[formatUpstream(address), places[index]]] as const)
-        .filter(isKnown),
-    );
+    const { rule, servers, counts, clock, log, random } = options;
+    const addressOf = ({ place }: OpenedServer) => toUpstreamAddress(place, rule);
+    const addresses = servers.map(addressOf);
+    this.#peers = new Map(servers.map((server) => [formatUpstream(addressOf(server)), server]));
     this.forwarder = new Forwarder(planOf(rule, addresses), {
       clock,
       log,
@@ -81,7 +77,7 @@ export class ResolvingServers {
       resolveName: () => Promise.reject(new Error('servers of a rule have addresses')),
       connect: (...server) => this.#connect(...server),
       events: {
-        probeFailed: (server) => counts.checkFailed(server),
+        probeFailed: (server) => counts.checkFailed(this.#labelOf(server)),
         foundAllSilent: () => counts.allDown(),
       },
     });
@@ -108,8 +104,10 @@ export class ResolvingServers {
   /** Counts a reply that a reader has taken. */
   countReply(server: string, rcode: number, milliseconds: number): void {
     const { counts } = this.#options;
-    counts.asked(server, 'udp', false);
-    counts.replied(server, rcode, milliseconds);
+    const [opened, label] = [this.#peers.get(server), this.#labelOf(server)];
+    const isByTcp = opened !== undefined && isStream(opened.place, this.#options.rule);
+    counts.asked(label, isByTcp ? 'tcp' : 'udp', false);
+    counts.replied(label, rcode, milliseconds);
   }
 
   stop(): void {
@@ -117,14 +115,24 @@ export class ResolvingServers {
   }
 
   #connect(...[server, address, settings, clock]: Parameters<Connect>): Transport {
-    const { rule, openTransports, counts } = this.#options;
+    const { rule, opensDatagrams, counts } = this.#options;
     const text = formatUpstream(server);
-    const place = this.#peers.get(text);
+    const opened = this.#peers.get(text);
+    const protocol = server.transport === 'udp' ? 'udp' : 'tcp';
     const transport =
-      openTransports === undefined || place === undefined
+      opened === undefined || (protocol === 'udp' && opensDatagrams)
         ? connectBySockets(server, address, settings, clock)
-        : openTransports(place, rule, clock).udp;
-    return new CountedTransport(transport, { server: text, expire: rule.expire, counts, clock });
+        : opened.transports[protocol];
+    const { expire } = rule;
+    return new CountedTransport(transport, {
+      ...{ server: this.#labelOf(text), protocol, expire, counts, clock },
+    });
+  }
+
+  /** A server as metrics have it: its address and port. */
+  #labelOf(server: string): string {
+    const opened = this.#peers.get(server);
+    return opened === undefined ? server : formatSocketAddress(opened.place);
   }
 
   async #fail({ reason, detail }: Extract<ForwardReply, { kind: 'failed' }>): Promise<ProxyOutcome> {
@@ -144,29 +152,32 @@ export class ResolvingServers {
   /** @param detail `SERVER: CODE; SERVER: CODE`, or nothing of the kind */
   async #describe(detail: string): Promise<string> {
     const last = detail.split('; ').at(-1) ?? '';
-    const end = last.lastIndexOf(': ');
-    const [first] = this.#peers.values();
-    const named = end < 0 ? undefined : this.#peers.get(last.slice(0, end));
-    const peer: SocketAddress | undefined = named ?? first;
-    if (peer === undefined) return detail;
-    const code = named === undefined ? 'timeout' : last.slice(end + 2);
-    return describeFailure({ protocol: 'udp', peer, local: await findLocalAddress(peer), code });
+    const found = [...this.#peers].find(([server]) => last.startsWith(`${server}: `));
+    const [server, opened] = found ?? ['', this.#options.servers[0]];
+    if (opened === undefined) return detail;
+    const { place: peer } = opened;
+    const code = found === undefined ? 'timeout' : last.slice(server.length + 2);
+    const protocol = isStream(peer, this.#options.rule) ? 'tcp' : 'udp';
+    return describeFailure({ protocol, peer, local: await findLocalAddress(peer), code });
   }
 }
 
-function isKnown(
-  entry: readonly [string, UpstreamPlace | undefined],
-): entry is readonly [string, UpstreamPlace] {
-  return entry[1] !== undefined;
+function isStream({ scheme }: UpstreamPlace, { forceTcp }: ForwardRule): boolean {
+  return scheme !== 'dns' || forceTcp;
 }
 
-function toUpstreamAddress({ address, port }: UpstreamPlace): UpstreamAddress {
+function toUpstreamAddress(place: UpstreamPlace, rule: ForwardRule): UpstreamAddress {
+  const { scheme, address, port, serverName } = place;
+  const { sourceAddress } = rule;
   return {
-    transport: 'udp',
+    transport: scheme === 'tls' ? 'tls' : isStream(place, rule) ? 'tcp' : 'udp',
     host: { kind: 'address', address },
     port,
-    serverName: undefined,
-    source: undefined,
+    serverName,
+    source:
+      sourceAddress === undefined
+        ? undefined
+        : { address: sourceAddress, port: undefined, device: undefined },
   };
 }
 
@@ -192,6 +203,7 @@ function planOf(rule: ForwardRule, addresses: readonly UpstreamAddress[]): Forwa
 
 interface CountedOptions {
   readonly server: string;
+  readonly protocol: ProxyProtocol;
   /** Milliseconds after which a connection without a query counts as closed. */
   readonly expire: number;
   readonly counts: ForwardCounts;
@@ -213,14 +225,18 @@ class CountedTransport implements Transport {
     return this.#transport.direct;
   }
 
+  get isReliable(): boolean {
+    return this.#transport.isReliable === true;
+  }
+
   get dropped(): Transport['dropped'] {
     return this.#transport.dropped;
   }
 
   ask(query: Parameters<Transport['ask']>[0], events: ExchangeEvents): Exchange {
-    const { server, expire, counts, clock } = this.#options;
+    const { server, protocol, expire, counts, clock } = this.#options;
     const askedAt = clock.monotonic();
-    counts.asked(server, 'udp', askedAt - this.#lastAsked > expire);
+    counts.asked(server, protocol, askedAt - this.#lastAsked > expire);
     this.#lastAsked = askedAt;
     return this.#transport.ask(query, {
       replied(reply, octets) {

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { encodeName, parseName } from '../../wire/name.ts';
+import { toCachedQuestion } from '../question-key.ts';
+import { questionOfText, textOfQuestion } from '../question-text.ts';
+import { questionOfFill, textOfFill } from './fill-question.ts';
+import { FILL_FLAG, FillConsumer, FillProducer, makeFillRing } from './fill-ring.ts';
+
+const UINT16 = fc.nat(0xffff);
+
+const label = fc.uint8Array({ minLength: 1, maxLength: 63 });
+/** Of any octets, upper-case letters among them. */
+const wireName = fc
+  .array(label, { maxLength: 3 })
+  .map((labels) => Uint8Array.from([...labels.flatMap((octets) => [octets.length, ...octets]), 0]));
+
+function fillOf(name: Uint8Array, type: number, dnsClass: number, flags: number): FillConsumer {
+  const memory = makeFillRing(1024);
+  const packet = Buffer.concat([
+    Buffer.alloc(12),
+    name,
+    Buffer.from([type >> 8, type, dnsClass >> 8, dnsClass]),
+  ]);
+  const isPushed = new FillProducer(memory).push(
+    {
+      ...{ clients: 1, server: 0, generation: 0, microseconds: 0, questionEnd: packet.length, flags },
+      ...{ entryLength: 0, policy: 0, route: 0, withOpt: 0 },
+    },
+    packet,
+    0,
+    packet.length,
+    new Uint32Array(),
+  );
+  const consumer = new FillConsumer(memory);
+  expect([isPushed, consumer.read()]).toEqual([true, true]);
+  return consumer;
+}
+
+it('gives the question back, and is the same of a fill', () => {
+  const flags = fc.constantFrom(0, FILL_FLAG.DNSSEC_OK, FILL_FLAG.CHECKING_DISABLED, 3);
+  fc.assert(
+    fc.property(wireName, UINT16, UINT16, flags, (name, type, dnsClass, fillFlags) => {
+      const fill = fillOf(name, type, dnsClass, fillFlags);
+      const question = toCachedQuestion(questionOfFill(fill));
+      const text = textOfFill(fill);
+      expect(text).toBe(textOfQuestion(question));
+      const { name: nameAgain, ...rest } = questionOfText(text);
+      expect({ ...rest, name: Uint8Array.from(nameAgain) }).toEqual({
+        ...question,
+        name: Uint8Array.from(question.name),
+      });
+    }),
+  );
+});
+
+it('tells questions apart by each of their parts', () => {
+  const question = {
+    name: encodeName(parseName('a.example.')),
+    ...{ type: 1, class: 1, dnssecOk: false, checkingDisabled: false },
+  };
+  const others = [
+    { ...question, name: encodeName(parseName('b.example.')) },
+    { ...question, type: 256 },
+    { ...question, class: 3 },
+    { ...question, dnssecOk: true },
+    { ...question, checkingDisabled: true },
+  ];
+  expect(new Set([question, ...others].map(textOfQuestion)).size).toBe(6);
+});

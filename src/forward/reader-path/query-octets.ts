@@ -1,0 +1,41 @@
+/**
+ * The query that a reader sends for a client's question: the question, RD, CD as the client has it, and an OPT record.
+ */
+import type { QuestionReader } from '../../table/question.ts';
+import { HEADER_OCTETS } from '../../wire/header.ts';
+import { writeOpt } from '../../wire/query-records.ts';
+
+/** Octets of the longest one. */
+export const MAX_QUERY_OCTETS = 320;
+const FLAG = { RD: 0x01, AD: 0x20, CD: 0x10 } as const;
+
+/** What our queries say. */
+export interface QueryForm {
+  readonly udpSize: number;
+  readonly trustsAd: boolean;
+}
+
+/** Writes the query for a question at a place. @returns where it ends */
+export function writeQuery(
+  octets: Uint8Array,
+  at: number,
+  id: number,
+  question: QuestionReader,
+  form: QueryForm,
+): number {
+  octets[at] = id >> 8;
+  octets[at + 1] = id;
+  octets[at + 2] = FLAG.RD;
+  octets[at + 3] = (question.checkingDisabled ? FLAG.CD : 0) | (form.trustsAd ? FLAG.AD : 0);
+  octets.fill(0, at + 4, at + HEADER_OCTETS);
+  octets[at + 5] = 1;
+  octets[at + 11] = 1;
+  const { name, nameLength, type, dnsClass } = question;
+  let to = at + HEADER_OCTETS;
+  for (let octet = 0; octet < nameLength; octet++) octets[to++] = name[octet] ?? 0;
+  octets[to++] = type >> 8;
+  octets[to++] = type;
+  octets[to++] = dnsClass >> 8;
+  octets[to++] = dnsClass;
+  return writeOpt(octets, to, form.udpSize, 0, question.dnssecOk);
+}

@@ -1,0 +1,112 @@
+/**
+ * One connection of a reader to a server: queries leave together at the end of a batch, and replies are taken out of the stream one by
+ * one, each behind its length (RFC 1035 section 4.2.2).
+ */
+import { libc } from '../../socket/libc.ts';
+import { EAGAIN, ECONNRESET, EINTR, MSG_DONTWAIT, MSG_NOSIGNAL } from '../../socket/linux.ts';
+import type { QuestionReader } from '../../table/question.ts';
+import { MAX_QUERY_OCTETS, type QueryForm, writeQuery } from './query-octets.ts';
+
+const LENGTH_OCTETS = 2;
+const OUTPUT_OCTETS = 4096;
+/** The longest message, behind its length. */
+const INPUT_OCTETS = LENGTH_OCTETS + 0xffff;
+
+export class UpstreamStream {
+  readonly fd: number;
+  /** When it was opened, and when a query was last given to it: of the clock's monotonic time. */
+  readonly openedAt: number;
+  usedAt: number;
+  /** When the server was last heard on it. */
+  heardAt = Number.NEGATIVE_INFINITY;
+  /** Whether it has been seen open. */
+  isOpen = false;
+  /** It takes no more queries, and is closed once none is under way. */
+  isLeaving = false;
+  /** Queries under way. */
+  pending = 0;
+  /** What was received, and where the message lies that `next` has found. */
+  readonly octets = new Uint8Array(INPUT_OCTETS);
+  start = 0;
+  length = 0;
+  #read = 0;
+  #end = 0;
+  readonly #output = new Uint8Array(OUTPUT_OCTETS);
+  #outputEnd = 0;
+
+  constructor(fd: number, now: number) {
+    this.fd = fd;
+    this.openedAt = now;
+    this.usedAt = now;
+  }
+
+  /** Whether there is something to send. */
+  get isDirty(): boolean {
+    return this.#outputEnd > 0;
+  }
+
+  /** Whether another query finds room. */
+  get hasRoom(): boolean {
+    return this.#outputEnd + LENGTH_OCTETS + MAX_QUERY_OCTETS <= OUTPUT_OCTETS;
+  }
+
+  /** Adds a query, for which there is room. */
+  add(id: number, question: QuestionReader, form: QueryForm): void {
+    const at = this.#outputEnd + LENGTH_OCTETS;
+    const end = writeQuery(this.#output, at, id, question, form);
+    const length = end - at;
+    this.#output[at - 2] = length >> 8;
+    this.#output[at - 1] = length;
+    this.#outputEnd = end;
+  }
+
+  /**
+   * Sends what was added.
+   *
+   * @returns 0, or the error number: the connection is of no more use. So it is where it does not take all, as it then has been taking
+   *   nothing for long
+   */
+  flush(): number {
+    const length = this.#outputEnd;
+    if (length === 0) return 0;
+    this.#outputEnd = 0;
+    const sent = libc().send(this.fd, this.#output, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent === length) return 0;
+    return sent < 0 ? libc().errno() : EAGAIN;
+  }
+
+  /** Receives what has come. @returns 0, or the error number: nothing more will come */
+  receive(now: number): number {
+    if (this.#read > 0) this.#compact();
+    const into = this.octets.subarray(this.#end);
+    const count = libc().recv(this.fd, into, into.length, MSG_DONTWAIT);
+    if (count > 0) {
+      this.#end += count;
+      this.heardAt = now;
+      return 0;
+    }
+    if (count === 0) return ECONNRESET;
+    const errno = libc().errno();
+    return errno === EAGAIN || errno === EINTR ? 0 : errno;
+  }
+
+  /** Finds the next message that has come whole. @returns whether there is one */
+  next(): boolean {
+    const { octets } = this;
+    const from = this.#read + LENGTH_OCTETS;
+    if (this.#end < from) return false;
+    const length = ((octets[from - 2] ?? 0) << 8) | (octets[from - 1] ?? 0);
+    if (this.#end < from + length) return false;
+    this.start = from;
+    this.length = length;
+    this.#read = from + length;
+    return true;
+  }
+
+  /** Moves the part of a message that has come to the beginning. */
+  #compact(): void {
+    this.octets.copyWithin(0, this.#read, this.#end);
+    this.#end -= this.#read;
+    this.#read = 0;
+  }
+}

@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { batchesAvailable } from '../../socket/libc.ts';
+import { SocketTable } from './socket-table.ts';
+import { UpstreamStreams } from './upstream-streams.ts';
+
+const SERVER = 7;
+const TERMS = { idle: 10_000, maxAge: 0, minConnections: 1, maxConnections: 4 };
+
+async function listen(): Promise<Server> {
+  const accepted: Socket[] = [];
+  const server = createServer((socket) => accepted.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of accepted) socket.destroy();
+    server.close();
+  });
+  return server;
+}
+
+function streamsTo(server: Server, terms = TERMS) {
+  const { address, port } = server.address() as AddressInfo;
+  const table = new SocketTable({ opened: () => true, closed() {} }, 64);
+  const streams = new UpstreamStreams(table, () => {});
+  onTestFinished(() => table.closeAll());
+  streams.follow([{ number: SERVER, peer: { address, port }, stream: terms }]);
+  /** Once it is open. */
+  const pick = async (now: number) => {
+    for (;;) {
+      const socket = streams.pick(SERVER, now);
+      if (socket >= 0) return socket;
+      await setImmediate();
+    }
+  };
+  return { table, streams, pick };
+}
+
+it.runIf(batchesAvailable() === true)('has at most 64 queries on each of 4 connections', async () => {
+  const server = await listen();
+  const { table, streams, pick } = streamsTo(server);
+  const load = new Map<number, number>();
+  for (let query = 0; query < 4 * 64; query += 1) {
+    const socket = await pick(0);
+    load.set(socket, (load.get(socket) ?? 0) + 1);
+  }
+  expect([...load.values()]).toEqual([64, 64, 64, 64]);
+  expect(streams.pick(SERVER, 0)).toBe(-1);
+  expect(table.open).toBe(4);
+});
+
+it.runIf(batchesAvailable() === true)('keeps a quiet connection for its time', async () => {
+  const server = await listen();
+  const { table, streams, pick } = streamsTo(server);
+  streams.release(await pick(0));
+  streams.sweep(10_000);
+  expect(table.open).toBe(1);
+  streams.sweep(10_001);
+  expect(table.open).toBe(0);
+});
+
+it.runIf(batchesAvailable() === true)('gives an old connection no more queries', async () => {
+  const server = await listen();
+  const { streams, pick } = streamsTo(server, { ...TERMS, maxAge: 100 });
+  const first = await pick(0);
+  expect(await pick(101)).not.toBe(first);
+  expect(streams.find(first)?.isLeaving).toBe(true);
+  streams.release(first);
+  expect(streams.find(first)).toBe(undefined);
+});
+
+it.runIf(batchesAvailable() === true)(
+  'leaves a connection that is silent where a query is overdue',
+  async () => {
+    const server = await listen();
+    const { streams, pick } = streamsTo(server);
+    const first = await pick(5);
+    streams.overdue(first, 5);
+    expect(await pick(6)).not.toBe(first);
+  },
+);
+
+it.runIf(batchesAvailable() === true)('opens a connection to a closed port once a second', async () => {
+  const server = await listen();
+  const { table, streams } = streamsTo(server);
+  server.close();
+  await once(server, 'close');
+  const opened = () => {
+    const before = table.open;
+    expect(streams.pick(SERVER, now)).toBe(-1);
+    return table.open - before;
+  };
+  let now = 0;
+  expect(opened()).toBe(1);
+  while (table.open > 0) {
+    expect(streams.pick(SERVER, now)).toBe(-1);
+    await setImmediate();
+  }
+  now = 999;
+  expect(opened()).toBe(0);
+  now = 1000;
+  expect(opened()).toBe(1);
+});

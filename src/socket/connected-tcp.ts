@@ -1,0 +1,51 @@
+/**
+ * TCP connections that are opened without waiting, for a thread that waits for packets alone.
+ */
+import { encodeSocketAddress, type SocketAddress } from './addresses.ts';
+import { closeDescriptor, openDescriptor, readOption, setOption } from './descriptor.ts';
+import { libc } from './libc.ts';
+import {
+  EINPROGRESS,
+  IPPROTO_TCP,
+  SOCK_NONBLOCK,
+  SOCK_STREAM,
+  TCP_ESTABLISHED,
+  TCP_INFO,
+  TCP_NODELAY,
+  TCP_SYN_SENT,
+} from './linux.ts';
+import { SocketError } from './socket-error.ts';
+
+/** Of `struct tcp_info`, which begins with the state. */
+const TCP_INFO_OCTETS = 8;
+
+/** `ended`: the peer has closed it, or it never came about. */
+export type ConnectionState = 'opening' | 'open' | 'ended';
+
+/**
+ * Begins to open a connection.
+ *
+ * @returns its descriptor
+ * @throws SocketError
+ */
+export function connectTcp(peer: SocketAddress): number {
+  const fd = openDescriptor(peer, SOCK_STREAM | SOCK_NONBLOCK);
+  setOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  const encoded = encodeSocketAddress(peer);
+  if (libc().connect(fd, encoded, encoded.length) === 0) return fd;
+  const errno = libc().errno();
+  if (errno === EINPROGRESS) return fd;
+  closeDescriptor(fd);
+  throw new SocketError('connect to', peer, errno);
+}
+
+export function stateOfConnection(fd: number): ConnectionState {
+  switch (readOption(fd, IPPROTO_TCP, TCP_INFO, TCP_INFO_OCTETS).getUint8(0)) {
+    case TCP_ESTABLISHED:
+      return 'open';
+    case TCP_SYN_SENT:
+      return 'opening';
+    default:
+      return 'ended';
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Programs that forward to an upstream server of loopback, one for each front end, and what they count.
+ */
+import { writeFile } from 'node:fs/promises';
+import { expect, onTestFinished } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
+import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import type { Server } from '../../src/chain/testing/ask.ts';
+import { type Program, runPortolan, servePortolan } from '../support/portolan.ts';
+import { address, ZoneUpstream } from './zone-upstream.ts';
+
+/** Names that are asked for, of those of the upstream server. */
+export const NAMES = 40;
+export const nameOf = (index: number) => `host-${index}.example`;
+
+export async function startUpstream(): Promise<ZoneUpstream> {
+  const names = Array.from(
+    { length: 400 },
+    (_, index) => [`${nameOf(index)}. A`, [address('192.0.2.1')]] as const,
+  );
+  const upstream = await ZoneUpstream.start(Object.fromEntries(names));
+  onTestFinished(() => upstream.stop());
+  return upstream;
+}
+
+export interface Answering {
+  readonly program: Program;
+  readonly server: Server;
+  readonly metrics: () => Promise<string>;
+}
+
+async function metricsAt(port: number): Promise<string> {
+  return await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+}
+
+/** What the program has sent upstream by its readers. */
+export async function forwardedByReaders(metrics: () => Promise<string>): Promise<number> {
+  const [, count = '0'] =
+    /^portolan_forwarded_queries_total\{path="reader"\} (\d+)/m.exec(await metrics()) ?? [];
+  return Number(count);
+}
+
+export async function startServe(upstream: string, ...flags: readonly string[]): Promise<Answering> {
+  const {
+    program,
+    address: host,
+    port,
+    health,
+  } = await servePortolan([...['--example', '--upstream', upstream], ...flags]);
+  const metrics = async () => await (await fetch(`${health}/metrics`)).text();
+  return { program, server: { address: host, port }, metrics };
+}
+
+/** @param lines of its only server block */
+export async function startCoredns(
+  lines: string,
+): Promise<Answering & { readonly change: (lines: string) => Promise<void> }> {
+  const [port, metrics] = [await findFreePort(), await findFreePort()];
+  const textOf = (own: string) =>
+    `.:${port} {\n bind 127.0.0.1\n prometheus 127.0.0.1:${metrics}\n${own}\n}\n`;
+  const folder = await makeTemporaryFolder();
+  const conf = await folder.write('Corefile', textOf(lines));
+  const program = runPortolan(['coredns', '-conf', conf]);
+  await waitUntil('the banner', () => program.output.includes('linux/'));
+  const change = async (own: string) => {
+    const { length } = program.output;
+    await writeFile(conf, textOf(own));
+    program.signal('SIGUSR1');
+    await waitUntil('the reload', () => program.output.slice(length).includes('Reloading complete'));
+  };
+  return { program, server: { address: '127.0.0.1', port }, metrics: () => metricsAt(metrics), change };
+}
+
+export async function startNodeCache(upstream: string, properties = ''): Promise<Answering> {
+  const [port, metrics, health] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const folder = await makeTemporaryFolder();
+  const block = `errors\n cache 30\n bind 127.0.0.1\n forward . ${upstream}${properties}\n prometheus 127.0.0.1:${metrics}`;
+  const conf = await folder.write('Corefile', `.:${port} {\n ${block}\n health 127.0.0.1:${health}\n}\n`);
+  const program = runPortolan([
+    ...['node-cache', '-conf', conf, '-localip', '127.0.0.1', '-setupinterface=false'],
+    ...['-setupiptables=false', '-metrics-listen-address', '127.0.0.1:0'],
+  ]);
+  await waitUntil('the banner', () => program.output.includes('linux/') || program.ended !== undefined);
+  expect(program.ended, program.errors).toBe(undefined);
+  return { program, server: { address: '127.0.0.1', port }, metrics: () => metricsAt(metrics) };
+}

@@ -1,0 +1,128 @@
+/**
+ * Readers ask over TCP as they do over UDP, in every front end: few connections with many queries under way, and no question is lost
+ * with a connection.
+ */
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
+import { askShort } from '../../src/chain/testing/ask.ts';
+import { frame } from '../../src/wire/frames.ts';
+import { LoopbackUpstream, type React, reply } from '../forward/loopback-upstream.ts';
+import { endAllPrograms } from '../support/portolan.ts';
+import {
+  forwardedByReaders,
+  NAMES,
+  nameOf,
+  startCoredns,
+  startNodeCache,
+  startServe,
+} from './forwarding-programs.ts';
+
+afterEach(endAllPrograms);
+
+const FORCED = ' {\n force_tcp\n }';
+const answer: React = ({ query, send }) => send(reply(query));
+
+async function startUpstream(react: React): Promise<LoopbackUpstream> {
+  const upstream = await LoopbackUpstream.start(react);
+  onTestFinished(() => upstream.stop());
+  return upstream;
+}
+
+/** Without `cache`, so that each question is forwarded. */
+const startPlain = (upstream: string) => startCoredns(`forward . ${upstream}${FORCED}`);
+
+describe('questions are forwarded over TCP by reader threads', () => {
+  it.each([
+    ['serve', (upstream: string) => startServe(`tcp://${upstream}`)],
+    ['coredns', (upstream: string) => startCoredns(`cache 30\n forward . ${upstream}${FORCED}`)],
+    ['coredns without cache', startPlain],
+    ['node-cache', (upstream: string) => startNodeCache(upstream, FORCED)],
+  ])('of %s', async (_, start) => {
+    const upstream = await startUpstream(answer);
+    const { server, metrics } = await start(upstream.address);
+    for (let index = 0; index < NAMES; index += 1)
+      expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+    // The first ones come before a connection is open.
+    expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
+    expect(new Set(upstream.queries.map(({ over }) => over))).toEqual(new Set(['stream']));
+    expect(upstream.connections).toBeLessThanOrEqual(8);
+  });
+});
+
+/** Asks for many names at once, again and again until readers have forwarded some of them. */
+async function askUntilReadersForward(upstream: LoopbackUpstream): Promise<readonly string[]> {
+  const { server, metrics } = await startPlain(upstream.address);
+  const answers: string[] = [];
+  for (let round = 0; (await forwardedByReaders(metrics)) < NAMES; round += 1) {
+    const asked = Array.from({ length: NAMES }, (_, index) =>
+      askShort(server, `r${round}-${index}.example`, 'A'),
+    );
+    answers.push(...(await Promise.all(asked)));
+  }
+  return answers;
+}
+
+const ALL_ANSWERED = new Set(['192.0.2.1']);
+
+it('has many queries under way on a connection', async () => {
+  const held: (() => void)[] = [];
+  const upstream = await startUpstream((received) => {
+    const { query } = received;
+    if (query.questions[0]?.name.startsWith('held') === true) held.push(() => answer(received));
+    else answer(received);
+  });
+  const { server, metrics } = await startPlain(upstream.address);
+  for (let index = 0; (await forwardedByReaders(metrics)) === 0; index += 1)
+    expect(await askShort(server, `first-${index}.example`, 'A')).toBe('192.0.2.1');
+  const before = upstream.connections;
+  const asked = Promise.all(
+    Array.from({ length: NAMES }, (_, index) => askShort(server, `held-${index}.example`, 'A')),
+  );
+  await waitUntil('all queries', () => held.length >= NAMES);
+  for (const send of held.splice(0)) send();
+  expect(new Set(await asked)).toEqual(ALL_ANSWERED);
+  expect(upstream.connections - before).toBeLessThanOrEqual(8);
+});
+
+describe('all questions are answered where the server', () => {
+  it('sends its replies in pieces', async () => {
+    const upstream = await startUpstream(({ query, connection }) => {
+      const octets = frame(reply(query));
+      for (let at = 0; at < octets.length; at += 7) connection?.write(octets.subarray(at, at + 7));
+    });
+    expect(new Set(await askUntilReadersForward(upstream))).toEqual(ALL_ANSWERED);
+  });
+
+  it('closes each connection after a few replies', async () => {
+    const replies = new WeakMap<object, number>();
+    const upstream = await startUpstream(({ query, connection, send }) => {
+      send(reply(query));
+      if (connection === undefined) return;
+      const count = (replies.get(connection) ?? 0) + 1;
+      replies.set(connection, count);
+      if (count === 5) connection.end();
+    });
+    expect(new Set(await askUntilReadersForward(upstream))).toEqual(ALL_ANSWERED);
+  });
+
+  it('cuts connections with queries under way', async () => {
+    let count = 0;
+    const upstream = await startUpstream((received) => {
+      count += 1;
+      if (count % 50 === 0) upstream.cut();
+      else answer(received);
+    });
+    expect(new Set(await askUntilReadersForward(upstream))).toEqual(ALL_ANSWERED);
+  });
+
+  it('sends what is no reply before each reply', async () => {
+    const upstream = await startUpstream(({ query, connection, send }) => {
+      connection?.write(frame(new Uint8Array()));
+      connection?.write(frame(Uint8Array.of(1, 2, 3)));
+      const { id } = query.header;
+      send(reply({ ...query, header: { ...query.header, id: (id + 1) & 0xffff } }));
+      send(reply(query));
+    });
+    expect(new Set(await askUntilReadersForward(upstream))).toEqual(ALL_ANSWERED);
+  });
+});
