@@ -46,6 +46,21 @@ export class BulkHistogram {
     };
   }
 
+  /**
+   * Takes observations that were counted elsewhere.
+   *
+   * @param counts by bucket, those below left out; beyond the last bound at the end
+   * @param sum of all values
+   */
+  add(labels: Labels, counts: readonly number[], sum: number): void {
+    const row = this.#rowOf(labels);
+    for (const [bucket, count] of counts.entries()) {
+      row.counts[bucket] = (row.counts[bucket] ?? 0) + count;
+      row.count += count;
+    }
+    row.sum += sum;
+  }
+
   #rowOf(labels: Labels): Row {
     const key = Object.values(labels).join('\n');
     const row = this.#rows.get(key) ?? {

@@ -30,7 +30,7 @@ function lifetimeOf(answer: Answer): number {
 /**
  * The answer to a query as the table caches it; nothing if it has no such form.
  *
- * @param outcome the counters that hits add to, 0 to 15
+ * @param outcome the counters that hits add to
  */
 export function toCachedAnswer(
   query: Query,

@@ -9,6 +9,7 @@ import type { FillConsumer } from '../forward/reader-path/fill-ring.ts';
 import type { PublicationId, ViewId } from '../table/types.ts';
 import { type NameKey, TYPE } from '../wire/types.ts';
 import type { Answer } from './answer.ts';
+import type { HandlerCount } from './handler-counts.ts';
 import type { Questions } from './match.ts';
 import type { Query, QuerySite } from './query.ts';
 
@@ -30,8 +31,13 @@ interface HandlerParts {
   /** What it may answer, change or refuse. For all other questions it calls `next` with the very query. */
   readonly questions: Questions;
   readonly answers: AnswerEffect;
+  /** What it counts of each query that it passes on, its question being none of `questions`. Default: nothing. */
+  readonly passing?: readonly HandlerCount[];
   handle(query: Query, next: Next): Answer | Promise<Answer>;
 }
+
+/** What a cache counts of queries that it answers: with records, and all others. */
+export type HitCounts = Readonly<Record<'success' | 'denial', readonly HandlerCount[]>>;
 
 /** How a cache keeps replies that readers have told their clients. */
 export interface KeptReplies {
@@ -69,10 +75,8 @@ export type Handler = HandlerParts &
         readonly role: 'cache';
         /** The view whose cached answers are those that it keeps, for readers to give. */
         readonly view: ViewId;
-        /** Counts answers that readers gave. @param outcome that of the cached answers */
-        countRead(server: string, outcome: number, times: number): void;
-        /** Counts questions that readers forwarded, as nothing was kept for them. */
-        countForwarded(server: string, times: number): void;
+        /** What it counts of queries that it answers, by the outcomes of its entries. What it keeps no answer for it passes on. */
+        readonly hits: HitCounts;
         /** What readers do that forward questions for names of a zone; undefined: they may not. */
         forwardedIn(zone: NameKey): KeptReplies | undefined;
       }

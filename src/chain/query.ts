@@ -6,6 +6,7 @@ import { encodeName, toKey } from '../wire/name.ts';
 import type { Asked } from '../wire/query.ts';
 import type { Transport } from '../wire/response-size.ts';
 import type { Edns, Header, NameKey, Question } from '../wire/types.ts';
+import type { HandlerCount } from './handler-counts.ts';
 
 /** Who asks, and how. */
 export interface Client {
@@ -40,17 +41,8 @@ export interface QuerySite {
 
 /** An answer that a cache gives for some time. */
 export interface KeptAnswer {
-  /** What readers count it for. */
-  readonly outcome: number;
   /** Milliseconds of the monotonic clock. */
   readonly until: number;
-}
-
-/** What a handler counts of a query, beside what is counted of every query. */
-export interface HandlerCount {
-  /** Counts with the same key count the same. */
-  readonly key: string;
-  add(times: number): void;
 }
 
 /** What the handlers that have seen a query so far make its answer depend on. */
@@ -165,7 +157,7 @@ export class Query {
 
   /** Counts this query, and later those that are given its answer in place of the handlers. */
   count(count: HandlerCount): void {
-    count.add(1);
+    count.add(this.#site, 1);
     this.#mark.counts = [...this.#mark.counts, count];
   }
 

@@ -69,7 +69,11 @@ export class Engine {
     this.#sums = new CounterSums(this.table.memory, dependencies.readers + 1);
     this.readerPath = new ReaderPath(dependencies.readers, dependencies.clock);
     this.metrics.collectBy(() => this.readerPath.catchUp());
-    this.#readerCounts = new ReaderCounts(this.metrics, () => this.#sums.read());
+    this.#readerCounts = new ReaderCounts(
+      this.metrics,
+      (first, count) => this.table.claimOutcomes(first, count),
+      () => this.#sums.read(),
+    );
     this.#blocks = this.#buildBlocks(plan, undefined);
     this.#sumRegularly();
   }

@@ -19,6 +19,9 @@ export const COUNTED_TYPES: readonly number[] = [
   TYPE.SVCB,
   TYPE.NAPTR,
   TYPE.ANY,
+  TYPE.DS,
+  // DNSKEY
+  48,
 ];
 
 /** Upper ends of sizes in octets, each inclusive. */
@@ -38,6 +41,13 @@ for (const [bucket, type] of COUNTED_TYPES.entries()) BUCKET_OF_TYPE[type] = buc
 
 /** Sizes up to this one, which are nearly all, are not counted: they are what remains of the answers. */
 export const USUAL_OCTETS = 512;
+
+/** Upper ends of the sizes of queries in octets, each inclusive; there is a last bucket without an end. */
+export const QUERY_SIZE_BOUNDS: readonly number[] = [
+  ...[0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3],
+];
+/** Likewise: nearly all queries are of up to this size. */
+export const USUAL_QUERY_OCTETS = 100;
 
 /** Of a header's second word. */
 export const TRUNCATED = 0x0200;

@@ -7,8 +7,10 @@ import {
   COUNTED_TYPES,
   DURATION_BOUNDS,
   OTHER_TYPES,
+  QUERY_SIZE_BOUNDS,
   SIZE_BOUNDS,
   USUAL_OCTETS,
+  USUAL_QUERY_OCTETS,
 } from './counted.ts';
 import { COUNTERS, HEADER, RCODE_BUCKETS, TYPE_BUCKETS, UNIT_SHIFT } from './layout.ts';
 
@@ -37,12 +39,23 @@ export interface AnswerGroup {
   readonly milliseconds: number;
 }
 
+/** Queries that were answered with one outcome. */
+export interface QueriesOfOutcome {
+  readonly outcome: number;
+  readonly octets: number;
+  readonly dnssecOk: number;
+  /** By `QUERY_SIZE_BOUNDS`, and beyond. */
+  readonly sizes: readonly number[];
+}
+
 /** Answers since the table was made. */
 export interface QueryCounts {
   readonly byTypeAndRcode: readonly AnswerCount[];
   readonly byOutcome: ReadonlyMap<number, number>;
   /** Those with answers; questions for PTR behind all others. */
   readonly groups: readonly AnswerGroup[];
+  /** Those of outcomes with answers. */
+  readonly queries: readonly QueriesOfOutcome[];
 }
 
 const POINTERS_BUCKET = BUCKET_OF_TYPE[TYPE.PTR] ?? OTHER_TYPES;
@@ -50,11 +63,14 @@ const POINTERS_BUCKET = BUCKET_OF_TYPE[TYPE.PTR] ?? OTHER_TYPES;
 const TRUNCATED_BIT = 1 << 8;
 /** The buckets of sizes that are not counted: empty answers, which there are none of, and what remains. */
 const USUAL_SIZES = SIZE_BOUNDS.indexOf(USUAL_OCTETS) + 1;
+const USUAL_QUERIES = QUERY_SIZE_BOUNDS.indexOf(USUAL_QUERY_OCTETS) + 1;
 
 /** All answers, whatever they were. */
 export function countAnswered({ byTypeAndRcode }: Pick<QueryCounts, 'byTypeAndRcode'>): number {
   return byTypeAndRcode.reduce((total, { count }) => total + count, 0);
 }
+
+const ANSWER_WORDS = COUNTERS.QUERIES - COUNTERS.ANSWERS;
 
 /** Those of an outcome that nothing was counted for. */
 const NO_COUNTS = new Float64Array(COUNTERS.OCTETS);
@@ -74,7 +90,7 @@ class OutcomeSums {
     this.outcome = outcome;
     const pages = Array.from({ length: readers }, (_, reader) => first + reader * COUNTERS.WORDS * 4);
     this.#pages = pages.map((page) => new Uint32Array(memory, page, COUNTERS.OCTETS));
-    this.#fractions = pages.map((page) => new Float64Array(memory, page + COUNTERS.OCTETS * 4, 4));
+    this.#fractions = pages.map((page) => new Float64Array(memory, page + COUNTERS.OCTETS * 4, 5));
   }
 
   /** Word by word from the first, so that no time is seen of an answer that is not. */
@@ -111,7 +127,7 @@ class OutcomeSums {
     const byRcode = new Array<number>(RCODE_BUCKETS).fill(0);
     const types = new Float64Array(TYPE_BUCKETS * RCODE_BUCKETS);
     let truncated = 0;
-    for (let word = 0; word < COUNTERS.OCTETS - COUNTERS.ANSWERS; word++) {
+    for (let word = 0; word < ANSWER_WORDS; word++) {
       if ((((word >> 4) & 15) === POINTERS_BUCKET) !== pointers) continue;
       const count = this.sums[COUNTERS.ANSWERS + word] ?? 0;
       types[word & 0xff] = (types[word & 0xff] ?? 0) + count;
@@ -132,6 +148,17 @@ class OutcomeSums {
       durations: [Math.max(0, count - sum(late)), ...late],
       octets: this.#fraction(half),
       milliseconds: this.#fraction(2 + half),
+    };
+  }
+
+  /** @param answers that were counted of them */
+  queries(answers: number): QueriesOfOutcome {
+    const large = this.#row(COUNTERS.QUERIES, QUERY_SIZE_BOUNDS.length + 1).slice(USUAL_QUERIES);
+    return {
+      outcome: this.outcome,
+      octets: this.#fraction(4),
+      dnssecOk: this.sums[COUNTERS.DNSSEC_OK] ?? 0,
+      sizes: [0, Math.max(0, answers - sum(large)), ...large],
     };
   }
 
@@ -164,7 +191,7 @@ export class CounterSums {
     const outcomes = this.#outcomes.filter((outcome) => outcome !== undefined);
     for (const outcome of outcomes) {
       outcome.addGrowth();
-      for (let word = 0; word < COUNTERS.OCTETS - COUNTERS.ANSWERS; word++) {
+      for (let word = 0; word < ANSWER_WORDS; word++) {
         const count = outcome.sums[COUNTERS.ANSWERS + word] ?? 0;
         byTypeAndRcode[word & 0xff] = (byTypeAndRcode[word & 0xff] ?? 0) + count;
       }
@@ -173,7 +200,11 @@ export class CounterSums {
     const counted = groups.filter(({ count }) => count > 0);
     const byOutcome = new Map<number, number>();
     for (const { outcome, count } of counted) byOutcome.set(outcome, (byOutcome.get(outcome) ?? 0) + count);
-    return { byTypeAndRcode: listTypes(byTypeAndRcode), byOutcome, groups: counted };
+    const queries = outcomes.flatMap((each) => {
+      const answers = byOutcome.get(each.outcome);
+      return answers === undefined ? [] : each.queries(answers);
+    });
+    return { byTypeAndRcode: listTypes(byTypeAndRcode), byOutcome, groups: counted, queries };
   }
 
   /** Outcomes that have counters by now. */

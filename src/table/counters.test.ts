@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TYPE } from '../wire/types.ts';
-import { DURATION_BOUNDS, SIZE_BOUNDS } from './counted.ts';
+import { DURATION_BOUNDS, QUERY_SIZE_BOUNDS, SIZE_BOUNDS } from './counted.ts';
 import { CounterSums } from './counter-sums.ts';
 import { Counters } from './counters.ts';
 import { COUNTERS, HEADER, UNIT_SHIFT } from './layout.ts';
@@ -130,6 +130,8 @@ it('agree with what was counted, whatever it was', () => {
     flags: fc.integer({ min: 0, max: 0xffff }),
     outcome: fc.integer({ min: 0, max: 15 }),
     octets: fc.integer({ min: 1, max: 65_535 }),
+    queryOctets: fc.oneof(fc.integer({ min: 12, max: 130 }), fc.integer({ min: 12, max: 65_535 })),
+    dnssecOk: fc.boolean(),
   });
   const batch = fc.record({ answers: fc.array(answer, { maxLength: 64 }), milliseconds: fc.nat(12_000) });
   fc.assert(
@@ -140,11 +142,12 @@ it('agree with what was counted, whatever it was', () => {
       for (const [index, { answers, milliseconds }] of batches.entries()) {
         const counters = readers[index % 2];
         counters?.beginBatch();
-        for (const { type, flags, outcome, octets } of answers) counters?.count(type, flags, outcome, octets);
+        for (const { type, flags, outcome, octets, queryOctets, dnssecOk } of answers)
+          counters?.count(type, flags, outcome, octets, queryOctets, dnssecOk);
         counters?.endBatch(milliseconds);
         if (index % 3 === 0) sums.read();
       }
-      const { groups, byTypeAndRcode } = sums.read();
+      const { groups, queries, byTypeAndRcode } = sums.read();
       const all = batches.flatMap(({ answers, milliseconds }) =>
         answers.map((each) => ({ ...each, milliseconds })),
       );
@@ -169,6 +172,16 @@ it('agree with what was counted, whatever it was', () => {
         });
       }
       expect(total(groups.map(({ count }) => count))).toBe(all.length);
+      for (const { outcome, ...counted } of queries) {
+        const own = all.filter((each) => each.outcome === outcome);
+        const sizes = own.map(({ queryOctets }) => queryOctets);
+        expect(counted).toEqual({
+          octets: total(sizes),
+          dnssecOk: own.filter(({ dnssecOk }) => dnssecOk).length,
+          sizes: histogram(sizes, [...QUERY_SIZE_BOUNDS, Infinity]),
+        });
+      }
+      expect(queries).toHaveLength(new Set(all.map(({ outcome }) => outcome)).size);
     }),
     { numRuns: 60 },
   );

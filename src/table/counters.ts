@@ -1,9 +1,9 @@
 /**
- * What readers count while they answer: answers by outcome, type and response code, their sizes, and the time that they
- * took.
+ * What readers count while they answer: answers by outcome, type and response code, their sizes, those of their queries, and the time
+ * that they took.
  *
- * Each reader adds to pages of its own in the table's memory, one per outcome. An answer costs one increment and one
- * addition; sizes and times that are out of the usual are counted besides. Time is measured per batch: one that took no
+ * Each reader adds to pages of its own in the table's memory, one per outcome. An answer costs one increment and two
+ * additions; sizes and times that are out of the usual are counted besides. Time is measured per batch: one that took no
  * millisecond adds nothing.
  */
 import { TYPE } from '../wire/types.ts';
@@ -11,11 +11,14 @@ import {
   BUCKET_OF_TYPE,
   DURATION_BOUNDS,
   OTHER_TYPES,
+  QUERY_SIZE_BOUNDS,
   SIZE_BOUNDS,
   TRUNCATED,
   USUAL_OCTETS,
+  USUAL_QUERY_OCTETS,
 } from './counted.ts';
 import { COUNTERS, HEADER, UNIT_SHIFT } from './layout.ts';
+import { NO_OUTCOME } from './outcomes.ts';
 
 /** No clock is believed that says a batch took longer: it was set. */
 const MAX_BATCH_MILLISECONDS = 60_000;
@@ -47,8 +50,17 @@ export class Counters {
    * @param flags the second word of its header
    * @param outcome one that the writer has made counters for
    * @param octets its length, 1 to 65,535
+   * @param queryOctets that of its query; 0 where it is not known
+   * @param dnssecOk whether its query has DO
    */
-  count(type: number, flags: number, outcome: number, octets: number): void {
+  count(
+    type: number,
+    flags: number,
+    outcome: number,
+    octets: number,
+    queryOctets = 0,
+    dnssecOk = false,
+  ): void {
     const words = this.#words;
     if (outcome !== this.#outcome) this.#findPage(outcome);
     const page = this.#page;
@@ -61,15 +73,28 @@ export class Counters {
     const place = this.#answered++ & (BATCH - 1);
     this.#batch[place] = page;
     this.#pointers[place] = pointer;
+    const queries = (page + COUNTERS.QUERY_OCTETS) >> 1;
+    this.#fractions[queries] = (this.#fractions[queries] ?? 0) + queryOctets;
     if (octets > USUAL_OCTETS) this.#countSize(page, pointer, octets);
+    if (dnssecOk || queryOctets > USUAL_QUERY_OCTETS) this.#countQuery(page, queryOctets, dnssecOk);
   }
 
   #findPage(outcome: number): void {
     const directory = (this.#words[HEADER.COUNTERS] ?? 0) << (UNIT_SHIFT - 2);
     const place = this.#words[directory + outcome] ?? 0;
-    this.#page = (place << (UNIT_SHIFT - 2)) + this.#shift;
-    // Without one yet it is looked for again.
+    // Without one yet it counts for nothing in particular, and is looked for again.
+    const page = place === 0 ? (this.#words[directory + NO_OUTCOME] ?? 0) : place;
+    this.#page = (page << (UNIT_SHIFT - 2)) + this.#shift;
     this.#outcome = place === 0 ? -1 : outcome;
+  }
+
+  #countQuery(page: number, octets: number, dnssecOk: boolean): void {
+    const words = this.#words;
+    if (dnssecOk) words[page + COUNTERS.DNSSEC_OK] = (words[page + COUNTERS.DNSSEC_OK] ?? 0) + 1;
+    if (octets <= USUAL_QUERY_OCTETS) return;
+    const bound = QUERY_SIZE_BOUNDS.findIndex((each) => octets <= each);
+    const word = page + COUNTERS.QUERIES + (bound < 0 ? QUERY_SIZE_BOUNDS.length : bound);
+    words[word] = (words[word] ?? 0) + 1;
   }
 
   #countSize(page: number, pointer: number, octets: number): void {

@@ -79,10 +79,11 @@
  *     12  octets of the whole block
  *     16  octets from the block's start to its ask rules, 0 for none
  *     20  outcomes of refused questions: of class CHAOS | of all others << 16
- *     24  the first of twelve outcomes of its answers, 0: those of nodes and cached answers
+ *     24  the first outcome of its nodes, 0: nodes and cached answers carry theirs
  *     28  the maximum UDP size that it takes from clients, 0: any
  *     32  where readers forward what it leaves open, 0: nowhere
- *     36  the places of its publications, in the order of look-up; then the ask rules
+ *     36  the first outcome of its cached answers, where that of its nodes is not 0
+ *     40  the places of its publications, in the order of look-up; then the ask rules
  *
  * A table of names (offsets are octets from its start):
  *
@@ -126,7 +127,7 @@ export const EPOCH_STRIDE = 16;
 /** Types that are counted by themselves; the last bucket is every other type. */
 export const TYPE_BUCKETS = 16;
 export const RCODE_BUCKETS = 16;
-/** Outcomes that are there from the start. */
+/** Outcomes that are there from the start, those with a name among them: see `outcomes.ts`. */
 export const FIRST_OUTCOMES = 16;
 /**
  * The counters of one outcome and reader, in words. Questions for PTR are counted apart from all others, in the upper
@@ -137,14 +138,22 @@ export const FIRST_OUTCOMES = 16;
  *     answers       whether truncated, type, rcode
  *     octets        64 bits, a floating point number
  *     milliseconds  likewise
+ *
+ * Queries are counted together, whatever their type:
+ *
+ *     queries       bucket of sizes (15), then those with DO
+ *     query octets  64 bits, a floating point number
  */
 export const COUNTERS = {
   DURATIONS: 0,
   SIZES: 32,
   ANSWERS: 96,
-  OCTETS: 608,
-  MILLISECONDS: 612,
-  WORDS: 624,
+  QUERIES: 608,
+  DNSSEC_OK: 623,
+  OCTETS: 624,
+  MILLISECONDS: 628,
+  QUERY_OCTETS: 632,
+  WORDS: 640,
 } as const;
 
 export const ARENA_START = 4096;
@@ -271,7 +280,8 @@ export const VIEW = {
   OUTCOMES: 24,
   UDP_SIZE: 28,
   ROUTE: 32,
-  PUBLICATIONS: 36,
+  CACHED_OUTCOMES: 36,
+  PUBLICATIONS: 40,
 } as const;
 export const VIEW_FLAG = {
   RECURSION_AVAILABLE: 1 << 16,

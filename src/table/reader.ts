@@ -33,10 +33,11 @@ import {
   ZONE_FLAG,
 } from './layout.ts';
 import { type TableViews, viewTable } from './memory.ts';
+import { NO_OUTCOME } from './outcomes.ts';
 import { isPlainQuery, PARSED, QuestionReader } from './question.ts';
 import { ResponseWriter } from './response.ts';
 import { isInScope, isLeftToChain } from './scope.ts';
-import { NO_ROUTE, VERDICT, VIEW_PATHS } from './types.ts';
+import { NO_ROUTE, NODE_OUTCOMES, VERDICT, VIEW_PATHS } from './types.ts';
 import { NO_VIEW, ViewFinder } from './view-finder.ts';
 
 /** From here on types are questions about the server or the zone, not records (RFC 6895 section 3.1). */
@@ -67,7 +68,7 @@ export class TableReader {
   #packet: Uint8Array = new Uint8Array();
   #view: DataView = new DataView(new ArrayBuffer(0));
   /** The outcome of the answer at hand. */
-  #outcome = 0;
+  #outcome = NO_OUTCOME;
   /**
    * Of the question at hand, where it is left open: the route of its view if nothing here concerns its name, else `NO_ROUTE`; and what
    * expired answer there is.
@@ -76,8 +77,8 @@ export class TableReader {
   expired: 'none' | 'recent' | 'rechecked' = 'none';
   /** The record of the view that is asked, as a word, and its flags. */
   #record = 0;
-  /** The first outcome of its own for the answer at hand, or 0. */
-  #outcomes = 0;
+  /** The first of those that its view has for the answer at hand, or `NO_OUTCOME`. */
+  #outcomes = NO_OUTCOME;
   #flags = 0;
 
   /**
@@ -157,7 +158,7 @@ export class TableReader {
     const { type, dnsClass } = question;
     this.#response.begin(transport !== 'udp');
     const view = this.#viewFinder.find();
-    if (view < 0) return view === NO_VIEW ? this.#refuseAll(start, type) : VERDICT.ASK;
+    if (view < 0) return view === NO_VIEW ? this.#refuseAll(start, length, type) : VERDICT.ASK;
     this.#useView(view);
     const max = Math.min(capacity, maxResponseOctets(transport, question.udpSize, this.#udpSize));
     const isOfRecords =
@@ -166,18 +167,19 @@ export class TableReader {
       isOfRecords && type !== TYPE.OPT ? this.#lookUp(start, max) : this.#refuseOther(start, type, dnsClass);
     if (answered > 0) {
       const outcome =
-        this.#outcomes === 0
+        this.#outcomes === NO_OUTCOME
           ? this.#outcome
           : this.#outcomes + this.#viewFinder.pathOf(packet, client, transport);
-      this.#counters.count(type, this.#view.getUint16(start + 2), outcome, answered);
+      const flags = this.#view.getUint16(start + 2);
+      this.#counters.count(type, flags, outcome, answered, length, question.dnssecOk);
     }
     return answered;
   }
 
   /** No block answers the client for this name. */
-  #refuseAll(start: number, type: number): number {
+  #refuseAll(start: number, length: number, type: number): number {
     const answered = this.#response.writeCode(start, RCODE.REFUSED, false);
-    this.#counters.count(type, RCODE.REFUSED, 0, answered);
+    this.#counters.count(type, RCODE.REFUSED, NO_OUTCOME, answered, length, this.#question.dnssecOk);
     return answered;
   }
 
@@ -186,7 +188,7 @@ export class TableReader {
     const directory = (atoms[HEADER.VIEWS] ?? 0) << (UNIT_SHIFT - 2);
     this.#record = (atoms[directory + view] ?? 0) << (UNIT_SHIFT - 2);
     this.#flags = atoms[this.#record + (VIEW.CACHE >> 2)] ?? 0;
-    this.#outcomes = atoms[this.#record + (VIEW.OUTCOMES >> 2)] ?? 0;
+    this.#outcomes = atoms[this.#record + (VIEW.OUTCOMES >> 2)] ?? NO_OUTCOME;
     this.#response.repeatsOpt = (this.#flags & VIEW_FLAG.REPEATS_OPT) !== 0;
     this.#response.rotates = (this.#flags & VIEW_FLAG.ROTATES) !== 0;
     this.#question.boundUdpSize(this.#words[this.#record + (VIEW.UDP_SIZE >> 2)] ?? 0);
@@ -207,6 +209,7 @@ export class TableReader {
     const count = atoms[record + (VIEW.COUNT >> 2)] ?? 0;
     let isConcerned = false;
     for (let index = 0; index < count; index++) {
+      if (index > 0 && this.#outcomes !== NO_OUTCOME) this.#outcomes += NODE_OUTCOMES * VIEW_PATHS;
       const publication = (atoms[record + (VIEW.PUBLICATIONS >> 2) + index] ?? 0) << (UNIT_SHIFT - 2);
       if (atoms[publication + (PUBLICATION.NODES >> 2)] === 0) continue;
       const salt = atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0;
@@ -244,7 +247,7 @@ export class TableReader {
   #writeError(packet: Uint8Array, start: number, length: number, rcode: number): number {
     const answered = writeErrorResponse(packet, start, length, rcode, this.#udpSize);
     // Not a question that could be answered: type "other", and no outcome.
-    this.#counters.count(TYPE_OTHER, rcode & 15, 0, answered);
+    this.#counters.count(TYPE_OTHER, rcode & 15, NO_OUTCOME, answered, length, false);
     return answered;
   }
 
@@ -290,8 +293,7 @@ export class TableReader {
     if (otherTypes === OTHER_TYPES.NEXT) return NEXT;
     if (otherTypes === OTHER_TYPES.NODATA && type === TYPE.ANY)
       return this.#response.writeMinimalAny(start, this.#offersRecursion);
-    if (otherTypes === OTHER_TYPES.NODATA)
-      return this.#response.writeNegative(start, max, settings, RCODE.NOERROR, this.#offersRecursion);
+    if (otherTypes === OTHER_TYPES.NODATA) return this.#deny(start, max, settings, RCODE.NOERROR);
     return (flags & ZONE_FLAG.CACHES_OPEN_TYPES) === 0 ? VERDICT.ASK : this.#answerCachedOrAsk(start, max);
   }
 
@@ -320,9 +322,15 @@ export class TableReader {
       if ((flags & ZONE_FLAG.ASK_WILDCARDS) !== 0 && question.hasWildcard(skipped))
         return this.#answerCachedOrAsk(start, max);
       if ((flags & ZONE_FLAG.MISSING_NEXT) !== 0) return NEXT;
-      return this.#response.writeNegative(start, max, settings, RCODE.NXDOMAIN, this.#offersRecursion);
+      return this.#deny(start, max, settings, RCODE.NXDOMAIN);
     }
     return NEXT;
+  }
+
+  /** @param settings those of the zone that the name is in */
+  #deny(start: number, max: number, settings: number, rcode: number): number {
+    if (this.#outcomes !== NO_OUTCOME) this.#outcomes += VIEW_PATHS;
+    return this.#response.writeNegative(start, max, settings, rcode, this.#offersRecursion);
   }
 
   /** A question for ANY in a zone that does not answer it minimally. @param flags those of the zone */
@@ -344,7 +352,8 @@ export class TableReader {
     const flags = words[(entry + CACHED.FLAGS) >> 2] ?? 0;
     const body = entry + (words[(entry + CACHED.BODY) >> 2] ?? 0);
     this.#outcome = words[(entry + CACHED.OUTCOME) >> 2] ?? 0;
-    if (this.#outcomes !== 0) this.#outcomes += this.#outcome * VIEW_PATHS;
+    if (this.#outcomes !== NO_OUTCOME)
+      this.#outcomes = (words[this.#record + (VIEW.CACHED_OUTCOMES >> 2)] ?? 0) + this.#outcome * VIEW_PATHS;
     // Without RD nothing is asked for, so nothing is kept for it either.
     const isDesired = (this.#view.getUint8(start + 2) & RECURSION_DESIRED) !== 0;
     if (isDesired && octets[this.#finder.recencyAt] === 0) octets[this.#finder.recencyAt] = 1;

@@ -20,9 +20,18 @@ export type ViewId = Brand<number, 'ViewId'>;
 export const DEFAULT_PUBLICATION = 0 as PublicationId;
 export const DEFAULT_VIEW = 0 as ViewId;
 
-/** Outcomes that a view may have for itself: by transport and address family, and again for its two kinds of cached answers. */
+/** Each outcome of a view is so many: over UDP and IPv4, UDP and IPv6, TCP and IPv4, TCP and IPv6. */
 export const VIEW_PATHS = 4;
-export const VIEW_OUTCOMES = 3 * VIEW_PATHS;
+/** Each publication of such a view has two outcomes: for answers with records, and for denials of a name or a type. */
+export const NODE_OUTCOMES = 2;
+
+/** Outcomes of the answers of a view, in place of those that nodes and cached answers carry. Counters are made by `claimOutcomes`. */
+export interface ViewOutcomes {
+  /** The first one of its nodes, from 1: `NODE_OUTCOMES` for each publication, in the order of look-up, each `VIEW_PATHS` numbers. */
+  readonly nodes: number;
+  /** The first one of its cached answers: that of a cached answer with outcome n lies n times `VIEW_PATHS` behind. */
+  readonly cached: number;
+}
 
 /** A run of records of one length inside an answer section, which a reader may start anywhere in (A and AAAA sets). */
 export interface Rotation {
@@ -138,12 +147,7 @@ export interface ViewSettings {
    * queries with EDNS options. Default: they carry our own size, and are cut.
    */
   readonly repeatsOpt?: boolean;
-  /**
-   * The first of twelve outcomes that its answers count for instead of those of nodes: over UDP and IPv4, UDP and IPv6, TCP and
-   * IPv4, TCP and IPv6; four more for cached answers of outcome 1, and of outcome 2. From 1. Cached answers of further outcomes have the
-   * four behind these, which `claimOutcomes` makes counters for.
-   */
-  readonly outcomes?: number;
+  readonly outcomes?: ViewOutcomes;
   /** A larger UDP size of a client is taken for this one: octets. Default: any is taken. */
   readonly maxUdpSize?: number | undefined;
   /** Where readers may forward questions that the view leaves open. Default: `NO_ROUTE`. */

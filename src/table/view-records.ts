@@ -5,6 +5,7 @@ import { encodeAskRules } from './ask-rules.ts';
 import { Directory } from './directory.ts';
 import { HEADER, UNIT_SHIFT, VIEW, VIEW_FLAG } from './layout.ts';
 import type { WriterMemory } from './memory.ts';
+import { NO_OUTCOME } from './outcomes.ts';
 import { NO_ROUTE, type PublicationId, type ViewId, type ViewSettings } from './types.ts';
 
 /** What the keys of cached answers are made with. */
@@ -144,9 +145,10 @@ export class ViewRecords {
     views.words[word + (VIEW.COUNT >> 2)] = places.length;
     views.words[word + (VIEW.SIZE >> 2)] = size;
     views.words[word + (VIEW.RULES >> 2)] = rules.length === 0 ? 0 : rulesAt;
-    const { chaos, others } = settings.refusalOutcomes ?? { chaos: 0, others: 0 };
+    const { chaos, others } = settings.refusalOutcomes ?? { chaos: NO_OUTCOME, others: NO_OUTCOME };
     views.words[word + (VIEW.REFUSALS >> 2)] = chaos | (others << 16);
-    views.words[word + (VIEW.OUTCOMES >> 2)] = settings.outcomes ?? 0;
+    views.words[word + (VIEW.OUTCOMES >> 2)] = settings.outcomes?.nodes ?? NO_OUTCOME;
+    views.words[word + (VIEW.CACHED_OUTCOMES >> 2)] = settings.outcomes?.cached ?? NO_OUTCOME;
     views.words[word + (VIEW.UDP_SIZE >> 2)] = settings.maxUdpSize ?? 0;
     views.words[word + (VIEW.ROUTE >> 2)] = settings.route ?? NO_ROUTE;
     views.words.set(places, word + (VIEW.PUBLICATIONS >> 2));

@@ -26,7 +26,6 @@ import {
   type ListenerGroupViews,
   type NameNode,
   type PublicationId,
-  VIEW_OUTCOMES,
   type ViewId,
   type ViewSettings,
   type ZoneId,
@@ -174,7 +173,6 @@ export class TableWriter {
    * @throws RangeError when there are 65,536, or for a publication that there is not
    */
   defineView(settings: ViewSettings, sharing?: ViewId): ViewId {
-    this.#claimOutcomes(settings);
     return this.#viewRecords.define(settings, sharing);
   }
 
@@ -195,7 +193,6 @@ export class TableWriter {
    * @throws TableFullError or RangeError and leaves the view as it was
    */
   changeView(id: ViewId, settings: ViewSettings, keepsCache = true): void {
-    this.#claimOutcomes(settings);
     this.#viewRecords.change(id, settings, keepsCache);
   }
 
@@ -328,7 +325,7 @@ export class TableWriter {
     Atomics.add(this.#views.atoms, HEADER.PLAN_EPOCH, 1);
   }
 
-  /** Makes counters for so many outcomes, where there are none yet: for those of a view beyond the twelve that it has at once. */
+  /** Makes counters for so many outcomes, where there are none yet: for those of views, before these are shown. */
   claimOutcomes(first: number, count: number): void {
     for (let more = 0; more < count; more++) this.#counters.claim(first + more);
   }
@@ -353,9 +350,5 @@ export class TableWriter {
       touchedOctets: this.#memory.arena.touched,
       awaitingReaders: this.#memory.reclaimer.pending,
     };
-  }
-
-  #claimOutcomes({ outcomes = 0 }: ViewSettings): void {
-    if (outcomes > 0) this.claimOutcomes(outcomes, VIEW_OUTCOMES);
   }
 }

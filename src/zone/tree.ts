@@ -1,6 +1,7 @@
 /**
  * A zone's nodes in memory, built from record sets: for zones that come from files.
  */
+import { NO_OUTCOME } from '../table/outcomes.ts';
 import { parentOf, toKey } from '../wire/name.ts';
 import { type AbsoluteName, type NameKey, TYPE } from '../wire/types.ts';
 import { COMPLETE, type NameSource, type ZoneNode } from './node.ts';
@@ -29,8 +30,8 @@ export class ZoneTree implements NameSource {
   #hasCuts = false;
   #hasWildcards = false;
 
-  /** @param outcome the counter of hits, 0 to 255 */
-  constructor(apex: NameKey, outcome = 0) {
+  /** @param outcome the counter of hits */
+  constructor(apex: NameKey, outcome: number = NO_OUTCOME) {
     this.apex = apex;
     this.#outcome = outcome;
     this.#sets.set(apex, []);

@@ -95,6 +95,24 @@ describe('a server block without cache', () => {
     expect(await isDerived(subject, 'a.made.test')).toBe(true);
   });
 
+  it('has its answers stored however many Corefiles came before', async () => {
+    const subject = await startSubject('.:53 {\n whoami\n}\n');
+    for (let turn = 0; turn < 20; turn++) {
+      const zone = `made-${turn}.test`;
+      const answer = 'answer "{{ .Name }} 50 IN A 198.51.100.1"';
+      await subject.engine.change(
+        planOf(`.:53 {\n prometheus\n template IN A ${zone} {\n ${answer}\n }\n}\n`),
+      );
+      expect(await isDerived(subject, `a.${zone}`), zone).toBe(true);
+      expect(await isDerived(subject, `a.${zone}`), zone).toBe(true);
+    }
+    const text = await subject.engine.metrics.render();
+    for (const zone of ['made-0.test.', 'made-19.test.'])
+      expect(text).toContain(
+        `coredns_template_matches_total{server="${SERVER}",zone="${zone}",view="",class="IN",type="A"} 4`,
+      );
+  });
+
   it('counts what readers give for the plugins that made it', async () => {
     const subject = await startSubject(
       `.:53 {\n prometheus\n local\n ${MADE}\n template IN AAAA made.test {\n rcode NXDOMAIN\n }\n}\n`,

@@ -11,6 +11,7 @@ import { encodeSocketAddress } from '../../src/socket/addresses.ts';
 import { query } from '../../src/table/testing/table-answers.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage } from '../../src/wire/message.ts';
+import type { Transport } from '../../src/wire/response-size.ts';
 import type { Message } from '../../src/wire/types.ts';
 
 // A constructor cannot wait.
@@ -25,15 +26,19 @@ export class ReaderSubject {
   readonly #clock: Clock;
   #isStopped = false;
 
-  constructor(corefile: string, clock: Clock = systemClock) {
+  /** @param isStrict as with `-compat` */
+  constructor(corefile: string, clock: Clock = systemClock, isStrict = false) {
     this.#clock = clock;
-    this.engine = new Engine(planOf(corefile), {
-      plugins: allPlugins,
-      readers: 0,
-      version: 'test',
-      clock,
-      log: silentLog,
-    });
+    this.engine = new Engine(
+      { ...planOf(corefile), isStrict },
+      {
+        plugins: allPlugins,
+        readers: 0,
+        version: 'test',
+        clock,
+        log: silentLog,
+      },
+    );
     onTestFinished(() => this.stop());
   }
 
@@ -43,17 +48,21 @@ export class ReaderSubject {
   }
 
   /** @returns nothing where the chain is to answer */
-  askTable(packet: Uint8Array, group = this.engine.listenerGroupOf(SERVER)): Message | undefined {
+  askTable(
+    packet: Uint8Array,
+    group = this.engine.listenerGroupOf(SERVER),
+    transport: Transport = 'udp',
+  ): Message | undefined {
     const octets = new Uint8Array(AT + 32);
     octets.set(packet);
     octets.set(encodeSocketAddress(CLIENT), AT);
     this.engine.reader.setTime(this.#clock.monotonic());
-    const end = this.engine.reader.answer(octets, 0, packet.length, 4096, 'udp', group, AT);
+    const end = this.engine.reader.answer(octets, 0, packet.length, 4096, transport, group, AT);
     return end === VERDICT.ASK ? undefined : decodeMessage(octets.slice(0, end));
   }
 
-  async askChain(packet: Uint8Array): Promise<Message | undefined> {
-    const client = { ...CLIENT, transport: 'udp' } as const;
+  async askChain(packet: Uint8Array, transport: Transport = 'udp'): Promise<Message | undefined> {
+    const client = { ...CLIENT, transport };
     const response = await this.engine.serverBlocks.handleQueryOf(SERVER)?.(packet, client);
     return response && decodeMessage(response);
   }

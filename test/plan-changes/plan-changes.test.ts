@@ -41,11 +41,11 @@ it('keeps no cache for the sake of what counts its answers', async () => {
     const cache = new Cache(plan.options, { table, clock: systemClock, metrics: new PluginMetrics() });
     cache.stop();
     const { handler } = cache;
-    return { cache: new WeakRef(cache), countRead: handler.role === 'cache' ? handler.countRead : undefined };
+    return { cache: new WeakRef(cache), hits: handler.role === 'cache' ? handler.hits : undefined };
   };
-  const { cache, countRead } = make();
+  const { cache, hits } = make();
   await collectGarbage();
-  expect(countRead).toBeDefined();
+  expect(hits).toBeDefined();
   expect(cache.deref()).toBeUndefined();
 });
 

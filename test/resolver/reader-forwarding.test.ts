@@ -62,7 +62,8 @@ describe('what readers have told clients is in the next scrape of', () => {
 describe('a Corefile', () => {
   it('has answers of readers as its cache says, and counts them', async () => {
     const upstream = await startUpstream();
-    const { server, metrics } = await startCoredns(`cache 30\n forward . ${upstream.address}`);
+    const acl = 'acl blocked.test {\n block net *\n }';
+    const { server, metrics } = await startCoredns(`${acl}\n cache 30\n forward . ${upstream.address}`);
     const [first, again] = [await ask(server, nameOf(0), 'A'), await ask(server, nameOf(0), 'A')];
     expect(first.answers.map(({ ttl }) => ttl)).toEqual([30]);
     expect([first.header.authoritative, again.header.authoritative]).toEqual([false, true]);
@@ -75,6 +76,13 @@ describe('a Corefile', () => {
     expect(await countOf(/^coredns_dns_responses_total\{.*rcode="NOERROR",plugin="forward"\} (\d+)/m)).toBe(
       NAMES,
     );
+    expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
+    for (const counted of [
+      'acl_allowed_requests_total',
+      'cache_requests_total',
+      'dns_request_size_bytes_count',
+    ])
+      expect(await countOf(new RegExp(`^coredns_${counted}\\{.*\\} (\\d+)`, 'm')), counted).toBe(NAMES + 2);
   });
 
   it('without cache has the TTLs that the server gave', async () => {

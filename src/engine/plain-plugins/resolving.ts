@@ -11,6 +11,7 @@ import { createNameResolver } from '../../handlers/resolver/name-resolver.ts';
 import { Resolver, type ResolverSettings } from '../../handlers/resolver/resolver.ts';
 import type { PacketPath } from '../../listen/types.ts';
 import { countAnswered } from '../../table/counter-sums.ts';
+import { NO_OUTCOME } from '../../table/outcomes.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
 import type { Plugin, PluginContext } from '../server-blocks/plugin.ts';
 import { Lasting } from './lasting.ts';
@@ -157,7 +158,7 @@ function lastingResolver(
     exceptions: () =>
       local()?.isPublished === false ? undefined : addressesAnsweredBefore(block.context.handlers()),
     believesDenials: () => local()?.mayKnowNames !== true,
-    outcome: countsByDomain ? CHAIN_OUTCOME.others : 0,
+    outcome: countsByDomain ? CHAIN_OUTCOME.others : NO_OUTCOME,
   });
   const followed: Followed = { resolver, route, settings, isServing: false, block };
   return new Lasting(followed, () => resolver.stop());

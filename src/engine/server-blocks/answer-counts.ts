@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { HandleQuery } from '../../listen/types.ts';
 import { Counters } from '../../table/counters.ts';
+import { NO_OUTCOME } from '../../table/outcomes.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE } from '../../wire/label.ts';
 import { encodeName } from '../../wire/name.ts';
@@ -22,7 +23,6 @@ export interface CountingOptions {
 
 const TYPE_OTHER = 0;
 const TYPE_OCTETS = 2;
-const NOTHING_KNOWN = 0;
 
 export function countAnswers(handleQuery: HandleQuery, options: CountingOptions): HandleQuery {
   const { clock } = options;
@@ -60,7 +60,7 @@ function questionNameEnd(response: Uint8Array): number | undefined {
 }
 
 function outcomeOf(response: Uint8Array, nameEnd: number | undefined, zone: Uint8Array | undefined): number {
-  if (nameEnd === undefined || zone === undefined) return NOTHING_KNOWN;
+  if (nameEnd === undefined || zone === undefined) return NO_OUTCOME;
   const { ours, others } = CHAIN_OUTCOME;
   const isAboutUs = sixteenBits(response, nameEnd + TYPE_OCTETS) === CLASS.CH;
   return isAboutUs || isWithin(response, nameEnd, zone) ? ours : others;

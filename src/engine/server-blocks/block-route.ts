@@ -10,7 +10,7 @@ import {
 } from '../../chain/handler.ts';
 import type { QuerySite } from '../../chain/query.ts';
 import type { Forwarder } from '../../forward/forwarder.ts';
-import { FILL_FLAG, type FillConsumer } from '../../forward/reader-path/fill-ring.ts';
+import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
 import type {
   ForwardedRoute,
   LinkedForwarder,
@@ -21,7 +21,6 @@ import type { RouteOutcomes } from '../../forward/reader-path/reader-policy.ts';
 import type { Upstream } from '../../forward/upstream/upstream.ts';
 import { CACHE_OUTCOMES } from '../../handlers/cache/cache-counts.ts';
 import { NO_ROUTE, VIEW_PATHS } from '../../table/types.ts';
-import { OPT_OCTETS } from '../../wire/query-records.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** A zone whose questions readers may forward. */
@@ -30,11 +29,8 @@ export interface RoutedZone {
   readonly zone: NameKey;
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
-  /** The first of the outcomes that forwarded questions are counted for; and of those of the view. */
-  readonly outcomes: number;
-  readonly viewOutcomes: number;
-  /** Counts a query that was forwarded. @param octets of the query */
-  readonly countRequest: ((octets: number, dnssecOk: boolean) => void) | undefined;
+  /** The first of the outcomes that forwarded questions are counted for; and of those of cached answers. */
+  readonly outcomes: { readonly forwarded: number; readonly cached: number };
 }
 
 export class BlockRoutes {
@@ -79,23 +75,17 @@ class BlockRoute implements ForwardedRoute {
   readonly #kept: KeptReplies | undefined;
   readonly #site: QuerySite;
   readonly #outcomes: RouteOutcomes;
-
   readonly #rotates: boolean;
-  readonly #countRequest: RoutedZone['countRequest'];
 
-  constructor(
-    { server, zone, handlers, outcomes, viewOutcomes, countRequest }: RoutedZone,
-    direct: DirectServers,
-  ) {
-    this.#countRequest = countRequest;
+  constructor({ server, zone, handlers, outcomes }: RoutedZone, direct: DirectServers) {
     this.#rotates = handlers.some(({ name }) => name === 'loadbalance');
     this.#direct = direct;
     this.#kept = handlers.find((handler) => handler.role === 'cache')?.forwardedIn(zone);
     this.#site = { server, zone, view: '', octets: 0 };
     const { success, denial } = CACHE_OUTCOMES;
-    const outcomeOf = (kept: number) => viewOutcomes + kept * VIEW_PATHS;
+    const outcomeOf = (kept: number) => outcomes.cached + kept * VIEW_PATHS;
     this.#outcomes = {
-      ...{ forwarded: outcomes, byPath: true },
+      ...{ forwarded: outcomes.forwarded, byPath: true },
       kept: { positive: success, negative: denial },
       repeated: { positive: outcomeOf(success), negative: outcomeOf(denial) },
     };
@@ -117,10 +107,6 @@ class BlockRoute implements ForwardedRoute {
   told(): void {}
 
   observe(reply: FillConsumer, upstream: Upstream | undefined): void {
-    const { clients, withOpt, questionEnd, flags } = reply;
-    const dnssecOk = (flags & FILL_FLAG.DNSSEC_OK) !== 0;
-    for (let client = 0; client < clients; client += 1)
-      this.#countRequest?.(questionEnd + (client < withOpt ? OPT_OCTETS : 0), dnssecOk);
     if (upstream !== undefined)
       this.#direct.countReply(upstream.text, reply.rcode, reply.microseconds / 1000);
   }

@@ -7,12 +7,20 @@ import type { Handler } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import { type GroupPlan, optionsOf, type ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
-import type { AskRule, ClientViews, ListenerGroupViews, ViewId, ViewSettings } from '../../table/types.ts';
-import { NO_ROUTE, VIEW_OUTCOMES, VIEW_PATHS } from '../../table/types.ts';
+import type {
+  AskRule,
+  ClientViews,
+  ListenerGroupViews,
+  ViewId,
+  ViewOutcomes,
+  ViewSettings,
+} from '../../table/types.ts';
+import { NO_ROUTE } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { encodeName } from '../../wire/name.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
-import { BlockRoutes, type RoutedZone } from './block-route.ts';
+import type { BlockOutcomes, ZoneOfBlock } from './block-outcomes.ts';
+import { BlockRoutes } from './block-route.ts';
 import { MAX_PUBLICATIONS } from './derived-answers.ts';
 
 /** A block, as far as its views depend on it. */
@@ -28,22 +36,9 @@ export interface BlockViewsDependencies {
   readonly table: TableWriter;
   /** The number of a listener group. */
   readonly numberOf: (server: string) => number;
-  /** The first of the twelve outcomes that readers count answers for a zone under. */
-  readonly outcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number;
-  /** The first of those of a zone whose derived answers readers give; undefined: there are no more. */
-  readonly derivedOutcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number | undefined;
-  /** The first of those of a zone whose questions readers forward; undefined: there are no more. */
-  readonly forwardedOutcomesOf: (server: string, zone: NameKey, block: ViewedBlock) => number | undefined;
-  /** Counts the sizes of queries that readers forward for a zone; undefined where nothing is counted of them. */
-  readonly requestsOf: (server: string, zone: NameKey, block: ViewedBlock) => RoutedZone['countRequest'];
+  /** What readers count their answers for. */
+  readonly outcomes: BlockOutcomes;
   readonly readerPath: ReaderPath;
-}
-
-/** Where the derived answers of a zone are for readers to find. */
-export interface DerivedPlace {
-  readonly view: ViewId;
-  /** The first outcome of the zone. */
-  readonly outcomes: number;
 }
 
 const NOTHING: ViewSettings = {
@@ -67,7 +62,7 @@ export class BlockViews {
   readonly #dependencies: BlockViewsDependencies;
   #views: readonly ViewId[] = [];
   /** By server and zone. */
-  readonly #derived = new Map<string, DerivedPlace>();
+  readonly #derived = new Map<string, ViewId>();
 
   readonly #routes: BlockRoutes;
 
@@ -78,7 +73,8 @@ export class BlockViews {
 
   /** Shows these groups in place of all before, with one store. @throws TableFullError, and shows what it did */
   show(groups: readonly GroupPlan[], blocks: readonly ViewedBlock[]): void {
-    const { table, numberOf } = this.#dependencies;
+    const { table, numberOf, outcomes } = this.#dependencies;
+    outcomes.begin();
     const chain = table.defineView(NOTHING);
     const views: ViewId[] = [chain];
     // Before they are shown: where the table has no room for all, `remove` is to find these.
@@ -111,18 +107,20 @@ export class BlockViews {
     this.#routes.close();
   }
 
-  /** Undefined where derived answers of the zone are not stored, or these views are not shown. */
-  derivedPlaceOf(server: string, zone: string): DerivedPlace | undefined {
+  /** Where readers find derived answers of a zone; undefined: they are not stored, or these views are not shown. */
+  derivedViewOf(server: string, zone: string): ViewId | undefined {
     return this.#derived.get(`${server} ${zone}`);
   }
 
   #define(server: string, zone: NameKey, block: ViewedBlock): ViewId | undefined {
-    const { table, outcomesOf, derivedOutcomesOf } = this.#dependencies;
+    const { table } = this.#dependencies;
     const { plan, handlers } = block;
     const [hasNodes, cache] = [hasReadNodes(block), readCacheOf(block)];
-    const derived = mayDerive(handlers) ? derivedOutcomesOf(server, zone, block) : undefined;
-    const route = this.#openRoute(server, zone, block);
-    if (!hasNodes && cache === undefined && derived === undefined && route === NO_ROUTE) return undefined;
+    const of = { server, zone, handlers, isStrict: block.isStrict };
+    const outcomes = this.#dependencies.outcomes.ofView(of, hasNodes);
+    const derives = mayDerive(handlers) && outcomes !== undefined;
+    const route = outcomes === undefined ? NO_ROUTE : this.#openRoute(of, outcomes);
+    if (!hasNodes && cache === undefined && !derives && route === NO_ROUTE) return undefined;
     const settings: ViewSettings = {
       publications: handlers.flatMap((handler) =>
         hasNodes && handler.role === 'publisher' ? [handler.publication] : [],
@@ -132,31 +130,19 @@ export class BlockViews {
       rotatesAddresses: handlers.some(({ name }) => name === 'loadbalance'),
       repeatsOpt: true,
       maxUdpSize: optionsOf(plan, 'bufsize')?.size,
-      outcomes: derived ?? outcomesOf(server, zone, block),
+      ...(outcomes && { outcomes }),
       route,
     };
     const view = table.defineView(settings, cache);
-    if (derived !== undefined) this.#derived.set(`${server} ${zone}`, { view, outcomes: derived });
+    if (derives) this.#derived.set(`${server} ${zone}`, view);
     return view;
   }
 
-  #openRoute(server: string, zone: NameKey, block: ViewedBlock): number {
+  #openRoute(of: ZoneOfBlock, { cached }: ViewOutcomes): number {
     // Strictly each query is sent on for itself.
-    if (block.isStrict) return NO_ROUTE;
-    const { table, outcomesOf, forwardedOutcomesOf, requestsOf } = this.#dependencies;
-    const outcomes = forwardedOutcomesOf(server, zone, block);
-    if (outcomes === undefined) return NO_ROUTE;
-    table.claimOutcomes(outcomes, VIEW_PATHS);
-    const viewOutcomes = outcomesOf(server, zone, block);
-    table.claimOutcomes(viewOutcomes, VIEW_OUTCOMES);
-    return this.#routes.open({
-      server,
-      zone,
-      handlers: block.handlers,
-      outcomes,
-      viewOutcomes,
-      countRequest: requestsOf(server, zone, block),
-    });
+    if (of.isStrict) return NO_ROUTE;
+    const forwarded = this.#dependencies.outcomes.ofForwarded(of);
+    return forwarded === undefined ? NO_ROUTE : this.#routes.open({ ...of, outcomes: { forwarded, cached } });
   }
 }
 

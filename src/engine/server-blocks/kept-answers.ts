@@ -18,13 +18,16 @@ export interface KeptAnswersOptions {
   readonly table: Pick<TableWriter, 'cache'>;
   /** That of the cache. */
   readonly view: ViewId;
+  /** What readers count the answer to a query for; undefined: they are not to give it. */
+  readonly outcomeOf: (query: Query) => number | undefined;
   readonly clock: Clock;
   /** Whether a query of another length than the one that the plugins see goes to them, since they count and log its length. */
   readonly isStrict: boolean;
 }
 
 /** The same chain, which stores what it makes of cached answers. */
-export function storeKeptAnswers(chain: Chain, { table, view, clock, isStrict }: KeptAnswersOptions): Chain {
+export function storeKeptAnswers(chain: Chain, options: KeptAnswersOptions): Chain {
+  const { table, view, outcomeOf, clock, isStrict } = options;
   return async (query) => {
     const answer = await chain(query);
     const { kept } = query;
@@ -32,7 +35,8 @@ export function storeKeptAnswers(chain: Chain, { table, view, clock, isStrict }:
     if (isStrict && query.octets !== query.site.octets) return answer;
     const now = clock.monotonic();
     const cached = toCached(query, wholeAnswerOf(answer), kept, now);
-    if (cached !== undefined) table.cache(cached, now, view);
+    const outcome = cached && outcomeOf(query);
+    if (cached !== undefined && outcome !== undefined) table.cache({ ...cached, outcome }, now, view);
     return answer;
   };
 }
@@ -52,14 +56,14 @@ export function isStorable({ question, depth, header, edns, repeated }: Query): 
 function toCached(
   query: Query,
   answer: WholeAnswer,
-  { outcome, until }: KeptAnswer,
+  { until }: KeptAnswer,
   now: number,
-): CachedAnswer | undefined {
+): Omit<CachedAnswer, 'outcome'> | undefined {
   const lifetime = Math.floor((until - now) / 1000);
   if (lifetime < 1 || answer.truncated || answer.edns !== undefined || answer.rcode > 15) return undefined;
   const written = writeAnswerBody(query.question, answer);
   if (written === undefined || !isReadAsStored(answer, written.body.rotation !== undefined)) return undefined;
   const { recursionAvailable } = answer;
   const question = { ...toCachedQuestion(query.questionKey), beforeCache: true };
-  return { ...question, ...written, recursionAvailable, lifetime, outcome };
+  return { ...question, ...written, recursionAvailable, lifetime };
 }

@@ -106,6 +106,8 @@ const PLUGINS: {
     return createPrometheusHandler({
       ...context,
       pluginOf: isStrict ? pluginBehind : ({ answeredBy }) => answeredBy,
+      // Readers do not know what the name would be rewritten to.
+      sizeOf: isStrict ? ({ octets }) => octets : ({ site }) => site.octets,
     });
   }),
   ready: setting,

@@ -1,48 +1,40 @@
 /**
- * What readers answer for server blocks, in the metrics of `prometheus`: beside the queries that the chain has counted.
+ * What readers answer for server blocks, in the metrics of the handlers in whose place they answer.
  *
- * Readers know neither the size of a query nor DO: `coredns_dns_request_size_bytes` and `coredns_dns_do_requests_total` are of the
- * chain, and of what readers forward.
+ * Answers have outcomes, each of which has a meaning: the handler that is named as their maker, and what all handlers have counted that
+ * they passed. Readers add by outcome; what has grown since the last time is added here to the families of these handlers.
  */
+import type { HandlerCount } from '../../chain/handler-counts.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { HandlerCount } from '../../chain/query.ts';
 import { QueryMetrics } from '../../handlers/prometheus/query-metrics.ts';
-import type { AnswerGroup, QueryCounts } from '../../table/counter-sums.ts';
-import { VIEW_OUTCOMES, VIEW_PATHS } from '../../table/types.ts';
+import type { AnswerGroup, QueriesOfOutcome, QueryCounts } from '../../table/counter-sums.ts';
+import { OutcomeRanges } from '../../table/outcomes.ts';
+import { VIEW_PATHS } from '../../table/types.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-/** What answers of a block are counted for. */
-export interface CountedAs {
-  /** Plugins in metrics, for names that are published and for cached answers; undefined: the block has no `prometheus`. */
-  readonly plugins:
-    | { readonly publisher: string; readonly cache: string; readonly forwarder: string }
-    | undefined;
-  /** Counts answers of its cache; undefined: it has none. */
-  readonly countRead: ((server: string, outcome: number, times: number) => void) | undefined;
-  /** Counts questions for its cache that readers forwarded; undefined: it has none. */
-  readonly countForwarded: ((server: string, times: number) => void) | undefined;
-}
-
-/** What derived answers are counted for. */
-export interface DerivedCount {
-  /** Empty where the block has no `prometheus`. */
+/** What answers of an outcome are counted for. */
+export interface OutcomeMeaning {
+  /** In whose name they are given. */
   readonly plugin: string;
+  /** Of all handlers that they passed. */
   readonly counts: readonly HandlerCount[];
 }
 
-interface CountedZone {
+/** Where answers are asked for. */
+export interface CountedZone {
   readonly server: string;
   readonly zone: NameKey;
-  readonly firstOutcome: number;
-  /** Those of the plan that holds. */
-  countedAs: CountedAs;
-  /** By key; the first is that of outcome 1 of the table's entries. Undefined: what is cached there comes from a `cache`. */
-  readonly derived: Map<string, DerivedCount> | undefined;
-  readonly kind: CountedKind;
+  /** Whether its block counts queries: it has `prometheus`. */
+  readonly isCounted: boolean;
 }
 
-/** What readers answer from: nodes and cached answers, nodes and derived answers, replies to what they have forwarded. */
-type CountedKind = 'cached' | 'derived' | 'forwarded';
+/** Outcomes of a zone, one behind the other. */
+interface Range {
+  zone: CountedZone;
+  readonly first: number;
+  /** Those of the plan that holds. */
+  meanings: readonly OutcomeMeaning[];
+}
 
 /** By transport and family, as readers count them. */
 const PATHS = [
@@ -51,141 +43,177 @@ const PATHS = [
   { proto: 'tcp', family: '1' },
   { proto: 'tcp', family: '2' },
 ] as const;
-/** Those before are of the plan's other parts. */
-const FIRST_OUTCOME = 256;
-/** So many things that derived answers of a zone are counted for. */
-const MAX_DERIVED = 15;
-const MAX_OUTCOME = 0xffff;
+/** The outcomes of the entries of one cache, whatever the zones that have them read: entries carry their numbers. */
+export class EntryOutcomes {
+  readonly #numbers = new Map<string, number>();
+  readonly #meanings: OutcomeMeaning[] = [];
+  /** The first outcomes of the ranges that the numbers are within. */
+  readonly #firsts = new Set<number>();
+  readonly #claim: (first: number, count: number) => void;
+  /** So many things may its entries be counted for. */
+  readonly room: number;
+
+  constructor(room: number, claim: (first: number, count: number) => void) {
+    this.room = room;
+    this.#claim = claim;
+  }
+
+  get meanings(): readonly OutcomeMeaning[] {
+    return this.#meanings;
+  }
+
+  /** To be called when none of its entries is given any more. */
+  clear(): void {
+    this.#numbers.clear();
+    this.#meanings.length = 0;
+  }
+
+  /** Says what the first numbers mean from now on. */
+  declare(meanings: readonly OutcomeMeaning[]): void {
+    for (const [key, number] of this.#numbers) if (number < meanings.length) this.#numbers.delete(key);
+    for (const [number, meaning] of meanings.entries()) {
+      this.#meanings[number] = meaning;
+      this.#numbers.set(keyOf(meaning), number);
+    }
+  }
+
+  /** Its numbers count in a range, too. */
+  addRange(first: number): void {
+    this.#firsts.add(first);
+    this.#claim(first, this.#meanings.length * VIEW_PATHS);
+  }
+
+  /** The number of a meaning; undefined: there are no more. */
+  numberOf(meaning: OutcomeMeaning): number | undefined {
+    const key = keyOf(meaning);
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const number = this.#meanings.length;
+    if (number >= this.room) return undefined;
+    this.#numbers.set(key, number);
+    this.#meanings.push(meaning);
+    for (const first of this.#firsts) this.#claim(first + number * VIEW_PATHS, VIEW_PATHS);
+    return number;
+  }
+}
 
 export class ReaderCounts {
   readonly #queries: QueryMetrics;
+  readonly #claim: (first: number, count: number) => void;
+  readonly #read: () => Pick<QueryCounts, 'groups' | 'queries'>;
+  readonly #numbers = new OutcomeRanges();
   /** By server, zone and kind: outcomes stand for the same ones as long as the process lives. */
-  readonly #zones = new Map<string, CountedZone>();
-  /** By each fourth outcome. */
-  readonly #byPaths: CountedZone[] = [];
+  readonly #ranges = new Map<string, Range>();
+  /** The range of each `VIEW_PATHS` outcomes. */
+  readonly #byPaths = new Map<number, Range>();
+  readonly #entries = new Map<string, EntryOutcomes>();
   readonly #seen = new Map<string, number>();
 
-  /** @param read what readers have counted by now */
-  constructor(metrics: PluginMetrics, read: () => Pick<QueryCounts, 'groups'>) {
+  /**
+   * @param claim makes counters
+   * @param read what readers have counted by now
+   */
+  constructor(
+    metrics: PluginMetrics,
+    claim: (first: number, count: number) => void,
+    read: () => Pick<QueryCounts, 'groups' | 'queries'>,
+  ) {
     this.#queries = new QueryMetrics(metrics);
-    metrics.collectBy(() => this.#collect(read()));
+    this.#claim = claim;
+    this.#read = read;
+    metrics.collectBy(() => this.catchUp());
   }
 
-  /** The first of the twelve outcomes of a zone: what is from no cache, and the two kinds of cached answers. */
-  outcomesOf(server: string, zone: NameKey, countedAs: CountedAs): number {
-    return this.#zoneOf(server, zone, countedAs, 'cached', VIEW_OUTCOMES / VIEW_PATHS).firstOutcome;
+  /** Counts what readers have answered since the last time. To be called before meanings change. */
+  catchUp(): void {
+    this.#collect(this.#read());
   }
 
-  /** The first of the four outcomes of what readers forward for a zone; undefined: there are no more. */
-  forwardedOutcomesOf(server: string, zone: NameKey, countedAs: CountedAs): number | undefined {
-    if (!this.#hasRoomFor(server, zone, 'forwarded', 1)) return undefined;
-    return this.#zoneOf(server, zone, countedAs, 'forwarded', 1).firstOutcome;
+  /** The first of the outcomes of a zone, `VIEW_PATHS` for each meaning; undefined: there are no more. */
+  outcomesOf(zone: CountedZone, kind: string, meanings: readonly OutcomeMeaning[]): number | undefined {
+    const range = this.#rangeOf(zone, `${kind} ${meanings.length}`, meanings.length);
+    if (range === undefined) return undefined;
+    range.meanings = meanings;
+    this.#claim(range.first, meanings.length * VIEW_PATHS);
+    return range.first;
   }
 
-  /** Counts the sizes of queries that readers forward for a zone; undefined where nothing is counted of them. */
-  requestsOf(
-    server: string,
-    zone: NameKey,
-    { plugins }: CountedAs,
-  ): ((octets: number, dnssecOk: boolean) => void) | undefined {
-    return plugins && this.#queries.requestsOf({ server, zone, view: '' });
+  /** The first of the outcomes that entries of a cache have in a zone; undefined: there are no more. */
+  entryOutcomesOf(zone: CountedZone, entries: EntryOutcomes): number | undefined {
+    const range = this.#rangeOf(zone, `entries ${entries.room}`, entries.room);
+    if (range === undefined) return undefined;
+    range.meanings = entries.meanings;
+    entries.addRange(range.first);
+    return range.first;
   }
 
-  /** The first of the outcomes of a zone whose cached answers are derived ones; undefined: there are no more. */
-  derivedOutcomesOf(server: string, zone: NameKey, countedAs: CountedAs): number | undefined {
-    if (!this.#hasRoomFor(server, zone, 'derived', 1 + MAX_DERIVED)) return undefined;
-    return this.#zoneOf(server, zone, countedAs, 'derived', 1 + MAX_DERIVED).firstOutcome;
+  /**
+   * The outcomes of the entries of a cache.
+   *
+   * @param cache what names it
+   * @param room for so many
+   */
+  entriesOf(cache: string, room: number): EntryOutcomes {
+    const entries = this.#entries.get(cache) ?? new EntryOutcomes(room, this.#claim);
+    this.#entries.set(cache, entries);
+    return entries;
   }
 
-  #hasRoomFor(server: string, zone: NameKey, kind: CountedKind, groups: number): boolean {
-    const used = FIRST_OUTCOME + this.#byPaths.length * VIEW_PATHS;
-    return this.#zones.has(keyOf(server, zone, kind)) || used + groups * VIEW_PATHS <= MAX_OUTCOME;
-  }
-
-  /** The outcome of a derived answer of a zone; undefined: there are too many, or it has none. */
-  derivedOutcome(server: string, zone: string, count: DerivedCount): number | undefined {
-    const derived = this.#zones.get(keyOf(server, zone, 'derived'))?.derived;
-    if (derived === undefined) return undefined;
-    const key = [count.plugin, ...count.counts.map((each) => each.key)].join('\n');
-    if (!derived.has(key)) {
-      if (derived.size >= MAX_DERIVED) return undefined;
-      derived.set(key, count);
-    }
-    return [...derived.keys()].indexOf(key) + 1;
-  }
-
-  #zoneOf(
-    server: string,
-    zone: NameKey,
-    countedAs: CountedAs,
-    kind: CountedKind,
-    groups: number,
-  ): CountedZone {
-    const key = keyOf(server, zone, kind);
-    const known = this.#zones.get(key);
+  #rangeOf(zone: CountedZone, kind: string, meanings: number): Range | undefined {
+    const key = `${zone.server} ${zone.zone} ${kind}`;
+    const known = this.#ranges.get(key);
     if (known !== undefined) {
-      known.countedAs = countedAs;
+      known.zone = zone;
       return known;
     }
-    const firstOutcome = FIRST_OUTCOME + this.#byPaths.length * VIEW_PATHS;
-    const derived = kind === 'derived' ? new Map<string, DerivedCount>() : undefined;
-    const added: CountedZone = { server, zone, firstOutcome, countedAs, derived, kind };
-    this.#zones.set(key, added);
-    for (let group = 0; group < groups; group++) this.#byPaths.push(added);
-    return added;
+    const first = this.#numbers.take(meanings * VIEW_PATHS);
+    if (first === undefined) return undefined;
+    const range: Range = { zone, first, meanings: [] };
+    this.#ranges.set(key, range);
+    for (let number = 0; number < meanings; number++)
+      this.#byPaths.set(Math.floor(first / VIEW_PATHS) + number, range);
+    return range;
   }
 
-  /** Counts what readers have answered since the last call. */
-  #collect({ groups }: Pick<QueryCounts, 'groups'>): void {
+  #collect({ groups, queries }: Pick<QueryCounts, 'groups' | 'queries'>): void {
     for (const group of groups) {
-      const zone = this.#byPaths[Math.floor((group.outcome - FIRST_OUTCOME) / VIEW_PATHS)];
-      const path = PATHS[group.outcome % PATHS.length];
-      if (zone === undefined || path === undefined) continue;
-      const kind = Math.floor((group.outcome - zone.firstOutcome) / VIEW_PATHS);
-      const plugin =
-        kind === 0 && zone.kind !== 'forwarded'
-          ? zone.countedAs.plugins?.publisher
-          : this.#countKind(group, zone, kind);
-      if (zone.countedAs.plugins !== undefined) this.#count(group, zone, plugin ?? '', path);
+      const range = this.#byPaths.get(Math.floor(group.outcome / VIEW_PATHS));
+      if (range !== undefined) this.#countGroup(group, range);
+    }
+    for (const each of queries) {
+      const range = this.#byPaths.get(Math.floor(each.outcome / VIEW_PATHS));
+      if (range?.zone.isCounted === true) this.#countQueries(each, range.zone);
     }
   }
 
-  /** Counts what is said of cached answers beside all others. @returns the plugin that they are of */
-  #countKind(group: AnswerGroup, zone: CountedZone, kind: number): string | undefined {
-    const { server, countedAs, derived } = zone;
-    const times = this.#growth(`${group.outcome} ${group.pointers} cached`, group.count);
-    if (zone.kind === 'forwarded') {
-      if (times > 0) countedAs.countForwarded?.(server, times);
-      return countedAs.plugins?.forwarder;
-    }
-    if (derived === undefined) {
-      if (times > 0) countedAs.countRead?.(server, kind, times);
-      return countedAs.plugins?.cache;
-    }
-    const count = [...derived.values()][kind - 1];
-    if (times > 0) for (const { add } of count?.counts ?? []) add(times);
-    return count?.plugin;
-  }
-
-  #count(
-    group: AnswerGroup,
-    { server, zone }: CountedZone,
-    plugin: string,
-    path: (typeof PATHS)[number],
-  ): void {
+  #countGroup(group: AnswerGroup, { zone: { server, zone, isCounted }, first, meanings }: Range): void {
+    const path = PATHS[group.outcome % VIEW_PATHS];
+    const meaning = meanings[Math.floor((group.outcome - first) / VIEW_PATHS)];
     const site = { server, zone, view: '' };
     const of = `${group.outcome} ${group.pointers}`;
+    const times = this.#growth(of, group.count);
+    if (times > 0) for (const count of meaning?.counts ?? []) count.add(site, times);
+    if (!isCounted || path === undefined) return;
     for (const { type, rcode, count } of group.byTypeAndRcode)
       this.#queries.addAnswers(site, path, {
         type: type ?? 0,
         rcode,
-        plugin,
+        plugin: meaning?.plugin ?? '',
         times: this.#growth(`${of} ${type} ${rcode}`, count),
       });
-    const times = this.#growth(of, group.count);
     const octets = this.#growth(`${of} octets`, group.octets);
     const milliseconds = this.#growth(`${of} milliseconds`, group.milliseconds);
     if (times > 0) this.#queries.addMeans(site, path, { times, octets, milliseconds });
+  }
+
+  #countQueries({ outcome, octets, dnssecOk, sizes }: QueriesOfOutcome, { server, zone }: CountedZone): void {
+    const path = PATHS[outcome % VIEW_PATHS];
+    if (path === undefined) return;
+    this.#queries.addRequests({ server, zone, view: '' }, path, {
+      octets: this.#growth(`${outcome} query octets`, octets),
+      dnssecOk: this.#growth(`${outcome} DO`, dnssecOk),
+      sizes: sizes.map((count, bucket) => this.#growth(`${outcome} queries ${bucket}`, count)),
+    });
   }
 
   #growth(key: string, now: number): number {
@@ -195,6 +223,6 @@ export class ReaderCounts {
   }
 }
 
-function keyOf(server: string, zone: string, kind: CountedKind): string {
-  return `${server} ${zone} ${kind}`;
+function keyOf({ plugin, counts }: OutcomeMeaning): string {
+  return [plugin, ...counts.map(({ key }) => key)].join('\n');
 }

@@ -22,12 +22,13 @@ import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { HandleQuery, PacketPath } from '../../listen/types.ts';
 import { TableFullError } from '../../table/arena.ts';
 import type { QueryCounts } from '../../table/counter-sums.ts';
-import { DEFAULT_VIEW, VIEW_PATHS } from '../../table/types.ts';
+import { DEFAULT_VIEW } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { type CountingOptions, createAnswerCount } from './answer-counts.ts';
 import { findKeepers } from './answer-keepers.ts';
 import { BlockCounts } from './block-counts.ts';
+import { BlockOutcomes } from './block-outcomes.ts';
 import { BlockViews, mayDerive } from './block-views.ts';
 import type { ClientViews } from './client-views.ts';
 import { storeDerivedAnswers } from './derived-answers.ts';
@@ -36,7 +37,7 @@ import { ListenerGroup, type Site } from './listener-group.ts';
 import { PlainGroup } from './plain-group.ts';
 import { PlainViews } from './plain-views.ts';
 import type { Plugin, PluginContext, PluginMaker, PluginStats, StopReason } from './plugin.ts';
-import type { CountedAs, ReaderCounts } from './reader-counts.ts';
+import type { ReaderCounts } from './reader-counts.ts';
 
 export interface ServerBlocksDependencies {
   readonly table: TableWriter;
@@ -104,6 +105,7 @@ export class ServerBlocks {
   /** Those of all blocks, in order. */
   readonly #plugins: RunningPlugin[] = [];
   readonly #counts: BlockCounts;
+  readonly #outcomes: BlockOutcomes;
   readonly #plan: EnginePlan;
   readonly #views: BlockViews | PlainViews;
   readonly #groups: ReadonlyMap<string, AnsweringGroup>;
@@ -123,7 +125,8 @@ export class ServerBlocks {
   constructor(plan: EnginePlan, { former, ...dependencies }: ServerBlocksDependencies) {
     this.#dependencies = dependencies;
     this.#plan = plan;
-    this.#views = makeViews(plan, dependencies);
+    this.#outcomes = new BlockOutcomes(dependencies.counts);
+    this.#views = makeViews(plan, dependencies, this.#outcomes);
     this.#counts = new BlockCounts(plan, dependencies.metrics);
     try {
       this.#blocks = plan.blocks.map((block, index) =>
@@ -336,27 +339,23 @@ export class ServerBlocks {
     const hasQuestions = ({ questions }: Handler) => !questions.matches()[Symbol.iterator]().next().done;
     if (cache?.role !== 'cache' || !handlers.slice(0, place).some(hasQuestions)) return chain;
     const { table, clock } = this.#dependencies;
-    return storeKeptAnswers(chain, { table, view: cache.view, clock, isStrict: this.#plan.isStrict });
+    const { isStrict } = this.#plan;
+    const outcomeOf = (query: Query) => this.#outcomes.ofAnswer({ handlers, isStrict }, query);
+    return storeKeptAnswers(chain, { table, view: cache.view, outcomeOf, clock, isStrict });
   }
 
   #storeDerived(chain: Chain, handlers: readonly Handler[]): Chain {
-    const { table, clock, counts } = this.#dependencies;
+    const { table, clock } = this.#dependencies;
     const { isStrict } = this.#plan;
-    const { plugins } = countedAs(handlers, isStrict);
     const publications = handlers.flatMap((each) => (each.role === 'publisher' ? [each.publication] : []));
     return storeDerivedAnswers(chain, {
       ...{ table, clock, isStrict },
       publications: () => publications,
       placeOf: (query) => {
         const { server, zone } = query.site;
-        const place =
-          this.#views instanceof BlockViews ? this.#views.derivedPlaceOf(server, zone) : undefined;
-        if (place === undefined) return undefined;
-        const plugin = isStrict ? plugins?.publisher : plugins && query.answeredBy;
-        const outcome = counts.derivedOutcome(server, zone, { plugin: plugin ?? '', counts: query.counts });
-        if (outcome === undefined) return undefined;
-        table.claimOutcomes(place.outcomes + outcome * VIEW_PATHS, VIEW_PATHS);
-        return { view: place.view, outcome };
+        const view = this.#views instanceof BlockViews ? this.#views.derivedViewOf(server, zone) : undefined;
+        const outcome = view && this.#outcomes.ofAnswer({ handlers, isStrict }, query);
+        return view === undefined || outcome === undefined ? undefined : { view, outcome };
       },
     });
   }
@@ -464,23 +463,12 @@ function chainFrom({ plugins }: MadeBlock, name: PluginName): Chain {
 }
 
 function makeViews(
-  { isStrict, responses }: EnginePlan,
-  { table, numberOf, counts, readerPath, clientViews }: Omit<ServerBlocksDependencies, 'former'>,
+  { responses }: EnginePlan,
+  { table, numberOf, readerPath, clientViews }: Omit<ServerBlocksDependencies, 'former'>,
+  outcomes: BlockOutcomes,
 ): BlockViews | PlainViews {
   if (responses.kind === 'plain') return new PlainViews(clientViews, responses);
-  return new BlockViews({
-    table,
-    numberOf,
-    readerPath,
-    outcomesOf: (server, zone, { handlers }) =>
-      counts.outcomesOf(server, zone, countedAs(handlers, isStrict)),
-    derivedOutcomesOf: (server, zone, { handlers }) =>
-      counts.derivedOutcomesOf(server, zone, countedAs(handlers, isStrict)),
-    forwardedOutcomesOf: (server, zone, { handlers }) =>
-      counts.forwardedOutcomesOf(server, zone, countedAs(handlers, isStrict)),
-    requestsOf: (server, zone, { handlers }) =>
-      counts.requestsOf(server, zone, countedAs(handlers, isStrict)),
-  });
+  return new BlockViews({ table, numberOf, readerPath, outcomes });
 }
 
 /** Where a block is reached first. */
@@ -523,25 +511,6 @@ function noteHandler(handler: Handler): Handler {
 }
 
 const namesOf = (handlers: readonly Handler[]): readonly string[] => handlers.map(({ name }) => name);
-
-/**
- * What responses of readers are counted for: of several publishers the last, or the cache. Strictly as in CoreDNS it is the handler
- * behind `prometheus`.
- */
-function countedAs(handlers: readonly Handler[], isStrict: boolean): CountedAs {
-  const counter = handlers.findIndex(({ name }) => name === 'prometheus');
-  const behind = handlers[counter + 1]?.name ?? '';
-  const publisher = isStrict ? behind : (handlers.findLast(({ role }) => role === 'publisher')?.name ?? '');
-  const cache = handlers.find((handler) => handler.role === 'cache');
-  return {
-    plugins:
-      counter < 0
-        ? undefined
-        : { publisher, cache: isStrict ? behind : 'cache', forwarder: isStrict ? behind : 'forward' },
-    countRead: cache?.countRead,
-    countForwarded: cache?.countForwarded,
-  };
-}
 
 /** Where a block has one of these, the other classes than IN are for it to answer. */
 const OTHER_CLASSES: ReadonlySet<string> = new Set(['chaos', 'forward', 'proxy']);

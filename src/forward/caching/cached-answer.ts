@@ -21,7 +21,7 @@ export interface KeptReply {
  * The reply as it is cached; undefined if it must not be.
  *
  * @param message only with records that belong to the question
- * @param outcome 0 to 255: which counter a hit adds to
+ * @param outcome the counters that hits add to
  * @param show filters what clients get; the lifetime does not depend on it
  */
 export function cacheReply(

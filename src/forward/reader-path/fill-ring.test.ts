@@ -14,7 +14,6 @@ const fill = fc.record({
   entryLength: fc.nat(25).map((words) => words * 4),
   policy: fc.nat(0xffff_ffff),
   route: fc.nat(0xffff),
-  withOpt: fc.nat(0xffff),
 });
 
 it('gives out what was put in, in order, and refuses what does not fit', () => {
@@ -58,7 +57,7 @@ it('wakes a sleeper once, and one who looks at times when it is half full', () =
   const [producer, consumer] = [new FillProducer(memory), new FillConsumer(memory)];
   const one = {
     ...{ clients: 1, server: 1, generation: 0, microseconds: 0, questionEnd: 20, flags: 0 },
-    ...{ entryLength: 0, policy: 1, route: 1, withOpt: 0 },
+    ...{ entryLength: 0, policy: 1, route: 1 },
   };
   const push = () => {
     producer.push(one, new Uint8Array(88), 0, 88, ENTRY);

@@ -14,8 +14,8 @@
  *                20  octets of header and question | flags << 16
  *                24  octets of the entry for the cache; 0: the main thread makes it, if there is to be one
  *                28  the number of the policy that the entry was made by
- *                32  the number of the route                36  clients whose query had an OPT record
- *                40  the packet, padded to 8 octets; the entry, likewise
+ *                32  the number of the route
+ *                36  the packet, padded to 8 octets; the entry, likewise
  *
  * A record stays readable for the reader until it is taken: equal questions meanwhile are answered from it.
  */
@@ -26,7 +26,7 @@ const HEAD = 1;
 const SLEEPING = 2;
 const CONTROL_WORDS = 4;
 const CONTROL_OCTETS = CONTROL_WORDS * 4;
-const PACKET = 40;
+const PACKET = 36;
 
 /** What keeps answers to the same question apart; and whether the reply has an OPT record. */
 export const FILL_FLAG = { DNSSEC_OK: 1, CHECKING_DISABLED: 2, HAS_OPT: 4 } as const;
@@ -49,8 +49,6 @@ export interface Fill {
   entryLength: number;
   policy: number;
   route: number;
-  /** Of the clients, those whose query had an OPT record. */
-  withOpt: number;
 }
 
 /** Where the entry begins in a record, behind a packet of so many octets. */
@@ -95,7 +93,6 @@ export class FillProducer {
     this.#words[word + 6] = entryLength;
     this.#words[word + 7] = fill.policy;
     this.#words[word + 8] = fill.route;
-    this.#words[word + 9] = fill.withOpt;
     for (let octet = 0; octet < length; octet++)
       this.octets[at + PACKET + octet] = packet[start + octet] ?? 0;
     const entryWord = (at + entryAt) >> 2;
@@ -142,7 +139,6 @@ export class FillConsumer implements Fill {
   entryLength = 0;
   policy = 0;
   route = 0;
-  withOpt = 0;
   /** The memory of the records, and where the packet lies there. */
   readonly octets: Uint8Array;
   start = 0;
@@ -201,7 +197,6 @@ export class FillConsumer implements Fill {
       this.entryLength = this.words[word + 6] ?? 0;
       this.policy = this.words[word + 7] ?? 0;
       this.route = this.words[word + 8] ?? 0;
-      this.withOpt = this.words[word + 9] ?? 0;
       this.start = at + PACKET;
       this.entryWord = (at + entryBehind(this.length)) >> 2;
       return true;

@@ -14,6 +14,7 @@ import type { QuestionReader } from '../../table/question.ts';
 import { NO_ROUTE } from '../../table/types.ts';
 import { RCODE } from '../../wire/types.ts';
 import { idOfReply, isBareError } from '../transport/query-message.ts';
+import { FILL_FLAG } from './fill-ring.ts';
 import type { ClientPackets, OpenQuestion, ReaderPathData, ReaderPathOwner, TakenOver } from './owner.ts';
 import { PendingQueries, STATE } from './pending-queries.ts';
 import { isPlainQuestion } from './plain-question.ts';
@@ -359,7 +360,10 @@ export class ReaderForwarder implements SocketKeeper, QuerySender {
     const { byPath } = route.outcomes;
     const isIpv6 = pending.octets[pending.envelopeOf(client) + ENVELOPE.NAME] !== AF_INET;
     counters.beginBatch();
-    counters.count(pending.type[slot] ?? 0, plain.flags, byPath && isIpv6 ? outcome + 1 : outcome, length);
+    const counted = byPath && isIpv6 ? outcome + 1 : outcome;
+    const dnssecOk = ((pending.flags[slot] ?? 0) & FILL_FLAG.DNSSEC_OK) !== 0;
+    const type = pending.type[slot] ?? 0;
+    counters.count(type, plain.flags, counted, length, pending.length[client] ?? 0, dnssecOk);
     counters.endBatch(this.#now - (pending.came[client] ?? 0));
     this.#owner.respond(pending, client, plain.octets, length);
   }

@@ -2,6 +2,7 @@
  * Hands replies that clients were told to the main thread, each with the entry for its cache.
  */
 import { EntryEncoder, type PlainAnswer } from '../../table/entry-encoder.ts';
+import { NO_OUTCOME } from '../../table/outcomes.ts';
 import { DEFAULT_VIEW } from '../../table/types.ts';
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { LOWER_CASE, MAX_NAME_OCTETS } from '../../wire/label.ts';
@@ -36,7 +37,7 @@ export class ReplyHandover {
   readonly #encoder: EntryEncoder;
   readonly #fill: Fill = {
     ...{ clients: 0, server: 0, generation: 0, microseconds: 0, questionEnd: 0, flags: 0 },
-    ...{ entryLength: 0, policy: 0, route: 0, withOpt: 0 },
+    ...{ entryLength: 0, policy: 0, route: 0 },
   };
   readonly #name = new Uint8Array(MAX_NAME_OCTETS);
   readonly #answer: { -readonly [Field in keyof PlainAnswer]: PlainAnswer[Field] };
@@ -66,7 +67,7 @@ export class ReplyHandover {
       octets: plain.octets,
       recordsAt: 0,
       lifetime: 0,
-      outcome: 0,
+      outcome: NO_OUTCOME,
       authoritative: false,
       recursionAvailable: true,
     };
@@ -93,7 +94,6 @@ export class ReplyHandover {
     fill.flags = (pending.flags[slot] ?? 0) | (this.#plain.raw.hasOpt ? FILL_FLAG.HAS_OPT : 0);
     fill.policy = reply.policy;
     fill.route = reply.route.number;
-    fill.withOpt = this.#countWithOpt(slot);
     fill.entryLength = this.#plain.lifetime < 1 ? 0 : this.#encode(slot, reply);
     if (!this.#ring.push(fill, reply.packet, reply.start, reply.length, this.#encoder.words)) return false;
     this.#hasNew = true;
@@ -101,14 +101,6 @@ export class ReplyHandover {
     pending.fillLength[slot] = reply.length;
     pending.fillEnd[slot] = this.#ring.end;
     return true;
-  }
-
-  #countWithOpt(slot: number): number {
-    const { first, next, hasOpt } = this.#pending;
-    let count = 0;
-    for (let client = first[slot] ?? -1; client >= 0; client = next[client] ?? -1)
-      count += hasOpt[client] ?? 0;
-    return count;
   }
 
   /** @returns the octets of the entry; 0: the main thread makes it */

@@ -1,9 +1,9 @@
 /**
  * Lets queries pass or not, by zone, type and the client's address.
  */
-import type { Counter } from 'prom-client';
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
+import { CountFamily } from '../../chain/handler-counts.ts';
 import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
@@ -31,16 +31,17 @@ interface CompiledPolicy {
 /** Of the rules for a name the first one that has a policy for the query decides. */
 export function createAclHandler(options: AclOptions, metrics: PluginMetrics): Handler {
   const rules = options.rules.map(compileRule);
-  const counts = countersOf(metrics);
+  const families = familiesOf(metrics);
+  const allowed = families.allow.with();
   return {
     name: 'acl',
     role: 'other',
     answers: 'unchanged',
     questions: questionsOf(rules),
+    passing: [allowed],
     handle(query, next) {
-      const { server, view } = query.site;
       const { action, zone } = decide(query, rules);
-      counts[action].inc({ server, view, ...(action !== 'allow' && { zone }) });
+      query.count(action === 'allow' ? allowed : families[action].with({ zone }));
       return responseTo(action) ?? next(query);
     },
   };
@@ -99,18 +100,18 @@ function closestOf(name: NameKey, zones: ReadonlySet<NameKey>): NameKey | undefi
   return at;
 }
 
-function countersOf(metrics: PluginMetrics): Readonly<Record<AclPolicy['action'], Counter>> {
-  const counter = (what: string, ...labels: readonly string[]) =>
-    metrics.counter(`coredns_acl_${what}_requests_total`, `Counter of DNS requests being ${what}.`, [
+function familiesOf(metrics: PluginMetrics): Readonly<Record<AclPolicy['action'], CountFamily>> {
+  const family = (what: string, ...labels: readonly string[]) =>
+    new CountFamily(metrics, `coredns_acl_${what}_requests_total`, `Counter of DNS requests being ${what}.`, [
       'server',
       ...labels,
       'view',
     ]);
   return {
-    allow: counter('allowed'),
-    block: counter('blocked', 'zone'),
-    filter: counter('filtered', 'zone'),
-    drop: counter('dropped', 'zone'),
+    allow: family('allowed'),
+    block: family('blocked', 'zone'),
+    filter: family('filtered', 'zone'),
+    drop: family('dropped', 'zone'),
   };
 }
 

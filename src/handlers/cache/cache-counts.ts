@@ -1,15 +1,18 @@
 /**
  * The metrics of `cache`, under CoreDNS's names.
  */
+import type { HitCounts } from '../../chain/handler.ts';
+import { CountFamily, type HandlerCount } from '../../chain/handler-counts.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query, QuerySite } from '../../chain/query.ts';
+import { numberEntries } from '../../table/outcomes.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 /** Answers with records, and all others. */
-export type CacheKind = 'success' | 'denial';
+export type CacheKind = keyof HitCounts;
 
-/** What readers count the answers of a cache for: 0 is what is not from a cache. */
-export const CACHE_OUTCOMES: Readonly<Record<CacheKind, number>> = { success: 1, denial: 2 };
+/** The outcomes of its entries. */
+export const CACHE_OUTCOMES: Readonly<Record<CacheKind, number>> = numberEntries('success', 'denial');
 
 export const CACHE_KINDS = ['success', 'denial'] as const;
 
@@ -26,42 +29,42 @@ export class CacheCounts {
   /** Since they were last shown: few, one for each server and view. */
   readonly #evictions: Evictions[] = [];
 
-  /**
-   * Counts answers that readers gave. It outlives its cache, which it does not keep.
-   *
-   * @param server the one that was asked
-   * @param outcome one of `CACHE_OUTCOMES`
-   */
-  readonly countRead = (server: string, outcome: number, times: number): void => {
-    const type = outcome === CACHE_OUTCOMES.success ? 'success' : 'denial';
-    const labels = { server, zones: this.#zones, view: '' };
-    this.#families.requests.inc(labels, times);
-    this.#families.hits.inc({ ...labels, type }, times);
-  };
-
-  /** Counts questions that readers forwarded. It does not keep the cache either. */
-  readonly countForwarded = (server: string, times: number): void => {
-    const labels = { server, zones: this.#zones, view: '' };
-    this.#families.requests.inc(labels, times);
-    this.#families.misses.inc(labels, times);
-  };
+  /** Of queries that it answers, and of those that it passes on. They outlive the cache, which they do not keep. */
+  readonly hits: HitCounts;
+  readonly passing: readonly HandlerCount[];
+  readonly #request: HandlerCount;
+  readonly #miss: HandlerCount;
+  readonly #hit: Readonly<Record<CacheKind, HandlerCount>>;
 
   /** @param zones of the cache */
   constructor(metrics: PluginMetrics, zones: readonly NameKey[]) {
     this.#zones = zones.join();
     this.#families = familiesOf(metrics);
+    const { requests, hits, misses } = this.#families;
+    const own = { zones: this.#zones };
+    this.#request = requests.with(own);
+    this.#miss = misses.with(own);
+    this.#hit = {
+      success: hits.with({ ...own, type: 'success' }),
+      denial: hits.with({ ...own, type: 'denial' }),
+    };
+    this.hits = {
+      success: [this.#request, this.#hit.success],
+      denial: [this.#request, this.#hit.denial],
+    };
+    this.passing = [this.#request, this.#miss];
   }
 
   requested(query: Query): void {
-    this.#families.requests.inc(this.#labels(query));
+    query.count(this.#request);
   }
 
   hit(query: Query, type: CacheKind): void {
-    this.#families.hits.inc({ ...this.#labels(query), type });
+    query.count(this.#hit[type]);
   }
 
   missed(query: Query): void {
-    this.#families.misses.inc(this.#labels(query));
+    query.count(this.#miss);
   }
 
   prefetched(query: Query): void {
@@ -108,9 +111,14 @@ function familiesOf(metrics: PluginMetrics) {
   );
   return {
     entries: metrics.gauge('coredns_cache_entries', 'The number of elements in the cache.', typed),
-    requests: metrics.counter('coredns_cache_requests_total', 'The count of cache requests.', LABELS),
-    hits: metrics.counter('coredns_cache_hits_total', 'The count of cache hits.', typed),
-    misses: metrics.counter('coredns_cache_misses_total', 'The count of cache misses.', LABELS),
+    requests: new CountFamily(
+      metrics,
+      'coredns_cache_requests_total',
+      'The count of cache requests.',
+      LABELS,
+    ),
+    hits: new CountFamily(metrics, 'coredns_cache_hits_total', 'The count of cache hits.', typed),
+    misses: new CountFamily(metrics, 'coredns_cache_misses_total', 'The count of cache misses.', LABELS),
     prefetches: metrics.counter(
       'coredns_cache_prefetch_total',
       'The number of times the cache has prefetched a cached item.',

@@ -17,7 +17,7 @@ import type { TableWriter } from '../../table/writer.ts';
 import { decodeMessage } from '../../wire/message.ts';
 import { type Message, type NameKey, RCODE, type ResourceRecord } from '../../wire/types.ts';
 import { messageFromEntry } from '../resolver/cached-reply.ts';
-import { CACHE_KINDS, CACHE_OUTCOMES, CacheCounts, type CacheKind } from './cache-counts.ts';
+import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
 import { type CacheItem, CacheStore, type FoundAnswer } from './cache-store.ts';
 import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
 import type { CacheOptions, CachePrefetch, CacheServeStale } from './options.ts';
@@ -77,8 +77,8 @@ export class Cache implements AnswerKeeper {
       name: 'cache',
       role: 'cache',
       view: this.#store.shared,
-      countRead: this.#counts.countRead,
-      countForwarded: this.#counts.countForwarded,
+      hits: this.#counts.hits,
+      passing: this.#counts.passing,
       forwardedIn: (zone) => this.#forwardedIn(zone),
       questions: namesWithin(this.#zones),
       answers: 'unchanged',
@@ -217,10 +217,9 @@ export class Cache implements AnswerKeeper {
   }
 
   /** Handlers before this one may have their answer kept for as long as readers give this one. */
-  #noteKept(query: Query, before: Dependence, { item, kind }: Hit): void {
+  #noteKept(query: Query, before: Dependence, { item }: Hit): void {
     const until = this.#store.since + item.storedAt + this.#readSecondsOf(item) * 1000;
-    if (item.isShared && !this.#options.keepTtl)
-      query.answeredFromCache(before, { outcome: CACHE_OUTCOMES[kind], until });
+    if (item.isShared && !this.#options.keepTtl) query.answeredFromCache(before, { until });
     else query.forbidStoring();
   }
 

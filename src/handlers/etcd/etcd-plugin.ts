@@ -7,6 +7,7 @@ import type { Chain, Handler } from '../../chain/handler.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { EtcdSource, type EtcdStats } from '../../sources/etcd/etcd-source.ts';
 import { makeCoreDnsRules } from '../../sources/etcd/rules/rules.ts';
+import { NO_OUTCOME } from '../../table/outcomes.ts';
 import type { TableWriter } from '../../table/writer.ts';
 import { isWithin, joinName } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -46,7 +47,7 @@ export class EtcdPlugin {
           missing: missingOf(zone, fallthrough),
           any: 'ask',
         })),
-        ...{ outcome: 0, snapshot },
+        ...{ outcome: NO_OUTCOME, snapshot },
       },
       { table, clock, log },
     );

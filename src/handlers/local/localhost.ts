@@ -4,6 +4,7 @@
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
+import { CountFamily } from '../../chain/handler-counts.ts';
 import { isWithinAny, type Match, type Questions } from '../../chain/match.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
@@ -35,10 +36,11 @@ export function createLocalhostHandler(
   { answersLocalhostPrefix }: LocalOptions,
   metrics: PluginMetrics,
 ): Handler {
-  const count = metrics.counter(
+  const counted = new CountFamily(
+    metrics,
     'coredns_local_localhost_requests_total',
     'Counter of special localhost subdomain requests.',
-  );
+  ).with();
 
   const isHost = (name: NameKey): boolean =>
     name !== LOCALHOST &&
@@ -50,7 +52,7 @@ export function createLocalhostHandler(
     questions: questionsOf(isHost, answersLocalhostPrefix),
     handle(query, next) {
       if (isHost(query.key)) {
-        query.count({ key: 'local', add: (times) => count.inc(times) });
+        query.count(counted);
         return answerHost(query.question);
       }
       return isWithinAny(query.key, ZONES) ? answerZone(query.key, query.question) : next(query);

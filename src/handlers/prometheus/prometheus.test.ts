@@ -7,7 +7,12 @@ import { createPrometheusHandler } from './prometheus.ts';
 it('counts requests, responses, sizes and times, and goes on counting in another block', async () => {
   const [clock, metrics] = [new ManualClock(), new PluginMetrics()];
   for (const answer of [addresses('a.', '10.0.0.1'), { kind: 'servfail' } as const]) {
-    const { handle } = createPrometheusHandler({ metrics, clock, pluginOf: () => 'errors' });
+    const { handle } = createPrometheusHandler({
+      metrics,
+      clock,
+      pluginOf: () => 'errors',
+      sizeOf: () => 19,
+    });
     await handle(makeQuery('a.', 'HINFO'), () => {
       clock.advance(3);
       return answer;

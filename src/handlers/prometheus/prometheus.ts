@@ -14,9 +14,16 @@ export interface PrometheusDependencies {
   readonly clock: Clock;
   /** The name that a response is counted under. */
   readonly pluginOf: (query: Query) => string;
+  /** The size that a query is counted with: octets. */
+  readonly sizeOf: (query: Query) => number;
 }
 
-export function createPrometheusHandler({ metrics, clock, pluginOf }: PrometheusDependencies): Handler {
+export function createPrometheusHandler({
+  metrics,
+  clock,
+  pluginOf,
+  sizeOf,
+}: PrometheusDependencies): Handler {
   const queries = new QueryMetrics(metrics);
   return {
     name: 'prometheus',
@@ -29,7 +36,7 @@ export function createPrometheusHandler({ metrics, clock, pluginOf }: Prometheus
       const answer = await next(query);
       const response = describeResponse(query, answer);
       queries.count({
-        site: { ...site, octets: query.octets },
+        site: { ...site, octets: sizeOf(query) },
         client: query.sender,
         type: question.type,
         edns,

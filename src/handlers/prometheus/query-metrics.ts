@@ -5,6 +5,7 @@ import type { Counter } from 'prom-client';
 import type { BulkHistogram } from '../../chain/bulk-histogram.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Client, QuerySite } from '../../chain/query.ts';
+import { QUERY_SIZE_BOUNDS } from '../../table/counted.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import type { Edns } from '../../wire/types.ts';
 
@@ -26,12 +27,19 @@ export interface CountedQuery {
 type ReaderSite = { readonly server: string; readonly zone: string; readonly view: string };
 type ReaderPath = { readonly proto: 'udp' | 'tcp'; readonly family: '1' | '2' };
 type ReaderSums = { readonly times: number; readonly octets: number; readonly milliseconds: number };
+interface ReaderRequests {
+  readonly octets: number;
+  readonly dnssecOk: number;
+  /** By `QUERY_SIZE_BOUNDS`, and beyond. */
+  readonly sizes: readonly number[];
+}
 interface ReaderAnswers extends Pick<CountedQuery, 'type' | 'rcode' | 'plugin'> {
   readonly times: number;
 }
 
 const DURATIONS = Array.from({ length: 16 }, (_, step) => 0.00025 * 2 ** step);
-const SIZES = [0, 100, 200, 300, 400, 511, 1023, 2047, 4095, 8291, 16e3, 32e3, 48e3, 64e3];
+/** CoreDNS has the same for both directions. */
+const SIZES = QUERY_SIZE_BOUNDS;
 
 /** Types that have a value of their own; all others are `other`. */
 const NAMED_TYPES: ReadonlySet<string> = new Set(
@@ -92,13 +100,11 @@ export class QueryMetrics {
     this.#responseSizes.observe({ ...labels, proto }, responseSize);
     this.#responses.inc({ ...labels, rcode: rcodeName(rcode), plugin });
   }
-  /** Counts what is known of queries over UDP that readers forwarded, beside their answers. */
-  requestsOf(site: ReaderSite): (octets: number, dnssecOk: boolean) => void {
-    const observe = this.#requestSizes.observer({ ...site, proto: 'udp' });
-    return (octets, dnssecOk) => {
-      observe(octets);
-      if (dnssecOk) this.#dnssecOk.inc(site);
-    };
+
+  /** Counts the queries that readers answered. */
+  addRequests(site: ReaderSite, { proto }: ReaderPath, { octets, dnssecOk, sizes }: ReaderRequests): void {
+    if (dnssecOk > 0) this.#dnssecOk.inc(site, dnssecOk);
+    if (octets > 0) this.#requestSizes.add({ ...site, proto }, sizes, octets);
   }
 
   /** Counts answers that readers gave. */

@@ -1,4 +1,6 @@
 /**
- * The counters that hits of cached answers add to. Those of the cluster's names lie below.
+ * The counters that hits of cached answers add to. Names of the cluster have others.
  */
-export const RESOLVER_OUTCOME = { answered: 10, stale: 11 } as const;
+import { nameOutcomes } from '../../table/outcomes.ts';
+
+export const RESOLVER_OUTCOME = nameOutcomes('answered', 'stale');

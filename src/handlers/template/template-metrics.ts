@@ -2,8 +2,9 @@
  * What is counted of templates, under CoreDNS's names.
  */
 import type { Counter } from 'prom-client';
+import { CountFamily, type HandlerCount } from '../../chain/handler-counts.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { HandlerCount, QuerySite } from '../../chain/query.ts';
+import type { QuerySite } from '../../chain/query.ts';
 import type { TextTemplate } from './text-template/text-template.ts';
 
 /** A question that a template was for, as its labels name it. */
@@ -17,12 +18,13 @@ const LABELS = ['server', 'zone', 'view', 'class', 'type'] as const;
 const FAILURE_LABELS = [...LABELS, 'section', 'template'];
 
 export class TemplateMetrics {
-  readonly #matches: Counter;
+  readonly #matches: CountFamily;
   readonly #templateFailures: Counter;
   readonly #recordFailures: Counter;
 
   constructor(metrics: PluginMetrics) {
-    this.#matches = metrics.counter(
+    this.#matches = new CountFamily(
+      metrics,
       'coredns_template_matches_total',
       'Counter of template regex matches.',
       LABELS,
@@ -39,9 +41,8 @@ export class TemplateMetrics {
     );
   }
 
-  matched(labels: MatchLabels): HandlerCount {
-    const key = `template ${LABELS.map((label) => labels[label]).join(' ')}`;
-    return { key, add: (times) => this.#matches.inc({ ...labels }, times) };
+  matched({ zone, class: dnsClass, type }: MatchLabels): HandlerCount {
+    return this.#matches.with({ zone, class: dnsClass, type });
   }
 
   /** @param kind whether the template could not be filled in, or what it made is not a record */

@@ -1,16 +1,11 @@
 /**
  * The counters that hits of the cluster's names add to, by what the name stands for.
  */
-export const OUTCOME = {
-  zone: 1,
-  namespace: 2,
-  clusterIP: 3,
-  headless: 4,
-  endpoint: 5,
-  externalName: 6,
-  pod: 7,
-  reverse: 8,
-} as const;
+import { nameOutcomes } from '../../table/outcomes.ts';
+
+export const OUTCOME = nameOutcomes(
+  ...(['zone', 'namespace', 'clusterIP', 'headless', 'endpoint', 'externalName', 'pod', 'reverse'] as const),
+);
 
 /** What to call each of them. */
 export const METRICS_NAMES: ReadonlyMap<number, string> = new Map(

@@ -12,7 +12,7 @@ import { Metrics } from './render.ts';
 
 const bare: Stats = {
   ready: false,
-  queries: { byTypeAndRcode: [], byOutcome: new Map(), groups: [] },
+  queries: { byTypeAndRcode: [], byOutcome: new Map(), groups: [], queries: [] },
   table: {
     nodes: 12,
     nodeOctets: 3_400,
@@ -93,6 +93,7 @@ it('counts queries by the names of type and response code', async () => {
       ],
       byOutcome: new Map([[OUTCOME.headless, 4]]),
       groups: [],
+      queries: [],
     },
   });
   expect(linesOf(text)).toContain('portolan_dns_queries_total{type="A",rcode="NOERROR"} 7');
@@ -131,7 +132,7 @@ it('shows what went upstream, and what the cache saved', async () => {
     [RESOLVER_OUTCOME.answered, 40],
     [RESOLVER_OUTCOME.stale, 5],
   ]);
-  const text = await render({ ...bare, queries: { byTypeAndRcode: [], byOutcome, groups: [] } });
+  const text = await render({ ...bare, queries: { byTypeAndRcode: [], byOutcome, groups: [], queries: [] } });
   expect(linesOf(text)).toEqual(
     expect.arrayContaining([
       'portolan_upstream_queries_total{upstream="192.0.2.1:53"} 20',
@@ -181,7 +182,12 @@ it('reads counters anew each time, so that they never double', async () => {
   let count = 1;
   const metrics = new Metrics({ version: 'x' }, () => ({
     ...bare,
-    queries: { byTypeAndRcode: [{ type: TYPE.A, rcode: 0, count }], byOutcome: new Map(), groups: [] },
+    queries: {
+      byTypeAndRcode: [{ type: TYPE.A, rcode: 0, count }],
+      byOutcome: new Map(),
+      groups: [],
+      queries: [],
+    },
   }));
   await metrics.render();
   count = 3;

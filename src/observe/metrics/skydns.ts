@@ -7,6 +7,7 @@ import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
 import { DURATION_BOUNDS, SIZE_BOUNDS } from '../../table/counted.ts';
 import type { AnswerGroup, QueryCounts } from '../../table/counter-sums.ts';
+import { NO_OUTCOME } from '../../table/outcomes.ts';
 import { RCODE } from '../../wire/types.ts';
 import { type Distribution, histogramSamples, type MetricFamily, writeLabels, writeMetrics } from './text.ts';
 
@@ -20,7 +21,6 @@ export interface SkyDnsNames {
 const SYSTEMS = ['auth', 'recursive', 'reverse'] as const;
 type System = (typeof SYSTEMS)[number];
 
-const NOT_COUNTED = 0;
 /** The kinds of name that lie in the cluster's domain. */
 const OURS: ReadonlySet<number> = new Set([
   ...Object.values(OUTCOME).filter((id) => id !== OUTCOME.reverse),
@@ -92,7 +92,7 @@ const isOf = (system: System) => (group: AnswerGroup) => systemOf(group) === sys
 
 /** Packets that were no question are of none. */
 function systemOf({ outcome, pointers }: AnswerGroup): System | undefined {
-  if (outcome === NOT_COUNTED) return undefined;
+  if (outcome === NO_OUTCOME) return undefined;
   if (OURS.has(outcome)) return 'auth';
   return pointers ? 'reverse' : 'recursive';
 }

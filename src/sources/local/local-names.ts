@@ -57,7 +57,7 @@ export class LocalNames {
   /** The names above all others. */
   #parents: NameSet | undefined;
 
-  /** @param outcome the counter of hits, 0 to 255 */
+  /** @param outcome the counter of hits */
   constructor(plan: LocalNamesPlan, hosts: HostNames, outcome: number) {
     this.#plan = plan;
     this.#hosts = hosts;

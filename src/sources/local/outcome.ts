@@ -1,4 +1,6 @@
 /**
  * The counter that hits of local names add to. Those of the cluster's names and of cached answers have others.
  */
-export const LOCAL_OUTCOME = 9;
+import { nameOutcome } from '../../table/outcomes.ts';
+
+export const LOCAL_OUTCOME = nameOutcome('local');

@@ -48,7 +48,7 @@ const REPEATING: ViewSettings = {
   recursionAvailable: false,
   otherQuestions: 'ask',
   repeatsOpt: true,
-  outcomes: 1,
+  outcomes: { nodes: 1, cached: 9 },
 };
 
 /** @param maxTtl in seconds; undefined: TTLs are not bounded */

@@ -1,0 +1,55 @@
+/**
+ * The registry of outcomes: an outcome is the number of the counters that an answer adds to, and says what the answer stands for.
+ *
+ * There are two kinds. *Named* outcomes are those of the whole table; nodes and cached answers carry them, and every table has
+ * counters for them. A view of a server block has a *range* of its own instead: entries carry a number within it.
+ */
+import { FIRST_OUTCOMES } from './layout.ts';
+
+/** Of answers that stand for nothing in particular. */
+export const NO_OUTCOME = 0;
+
+/** By name, in the order in which they were asked for. */
+const named = new Map<string, number>();
+
+/** The outcome of a name, the same for as long as the process lives. @throws RangeError when there are no more */
+export function nameOutcome(name: string): number {
+  const known = named.get(name);
+  if (known !== undefined) return known;
+  const outcome = NO_OUTCOME + 1 + named.size;
+  if (outcome >= FIRST_OUTCOMES) throw new RangeError(`more outcomes than a table has counters for: ${name}`);
+  named.set(name, outcome);
+  return outcome;
+}
+
+/** The outcomes of several names. */
+export function nameOutcomes<Name extends string>(...names: readonly Name[]): Readonly<Record<Name, number>> {
+  return recordOf(names, nameOutcome);
+}
+
+/** The numbers of kinds of entries within a range. */
+export function numberEntries<Kind extends string>(
+  ...kinds: readonly Kind[]
+): Readonly<Record<Kind, number>> {
+  return recordOf(kinds, (kind) => kinds.indexOf(kind));
+}
+
+function recordOf<Name extends string>(names: readonly Name[], numberOf: (name: Name) => number) {
+  // The entries are exactly the names.
+  return Object.fromEntries(names.map((name) => [name, numberOf(name)])) as Record<Name, number>;
+}
+
+/** The outcomes behind all named ones, in the order in which views take them. */
+export class OutcomeRanges {
+  #next = FIRST_OUTCOMES;
+
+  /** @returns the first of so many; undefined: there are no more */
+  take(count: number): number | undefined {
+    const first = this.#next;
+    if (first + count - 1 > MAX_OUTCOME) return undefined;
+    this.#next += count;
+    return first;
+  }
+}
+
+const MAX_OUTCOME = 0xffff;
