@@ -34,7 +34,7 @@ export async function extendBlocks(
 ): Promise<ServedFrontEnd> {
   if (path === undefined) return { frontEnd, plugins: plainPlugins };
   const { readExtraPlugins } = await import('../config/blocks-extra/extra-plugins.ts');
-  const { DISK_FILES } = await import('../config/corefile/syntax/corefile-files.ts');
+  const { DISK_FILES } = await import('../corefile/syntax/corefile-files.ts');
   const { allPlugins } = await import('../engine/all-plugins.ts');
   const read = (): ExtraReading => {
     try {

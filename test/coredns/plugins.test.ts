@@ -4,7 +4,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ORDER_PROFILES, pluginOrder } from '../../src/config/corefile/plugin-order.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
+import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

@@ -7,11 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { ORDER_PROFILES, pluginOrder } from '../../src/config/corefile/plugin-order.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
 import { directiveOf, isBuilt } from '../../src/config/corefile/registry.ts';
-import type { CorefileFiles } from '../../src/config/corefile/syntax/corefile-files.ts';
-import {
-  describeCorefileProblem,
-  describeCorefileWarning,
-} from '../../src/config/corefile/syntax/findings.ts';
+import type { CorefileFiles } from '../../src/corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem, describeCorefileWarning } from '../../src/corefile/syntax/findings.ts';
 
 const NAMES = pluginOrder('1.14').filter(isBuilt);
 /** Every word of every syntax, in lower case: properties and their fixed values. */

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isBuilt } from '../../src/config/corefile/registry.ts';
-import { describeCorefileProblem } from '../../src/config/corefile/syntax/findings.ts';
+import { describeCorefileProblem } from '../../src/corefile/syntax/findings.ts';
 import { fillPlaceholders, type RecordedStart, readRecorded } from './read-recorded.ts';
 
 const STARTS: readonly RecordedStart[] = JSON.parse(

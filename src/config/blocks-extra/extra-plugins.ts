@@ -1,10 +1,11 @@
 /**
  * `--blocks-extra`: plugins in the syntax of a Corefile, which join the block of a front end that has no Corefile of its own.
  */
+
+import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
+import type { Environment } from '../../corefile/syntax/environment.ts';
 import { ROOT } from '../../wire/name.ts';
 import { readCorefile, type ServerBlock } from '../corefile/read-corefile.ts';
-import type { CorefileFiles } from '../corefile/syntax/corefile-files.ts';
-import type { Environment } from '../corefile/syntax/environment.ts';
 import type { CorefilePluginName, PluginPlan } from '../server/plugin-plan.ts';
 
 /** Those that see queries or answers, and have no counterpart in the block that they join. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem, describeCorefileWarning } from '../../corefile/syntax/findings.ts';
 import type { OrderProfile } from './plugin-order.ts';
 import { readCorefile } from './read-corefile.ts';
 import type { PluginName, PluginUse } from './registry.ts';
-import type { CorefileFiles } from './syntax/corefile-files.ts';
-import { describeCorefileProblem, describeCorefileWarning } from './syntax/findings.ts';
 
 const FILES: Readonly<Record<string, string>> = {
   '/etc/resolv.conf': 'search x\nnameserver 192.0.2.53\n',

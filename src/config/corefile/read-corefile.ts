@@ -1,18 +1,23 @@
 /**
  * A Corefile as server blocks with the options of their plugins, or everything that is wrong with it.
  */
+
+import type { DirectiveContext } from '../../corefile/directive/directive.ts';
+import { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { checkListeners } from '../../corefile/keys/listen-check.ts';
+import { readServerKeys, type ServerKey } from '../../corefile/keys/server-key.ts';
+import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
+import type { Environment } from '../../corefile/syntax/environment.ts';
+import {
+  CorefileFindings,
+  type CorefileProblem,
+  type CorefileWarning,
+} from '../../corefile/syntax/findings.ts';
+import { type BlockNode, type DirectiveNode, parseBlocks } from '../../corefile/syntax/parser.ts';
 import { ROOT } from '../../wire/name.ts';
 import { digestOf } from './digest.ts';
-import type { DirectiveContext } from './directive/directive.ts';
-import { DirectiveCursor } from './directive/directive-cursor.ts';
-import { checkListeners } from './keys/listen-check.ts';
-import { readServerKeys, type ServerKey } from './keys/server-key.ts';
 import { type OrderProfile, pluginOrder } from './plugin-order.ts';
 import { directiveOf, isBuilt, type PluginName, type PluginUse, UNBUILT_REMEDIES } from './registry.ts';
-import type { CorefileFiles } from './syntax/corefile-files.ts';
-import type { Environment } from './syntax/environment.ts';
-import { CorefileFindings, type CorefileProblem, type CorefileWarning } from './syntax/findings.ts';
-import { type BlockNode, type DirectiveNode, parseBlocks } from './syntax/parser.ts';
 import { findTraps } from './traps.ts';
 
 export interface CorefileSettings {

@@ -1,37 +1,38 @@
 /**
  * All directives that are built, by name.
  */
-import type { Directive } from './directive/directive.ts';
-import { acl } from './plugins/acl.ts';
-import { any, debug, minimal, whoami } from './plugins/bare.ts';
-import { bind } from './plugins/bind.ts';
-import { bufsize } from './plugins/bufsize.ts';
-import { cache } from './plugins/cache.ts';
-import { cancel } from './plugins/cancel.ts';
-import { chaos } from './plugins/chaos.ts';
-import { errors } from './plugins/errors.ts';
-import { etcd } from './plugins/etcd.ts';
-import { file } from './plugins/file.ts';
-import { forward } from './plugins/forward.ts';
-import { header } from './plugins/header.ts';
-import { health } from './plugins/health.ts';
-import { hosts } from './plugins/hosts.ts';
-import { kubernetes } from './plugins/kubernetes.ts';
-import { loadbalance } from './plugins/loadbalance.ts';
-import { local } from './plugins/local.ts';
-import { log } from './plugins/log.ts';
-import { loop } from './plugins/loop.ts';
-import { multisocket } from './plugins/multisocket.ts';
-import { nsid } from './plugins/nsid.ts';
-import { pprof } from './plugins/pprof.ts';
-import { prometheus } from './plugins/prometheus.ts';
-import { ready } from './plugins/ready.ts';
-import { reload } from './plugins/reload.ts';
-import { rewrite } from './plugins/rewrite.ts';
-import { root } from './plugins/root.ts';
-import { template } from './plugins/template.ts';
-import { timeouts } from './plugins/timeouts.ts';
-import type { Position } from './syntax/token.ts';
+
+import { any, debug, minimal, whoami } from '../../corefile/directive/bare-directive.ts';
+import type { Directive } from '../../corefile/directive/directive.ts';
+import type { Position } from '../../corefile/syntax/token.ts';
+import { acl } from '../../plugins/acl/plugin.ts';
+import { bind } from '../../plugins/bind/plugin.ts';
+import { bufsize } from '../../plugins/bufsize/plugin.ts';
+import { cache } from '../../plugins/cache/plugin.ts';
+import { cancel } from '../../plugins/cancel/plugin.ts';
+import { chaos } from '../../plugins/chaos/plugin.ts';
+import { errors } from '../../plugins/errors/plugin.ts';
+import { etcd } from '../../plugins/etcd/plugin.ts';
+import { file } from '../../plugins/file/plugin.ts';
+import { forward } from '../../plugins/forward/plugin.ts';
+import { header } from '../../plugins/header/plugin.ts';
+import { health } from '../../plugins/health/plugin.ts';
+import { hosts } from '../../plugins/hosts/plugin.ts';
+import { kubernetes } from '../../plugins/kubernetes/plugin.ts';
+import { loadbalance } from '../../plugins/loadbalance/plugin.ts';
+import { local } from '../../plugins/local/plugin.ts';
+import { log } from '../../plugins/log/plugin.ts';
+import { loop } from '../../plugins/loop/plugin.ts';
+import { multisocket } from '../../plugins/multisocket/plugin.ts';
+import { nsid } from '../../plugins/nsid/plugin.ts';
+import { pprof } from '../../plugins/pprof/plugin.ts';
+import { prometheus } from '../../plugins/prometheus/plugin.ts';
+import { ready } from '../../plugins/ready/plugin.ts';
+import { reload } from '../../plugins/reload/plugin.ts';
+import { rewrite } from '../../plugins/rewrite/plugin.ts';
+import { root } from '../../plugins/root/plugin.ts';
+import { template } from '../../plugins/template/plugin.ts';
+import { timeouts } from '../../plugins/timeouts/plugin.ts';
 
 const DIRECTIVES = {
   acl,

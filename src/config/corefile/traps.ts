@@ -1,16 +1,17 @@
 /**
  * What a Corefile does that its author may not expect, though nothing is wrong with it.
  */
-import type { ForwardRule } from '../../handlers/forward/options.ts';
-import type { TemplateRule } from '../../handlers/template/options.ts';
+
+import type { ServerKey } from '../../corefile/keys/server-key.ts';
+import { isReverseZone } from '../../corefile/keys/zone-name.ts';
+import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
+import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
+import type { ForwardRule } from '../../plugins/forward/options.ts';
+import type { TemplateRule } from '../../plugins/template/options.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { ServerKey } from './keys/server-key.ts';
-import { isReverseZone } from './keys/zone-name.ts';
 import type { PluginName, PluginUse } from './registry.ts';
-import type { CorefileFiles } from './syntax/corefile-files.ts';
-import type { CorefileFindings } from './syntax/findings.ts';
 
 interface Block {
   readonly keys: readonly ServerKey[];

@@ -3,8 +3,8 @@
  * plan of a server.
  */
 import type { networkInterfaces } from 'node:os';
-import type { Federation } from '../../handlers/federation/federation.ts';
 import { findDialect } from '../../kube/publish/find-dialect.ts';
+import type { Federation } from '../../plugins/federations/federation.ts';
 import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
 import type { KubeDnsConfig } from '../config-map/config-map.ts';
 import type { ServePlan } from '../plan.ts';

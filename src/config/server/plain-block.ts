@@ -2,8 +2,8 @@
  * The block of our own front ends: one for all names and all listeners, whose plugins they write in the order that is common to them.
  */
 import type { ForwardRule } from '../../forward/forward-plan.ts';
-import type { Federation } from '../../handlers/federation/federation.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
+import type { Federation } from '../../plugins/federations/federation.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';

@@ -2,11 +2,11 @@
  * The options of plugins that no Corefile names: those of `serve`, `kube-dns`, `dnsmasq` and `skydns`.
  */
 import type { Handler } from '../../chain/handler.ts';
-import type { Federation } from '../../handlers/federation/federation.ts';
-import type { LocalSettings } from '../../handlers/local/local-handlers.ts';
-import type { ResolverSettings } from '../../handlers/resolver/resolver.ts';
 import type { Dialect } from '../../kube/dialects/dialect.ts';
 import type { PodMode } from '../../kube/names/pods.ts';
+import type { Federation } from '../../plugins/federations/federation.ts';
+import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
+import type { ResolverSettings } from '../../resolver/resolver.ts';
 import type { EtcdSourceSettings } from '../../sources/etcd/etcd-source.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';

@@ -1,34 +1,34 @@
 /**
  * A plugin of a server block with its settings, as `handlers/NAME/options.ts` has them.
  */
-import type { AclOptions } from '../../handlers/acl/options.ts';
-import type { BindOptions } from '../../handlers/bind/options.ts';
-import type { BufsizeOptions } from '../../handlers/bufsize/options.ts';
-import type { CacheOptions } from '../../handlers/cache/options.ts';
-import type { CancelOptions } from '../../handlers/cancel/options.ts';
-import type { ChaosOptions } from '../../handlers/chaos/options.ts';
-import type { ErrorsOptions } from '../../handlers/errors/options.ts';
-import type { EtcdOptions } from '../../handlers/etcd/options.ts';
-import type { FileOptions } from '../../handlers/file/options.ts';
-import type { ForwardOptions } from '../../handlers/forward/options.ts';
-import type { HeaderOptions } from '../../handlers/header/options.ts';
-import type { HealthOptions } from '../../handlers/health/options.ts';
-import type { HostsOptions } from '../../handlers/hosts/options.ts';
-import type { KubernetesOptions } from '../../handlers/kubernetes/options.ts';
-import type { LoadbalanceOptions } from '../../handlers/loadbalance/options.ts';
-import type { LocalOptions } from '../../handlers/local/options.ts';
-import type { LogOptions } from '../../handlers/log/options.ts';
-import type { LoopOptions } from '../../handlers/loop/options.ts';
-import type { MultisocketOptions } from '../../handlers/multisocket/options.ts';
-import type { NsidOptions } from '../../handlers/nsid/options.ts';
-import type { PprofOptions } from '../../handlers/pprof/options.ts';
-import type { PrometheusOptions } from '../../handlers/prometheus/options.ts';
-import type { ReadyOptions } from '../../handlers/ready/options.ts';
-import type { ReloadOptions } from '../../handlers/reload/options.ts';
-import type { RewriteOptions } from '../../handlers/rewrite/options.ts';
-import type { RootOptions } from '../../handlers/root/options.ts';
-import type { TemplateOptions } from '../../handlers/template/options.ts';
-import type { TimeoutsOptions } from '../../handlers/timeouts/options.ts';
+import type { AclOptions } from '../../plugins/acl/options.ts';
+import type { BindOptions } from '../../plugins/bind/options.ts';
+import type { BufsizeOptions } from '../../plugins/bufsize/options.ts';
+import type { CacheOptions } from '../../plugins/cache/options.ts';
+import type { CancelOptions } from '../../plugins/cancel/options.ts';
+import type { ChaosOptions } from '../../plugins/chaos/options.ts';
+import type { ErrorsOptions } from '../../plugins/errors/options.ts';
+import type { EtcdOptions } from '../../plugins/etcd/options.ts';
+import type { FileOptions } from '../../plugins/file/options.ts';
+import type { ForwardOptions } from '../../plugins/forward/options.ts';
+import type { HeaderOptions } from '../../plugins/header/options.ts';
+import type { HealthOptions } from '../../plugins/health/options.ts';
+import type { HostsOptions } from '../../plugins/hosts/options.ts';
+import type { KubernetesOptions } from '../../plugins/kubernetes/options.ts';
+import type { LoadbalanceOptions } from '../../plugins/loadbalance/options.ts';
+import type { LocalOptions } from '../../plugins/local/options.ts';
+import type { LogOptions } from '../../plugins/log/options.ts';
+import type { LoopOptions } from '../../plugins/loop/options.ts';
+import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
+import type { NsidOptions } from '../../plugins/nsid/options.ts';
+import type { PprofOptions } from '../../plugins/pprof/options.ts';
+import type { PrometheusOptions } from '../../plugins/prometheus/options.ts';
+import type { ReadyOptions } from '../../plugins/ready/options.ts';
+import type { ReloadOptions } from '../../plugins/reload/options.ts';
+import type { RewriteOptions } from '../../plugins/rewrite/options.ts';
+import type { RootOptions } from '../../plugins/root/options.ts';
+import type { TemplateOptions } from '../../plugins/template/options.ts';
+import type { TimeoutsOptions } from '../../plugins/timeouts/options.ts';
 import type { PlainPluginOptions } from './plain-plugins.ts';
 
 /** The settings of each plugin, by its name. */

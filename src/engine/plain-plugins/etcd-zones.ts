@@ -3,7 +3,7 @@
  */
 import type { Handler } from '../../chain/handler.ts';
 import type { EtcdZonesOptions } from '../../config/server/plain-plugins.ts';
-import { createEtcdHandler } from '../../handlers/etcd/etcd.ts';
+import { createEtcdHandler } from '../../plugins/etcd/etcd.ts';
 import { EtcdSource } from '../../sources/etcd/etcd-source.ts';
 import type { Plugin, PluginContext } from '../server-blocks/plugin.ts';
 import { Lasting } from './lasting.ts';

@@ -3,9 +3,9 @@
  */
 import type { Handler } from '../../chain/handler.ts';
 import type { FederationsOptions } from '../../config/server/plain-plugins.ts';
-import { createFederationHandler } from '../../handlers/federation/federation.ts';
-import { Federations, type FollowNodes } from '../../handlers/federation/federations.ts';
 import type { WatchStats } from '../../observe/stats.ts';
+import { createFederationHandler } from '../../plugins/federations/federation.ts';
+import { Federations, type FollowNodes } from '../../plugins/federations/federations.ts';
 import type { Plugin, PluginContext } from '../server-blocks/plugin.ts';
 import { clusterOf } from './cluster-zone.ts';
 import { Lasting } from './lasting.ts';

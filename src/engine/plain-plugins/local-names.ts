@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Handler } from '../../chain/handler.ts';
 import type { LocalNamesOptions } from '../../config/server/plain-plugins.ts';
-import { LocalHandlers, type LocalSettings } from '../../handlers/local/local-handlers.ts';
+import { LocalHandlers, type LocalSettings } from '../../plugins/local-names/local-handlers.ts';
 import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';

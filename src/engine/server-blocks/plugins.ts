@@ -3,33 +3,33 @@
  */
 import { hostname } from 'node:os';
 import type { Handler } from '../../chain/handler.ts';
-import { COREDNS_VERSION } from '../../config/corefile/coredns-version.ts';
 import type {
   CorefilePluginName,
   CorefilePluginOptions,
   PluginName,
 } from '../../config/server/plugin-plan.ts';
-import { createAclHandler } from '../../handlers/acl/acl.ts';
-import { createObsoleteAnyHandler } from '../../handlers/any/obsolete-any.ts';
-import { createBufsizeHandler } from '../../handlers/bufsize/bufsize.ts';
-import { Cache } from '../../handlers/cache/cache.ts';
-import { createCancelHandler } from '../../handlers/cancel/cancel.ts';
-import { createIdentityHandler, type IdentityDependencies } from '../../handlers/chaos/identity.ts';
-import { ErrorsHandler } from '../../handlers/errors/errors.ts';
-import { File } from '../../handlers/file/file.ts';
-import { Forward } from '../../handlers/forward/forward.ts';
-import { createHeaderHandler } from '../../handlers/header/header.ts';
-import { Hosts } from '../../handlers/hosts/hosts.ts';
-import { createLoadbalanceHandler } from '../../handlers/loadbalance/loadbalance.ts';
-import { createLocalhostHandler } from '../../handlers/local/localhost.ts';
-import { createLogHandler } from '../../handlers/log/log.ts';
-import { Loop } from '../../handlers/loop/loop.ts';
-import { createMinimalHandler } from '../../handlers/minimal/minimal.ts';
-import { createNsidHandler } from '../../handlers/nsid/nsid.ts';
-import { createPrometheusHandler } from '../../handlers/prometheus/prometheus.ts';
-import { createRewriteHandler } from '../../handlers/rewrite/rewrite.ts';
-import { createTemplateHandler } from '../../handlers/template/template.ts';
-import { createWhoamiHandler } from '../../handlers/whoami/whoami.ts';
+import { COREDNS_VERSION } from '../../corefile/coredns-version.ts';
+import { createAclHandler } from '../../plugins/acl/acl.ts';
+import { createObsoleteAnyHandler } from '../../plugins/any/obsolete-any.ts';
+import { createBufsizeHandler } from '../../plugins/bufsize/bufsize.ts';
+import { Cache } from '../../plugins/cache/cache.ts';
+import { createCancelHandler } from '../../plugins/cancel/cancel.ts';
+import { createIdentityHandler, type IdentityDependencies } from '../../plugins/chaos/identity.ts';
+import { ErrorsHandler } from '../../plugins/errors/errors.ts';
+import { File } from '../../plugins/file/file.ts';
+import { Forward } from '../../plugins/forward/forward.ts';
+import { createHeaderHandler } from '../../plugins/header/header.ts';
+import { Hosts } from '../../plugins/hosts/hosts.ts';
+import { createLoadbalanceHandler } from '../../plugins/loadbalance/loadbalance.ts';
+import { createLocalhostHandler } from '../../plugins/local/localhost.ts';
+import { createLogHandler } from '../../plugins/log/log.ts';
+import { Loop } from '../../plugins/loop/loop.ts';
+import { createMinimalHandler } from '../../plugins/minimal/minimal.ts';
+import { createNsidHandler } from '../../plugins/nsid/nsid.ts';
+import { createPrometheusHandler } from '../../plugins/prometheus/prometheus.ts';
+import { createRewriteHandler } from '../../plugins/rewrite/rewrite.ts';
+import { createTemplateHandler } from '../../plugins/template/template.ts';
+import { createWhoamiHandler } from '../../plugins/whoami/whoami.ts';
 import { endProcess } from './end-process.ts';
 import { addressesOfServer } from './own-addresses.ts';
 import type { MakePlugin, Plugin, PluginContext, PluginMaker } from './plugin.ts';
@@ -49,11 +49,11 @@ const LARGE_PLUGINS: {
   readonly [Name in LargePlugin]: () => Promise<MakePlugin<CorefilePluginOptions[Name]>>;
 } = {
   async etcd() {
-    const { EtcdPlugin } = await import('../../handlers/etcd/etcd-plugin.ts');
+    const { EtcdPlugin } = await import('../../plugins/etcd/etcd-plugin.ts');
     return (options, context) => new EtcdPlugin(options, context);
   },
   async kubernetes() {
-    const { Kubernetes } = await import('../../handlers/kubernetes/kubernetes-plugin.ts');
+    const { Kubernetes } = await import('../../plugins/kubernetes/kubernetes-plugin.ts');
     return (options, context) => {
       const ownAddresses = addressesOfServer(context.server);
       const chain = context.lookUp;

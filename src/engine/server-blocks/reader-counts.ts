@@ -6,7 +6,7 @@
  */
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { HandlerCount } from '../../chain/query.ts';
-import { QueryMetrics } from '../../handlers/prometheus/query-metrics.ts';
+import { QueryMetrics } from '../../plugins/prometheus/query-metrics.ts';
 import type { AnswerGroup, QueryCounts } from '../../table/counter-sums.ts';
 import { VIEW_OUTCOMES, VIEW_PATHS } from '../../table/types.ts';
 import type { NameKey } from '../../wire/types.ts';

@@ -4,7 +4,7 @@
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import { Resolving } from '../../engine/plain-plugins/resolving.ts';
 import { describeServers, type ServerStatistics } from '../../engine/plain-plugins/server-statistics.ts';
-import type { ChaosStats } from '../../handlers/chaos/chaos.ts';
+import type { ChaosStats } from '../../plugins/identity/chaos.ts';
 import type { Server } from '../server.ts';
 
 export interface DnsmasqStatistics extends ChaosStats {

@@ -1,0 +1,34 @@
+/**
+ * `bufsize`: the EDNS buffer size of queries.
+ */
+
+import type { Directive } from '../../corefile/directive/directive.ts';
+import { DirectiveError } from '../../corefile/directive/directive-cursor.ts';
+import { parseInteger } from '../../corefile/directive/go-values.ts';
+import type { BufsizeOptions } from './options.ts';
+
+const DEFAULT_SIZE = 1232;
+const MIN_SIZE = 512;
+const MAX_SIZE = 4096;
+
+/** `bufsize [SIZE]`: 512 to 4096, 1232. Source: plugin/bufsize of CoreDNS 1.14.7. */
+export const bufsize: Directive<BufsizeOptions> = {
+  syntax: ['bufsize [SIZE]'],
+  read(cursor) {
+    let size = DEFAULT_SIZE;
+    cursor.firstUse(() => {
+      const words = cursor.remainingArguments();
+      const given = parseInteger(words[0] ?? String(DEFAULT_SIZE));
+      const isRight =
+        words.length <= 1 && given.kind === 'good' && given.value >= MIN_SIZE && given.value <= MAX_SIZE;
+      if (!isRight) {
+        const { message, position } = cursor.argumentError();
+        // CoreDNS says its name twice here.
+        const remedy = `Give one number of octets from ${MIN_SIZE} to ${MAX_SIZE}.`;
+        throw new DirectiveError(`plugin/bufsize: ${message}`, position, remedy);
+      }
+      size = given.value;
+    });
+    return { size };
+  },
+};

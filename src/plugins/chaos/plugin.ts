@@ -1,0 +1,30 @@
+/**
+ * `chaos`: what the server says of itself in class CHAOS.
+ */
+
+import type { Directive } from '../../corefile/directive/directive.ts';
+import type { ChaosOptions } from './options.ts';
+
+const MAX_LENGTH = 255;
+
+/** `chaos [VERSION] [AUTHORS…]`. Source: plugin/chaos of CoreDNS 1.14.7. */
+export const chaos: Directive<ChaosOptions> = {
+  syntax: ['chaos [VERSION] [AUTHORS…]'],
+  read(cursor) {
+    let version: string | undefined;
+    let authors: readonly string[] | undefined;
+    cursor.firstUse(() => {
+      const [first, ...others] = cursor.remainingArguments();
+      // As in CoreDNS, a version with authors behind it is not cut.
+      version = others.length === 0 ? first?.slice(0, MAX_LENGTH) : first;
+      if (others.length > 0)
+        authors = [...new Set(others.map((author) => author.slice(0, MAX_LENGTH)))].sort();
+      if (cursor.nextInBlock())
+        throw cursor.error(
+          `unknown property '${cursor.word}'`,
+          'Take the block out: there are no properties.',
+        );
+    });
+    return { version, authors };
+  },
+};
