@@ -11,7 +11,7 @@ import { COREDNS_VERSION } from '../corefile/coredns-version.ts';
 import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
 import { describeCorefileProblem } from '../corefile/syntax/findings.ts';
 import { describeReadFault } from '../corefile/syntax/importer.ts';
-import { corefilePlugins } from '../engine/server-blocks/plugins.ts';
+import { corefilePlugins } from '../engine/corefile-plugins.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { CoreDnsMetrics } from '../server/coredns/coredns-metrics.ts';

@@ -1,9 +1,10 @@
 /**
  * The plugins of all front ends, for plans that have those of a Corefile beside our own.
  */
+
+import { corefilePlugins } from './corefile-plugins.ts';
 import { isPlainPlugin, plainPlugins } from './plain-plugins/plain-plugins.ts';
-import type { PluginMaker } from './server-blocks/plugin.ts';
-import { corefilePlugins } from './server-blocks/plugins.ts';
+import type { PluginMaker } from './server-blocks/plugin-maker.ts';
 
 const makerOf = (name: string): PluginMaker => (isPlainPlugin(name) ? plainPlugins : corefilePlugins);
 

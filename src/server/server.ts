@@ -12,7 +12,7 @@ import type { ServerPlan } from '../config/server/server-plan.ts';
 import { Engine } from '../engine/engine.ts';
 import { ClusterZone } from '../engine/plain-plugins/cluster-zone.ts';
 import { FederationZones } from '../engine/plain-plugins/federations.ts';
-import type { PluginMaker } from '../engine/server-blocks/plugin.ts';
+import type { PluginMaker } from '../engine/server-blocks/plugin-maker.ts';
 import { Listeners } from '../listen/listeners.ts';
 import { addressesToBind } from '../listen/local-addresses.ts';
 import { QueryEventRings } from '../listen/query-events/event-rings.ts';

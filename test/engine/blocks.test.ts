@@ -15,7 +15,7 @@ import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
 import { isPlainPlugin } from '../../src/engine/plain-plugins/plain-plugins.ts';
-import { isCorefilePlugin } from '../../src/engine/server-blocks/plugins.ts';
+import { findDefinition } from '../../src/plugins/registry.ts';
 
 function planOfServe(command: 'serve' | 'kube-dns'): ServerPlan {
   const given = { upstream: ['192.0.2.53'] };
@@ -73,8 +73,8 @@ describe.each(Object.entries(PLANS))('%s', (_, make) => {
 
   it('has each plugin in one list', () => {
     const names = pluginNames(engine);
-    expect(names.map((name) => [name, Number(isPlainPlugin(name)) + Number(isCorefilePlugin(name))])).toEqual(
-      names.map((name) => [name, 1]),
-    );
+    expect(
+      names.map((name) => [name, Number(isPlainPlugin(name)) + Number(findDefinition(name) !== undefined)]),
+    ).toEqual(names.map((name) => [name, 1]));
   });
 });

@@ -3,10 +3,10 @@
  */
 import type { Handler } from '../../chain/handler.ts';
 import type { ClusterZoneOptions } from '../../config/server/plain-plugins.ts';
+import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
 import { type ClusterSource, createKubernetesHandler } from '../../plugins/kubernetes/kubernetes.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { Plugin, PluginContext } from '../server-blocks/plugin.ts';
 import { Lasting } from './lasting.ts';
 import { StubZones } from './stub-zones.ts';
 

@@ -3,9 +3,9 @@
  */
 import type { Handler } from '../../chain/handler.ts';
 import type { EtcdZonesOptions } from '../../config/server/plain-plugins.ts';
+import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { createEtcdHandler } from '../../plugins/etcd/etcd.ts';
 import { EtcdSource } from '../../sources/etcd/etcd-source.ts';
-import type { Plugin, PluginContext } from '../server-blocks/plugin.ts';
 import { Lasting } from './lasting.ts';
 
 export class EtcdZones implements Plugin {

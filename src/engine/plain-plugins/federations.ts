@@ -3,10 +3,10 @@
  */
 import type { Handler } from '../../chain/handler.ts';
 import type { FederationsOptions } from '../../config/server/plain-plugins.ts';
+import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { WatchStats } from '../../observe/stats.ts';
 import { createFederationHandler } from '../../plugins/federations/federation.ts';
 import { Federations, type FollowNodes } from '../../plugins/federations/federations.ts';
-import type { Plugin, PluginContext } from '../server-blocks/plugin.ts';
 import { clusterOf } from './cluster-zone.ts';
 import { Lasting } from './lasting.ts';
 

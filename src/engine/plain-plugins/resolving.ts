@@ -6,12 +6,12 @@ import { addressesAnsweredBefore, type Chain, type Handler, reachesForwarder } f
 import { ALL_QUESTIONS } from '../../chain/match.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import type { ResolverOptions } from '../../config/server/plain-plugins.ts';
+import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { PacketPath } from '../../listen/types.ts';
 import { createNameResolver } from '../../resolver/name-resolver.ts';
 import { Resolver, type ResolverSettings } from '../../resolver/resolver.ts';
 import { countAnswered } from '../../table/counter-sums.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
-import type { Plugin, PluginContext } from '../server-blocks/plugin.ts';
 import { Lasting } from './lasting.ts';
 import { LocalNames } from './local-names.ts';
 

@@ -2,11 +2,13 @@
  * `acl`: which clients may ask what.
  */
 
-import { type Directive, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseCidr } from '../../corefile/directive/go-values.ts';
 import { exactTypeOf } from '../../corefile/directive/type-names.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
+import { createAclHandler } from './acl.ts';
 import type { AclOptions, AclPolicy } from './options.ts';
 
 type Action = AclPolicy['action'];
@@ -14,9 +16,11 @@ const ACTIONS: readonly Action[] = ['allow', 'block', 'filter', 'drop'];
 const SECTIONS = ['type', 'net'];
 
 /** `acl [ZONES…] { ACTION [type TYPE…] [net ADDRESS…] }`. Source: plugin/acl of CoreDNS 1.14.7. */
-export const acl: Directive<AclOptions> = {
+export const acl = definePlugin({
+  name: 'acl',
+  joinsBlocks: true,
   syntax: ['acl [ZONES…] {\n    allow|block|filter|drop [type TYPE…] [net ADDRESS[/BITS]…]\n}'],
-  read(cursor, context) {
+  read(cursor, context): AclOptions {
     const rules: AclOptions['rules'][number][] = [];
     cursor.eachUse(() => {
       const zones = zonesOrBlock(cursor.remainingArguments(), context);
@@ -26,7 +30,8 @@ export const acl: Directive<AclOptions> = {
     });
     return { rules };
   },
-};
+  create: (options, { metrics }) => ({ handler: createAclHandler(options, metrics) }),
+});
 
 function readPolicy(cursor: DirectiveCursor): AclPolicy {
   const word = cursor.word;

@@ -2,15 +2,17 @@
  * `bind`: the addresses that a server block listens on.
  */
 
-import type { Directive, DirectiveContext } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { isAddress } from '../../corefile/directive/go-values.ts';
 import type { BindOptions } from './options.ts';
 
 /** `bind ADDRESS|INTERFACE… { except ADDRESS|INTERFACE… }`. Source: plugin/bind of CoreDNS 1.14.7. */
-export const bind: Directive<BindOptions> = {
+export const bind = definePlugin({
+  name: 'bind',
   syntax: ['bind ADDRESS|INTERFACE… {\n    except ADDRESS|INTERFACE…\n}'],
-  read(cursor, context) {
+  read(cursor, context): BindOptions {
     const addresses: string[] = [];
     cursor.eachUse(() => {
       const words = cursor.remainingArguments();
@@ -28,7 +30,7 @@ export const bind: Directive<BindOptions> = {
     });
     return { addresses };
   },
-};
+});
 
 function readExcept(cursor: DirectiveCursor, context: DirectiveContext): readonly string[] {
   const words = cursor.remainingArguments();

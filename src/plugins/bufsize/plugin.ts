@@ -2,9 +2,10 @@
  * `bufsize`: the EDNS buffer size of queries.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger } from '../../corefile/directive/go-values.ts';
+import { createBufsizeHandler } from './bufsize.ts';
 import type { BufsizeOptions } from './options.ts';
 
 const DEFAULT_SIZE = 1232;
@@ -12,9 +13,10 @@ const MIN_SIZE = 512;
 const MAX_SIZE = 4096;
 
 /** `bufsize [SIZE]`: 512 to 4096, 1232. Source: plugin/bufsize of CoreDNS 1.14.7. */
-export const bufsize: Directive<BufsizeOptions> = {
+export const bufsize = definePlugin({
+  name: 'bufsize',
   syntax: ['bufsize [SIZE]'],
-  read(cursor) {
+  read(cursor): BufsizeOptions {
     let size = DEFAULT_SIZE;
     cursor.firstUse(() => {
       const words = cursor.remainingArguments();
@@ -31,4 +33,5 @@ export const bufsize: Directive<BufsizeOptions> = {
     });
     return { size };
   },
-};
+  create: (options) => ({ handler: createBufsizeHandler(options) }),
+});

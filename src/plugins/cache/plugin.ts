@@ -2,12 +2,14 @@
  * `cache`: how answers are kept.
  */
 
-import { type Directive, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { Cache } from './cache.ts';
 import type { CacheLimits, CacheOptions, CachePrefetch, CacheServeStale } from './options.ts';
 
 const DEFAULT_CAPACITY = 9984;
@@ -20,7 +22,8 @@ const DURATION_REMEDY = 'Give a duration such as 30s or 1h.';
 type Draft = { -readonly [Name in keyof CacheOptions]: CacheOptions[Name] };
 
 /** The properties, and their ranges and defaults, are those of plugin/cache of CoreDNS 1.14.7. */
-export const cache: Directive<CacheOptions> = {
+export const cache = definePlugin({
+  name: 'cache',
   syntax: [
     'cache [TTL] [ZONES…] {',
     '    success CAPACITY [TTL] [MINTTL]',
@@ -33,7 +36,7 @@ export const cache: Directive<CacheOptions> = {
     '    keepttl',
     '}',
   ],
-  read(cursor, context) {
+  read(cursor, context): CacheOptions {
     const draft: Draft = {
       zones: context.zones,
       success: SUCCESS,
@@ -57,7 +60,9 @@ export const cache: Directive<CacheOptions> = {
     });
     return draft;
   },
-};
+  create: (options, context, former) =>
+    new Cache(options, context, former instanceof Cache ? former : undefined),
+});
 
 function readProperties(cursor: DirectiveCursor, draft: Draft): void {
   let policies = 0;

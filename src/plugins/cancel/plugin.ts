@@ -2,17 +2,19 @@
  * `cancel`: the time that a query may take in all.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
+import { createCancelHandler } from './cancel.ts';
 import type { CancelOptions } from './options.ts';
 
 const DEFAULT_TIMEOUT = 5001;
 const REMEDY = 'Give one duration longer than 0s, such as 3s.';
 
 /** `cancel [TIMEOUT]`: 5001ms. Source: plugin/cancel of CoreDNS 1.14.7. */
-export const cancel: Directive<CancelOptions> = {
+export const cancel = definePlugin({
+  name: 'cancel',
   syntax: ['cancel [TIMEOUT]'],
-  read(cursor) {
+  read(cursor): CancelOptions {
     let timeout = DEFAULT_TIMEOUT;
     cursor.eachUse(() => {
       const [text] = cursor.remainingBetween(0, 1);
@@ -25,4 +27,5 @@ export const cancel: Directive<CancelOptions> = {
     });
     return { timeout };
   },
-};
+  create: () => ({ handler: createCancelHandler() }),
+});

@@ -2,15 +2,20 @@
  * `chaos`: what the server says of itself in class CHAOS.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { hostname } from 'node:os';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { COREDNS_VERSION } from '../../corefile/coredns-version.ts';
+import { createIdentityHandler, type IdentityDependencies } from './identity.ts';
 import type { ChaosOptions } from './options.ts';
 
 const MAX_LENGTH = 255;
 
 /** `chaos [VERSION] [AUTHORS…]`. Source: plugin/chaos of CoreDNS 1.14.7. */
-export const chaos: Directive<ChaosOptions> = {
+export const chaos = definePlugin({
+  name: 'chaos',
+  answers: true,
   syntax: ['chaos [VERSION] [AUTHORS…]'],
-  read(cursor) {
+  read(cursor): ChaosOptions {
     let version: string | undefined;
     let authors: readonly string[] | undefined;
     cursor.firstUse(() => {
@@ -27,4 +32,14 @@ export const chaos: Directive<ChaosOptions> = {
     });
     return { version, authors };
   },
-};
+  create: (options) => ({ handler: createIdentityHandler(options, identify()) }),
+});
+
+/** What class CHAOS is told where the block does not say it: the version that is stood in for, and our own authors. */
+function identify(): IdentityDependencies {
+  return {
+    hostName: hostname(),
+    version: `CoreDNS-${COREDNS_VERSION}`,
+    authors: ['The authors of Portolan'],
+  };
+}

@@ -2,18 +2,20 @@
  * `errors`: how errors of the handlers are logged.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { compilePattern } from '../../corefile/directive/patterns.ts';
+import { ErrorsHandler } from './errors.ts';
 import type { ErrorConsolidation, ErrorsOptions } from './options.ts';
 
 const LEVELS: readonly ErrorConsolidation['level'][] = ['warning', 'error', 'info', 'debug'];
 
 /** Source: plugin/errors of CoreDNS 1.14.7. */
-export const errors: Directive<ErrorsOptions> = {
+export const errors = definePlugin({
+  name: 'errors',
   syntax: ['errors [stdout] {', '    stacktrace', '    consolidate DURATION REGEX [LEVEL] [show_first]', '}'],
-  read(cursor) {
+  read(cursor): ErrorsOptions {
     let stacktrace = false;
     const consolidations: ErrorConsolidation[] = [];
     cursor.onlyUse(() => {
@@ -30,7 +32,11 @@ export const errors: Directive<ErrorsOptions> = {
     });
     return { stacktrace, consolidations };
   },
-};
+  create(options, context) {
+    const errors = new ErrorsHandler(options, context);
+    return { handler: errors.handler, stop: () => errors.stop() };
+  },
+});
 
 function readConsolidation(cursor: DirectiveCursor): ErrorConsolidation {
   const [span = '', regex, ...words] = cursor.remainingArguments();

@@ -2,8 +2,8 @@
  * `etcd`: names from the keys of an etcd.
  */
 
+import { definePlugin } from '../../contract/define-plugin.ts';
 import {
-  type Directive,
   type DirectiveContext,
   fallthroughZones,
   resolvePath,
@@ -37,7 +37,9 @@ interface Draft {
 }
 
 /** Source: plugin/etcd of CoreDNS 1.14.7. `alias_beside_text` and `snapshot` are Portolan's own. */
-export const etcd: Directive<EtcdOptions> = {
+export const etcd = definePlugin({
+  name: 'etcd',
+  answers: true,
   syntax: [
     'etcd [ZONES…] {',
     '    path PATH',
@@ -51,7 +53,7 @@ export const etcd: Directive<EtcdOptions> = {
     '    snapshot FILE [MAX_AGE]',
     '}',
   ],
-  read(cursor, context) {
+  read(cursor, context): EtcdOptions {
     const endpoint = parseEndpoint(DEFAULT_ENDPOINT);
     const draft: Draft = {
       endpoints: endpoint === undefined ? [] : [endpoint],
@@ -72,7 +74,11 @@ export const etcd: Directive<EtcdOptions> = {
     const { endpoints, credentials, tls, ...rest } = draft;
     return { zones, etcd: { endpoints, ...(credentials && { credentials }), ...(tls && { tls }) }, ...rest };
   },
-};
+  async load() {
+    const { EtcdPlugin } = await import('./etcd-plugin.ts');
+    return { create: (options, context) => new EtcdPlugin(options, context) };
+  },
+});
 
 function readProperties(cursor: DirectiveCursor, draft: Draft, context: DirectiveContext): void {
   const ignored = (name: string) => () => {

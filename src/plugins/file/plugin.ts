@@ -1,17 +1,15 @@
 /**
  * `file`: zones from master files.
  */
+
 import { formatGoDuration } from '../../base/duration.ts';
-import {
-  type Directive,
-  fallthroughZones,
-  resolvePath,
-  zonesOrBlock,
-} from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { fallthroughZones, resolvePath, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { checkZoneFile } from '../../corefile/directive/zone-file-check.ts';
 import type { NameKey } from '../../wire/types.ts';
+import { File } from './file.ts';
 import type { FileOptions, FileZone } from './options.ts';
 
 const DEFAULT_RELOAD = 60_000;
@@ -24,7 +22,10 @@ interface Draft {
 }
 
 /** Source: plugin/file of CoreDNS 1.14.7. */
-export const file: Directive<FileOptions> = {
+export const file = definePlugin({
+  name: 'file',
+  answers: true,
+  joinsBlocks: true,
   syntax: [
     'file DBFILE [ZONES…] {',
     '    reload DURATION',
@@ -32,7 +33,7 @@ export const file: Directive<FileOptions> = {
     '    fallthrough [ZONES…]',
     '}',
   ],
-  read(cursor, context) {
+  read(cursor, context): FileOptions {
     const draft: Draft = { reload: DEFAULT_RELOAD, reloadByMtime: false, fallthrough: [] };
     const zones = new Map<NameKey, FileZone>();
     let openFault: string | undefined;
@@ -52,7 +53,8 @@ export const file: Directive<FileOptions> = {
     if (openFault !== undefined) noteMissingFile(openFault, draft.reload, cursor);
     return { zones: [...zones.values()], fallthrough: draft.fallthrough };
   },
-};
+  create: (options, context) => new File(options, { ...context, chain: context.lookUp }),
+});
 
 /** A file that is missing may still come, unless it is read only once. */
 function noteMissingFile(openFault: string, reload: number, cursor: DirectiveCursor): void {

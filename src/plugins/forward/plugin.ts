@@ -1,11 +1,14 @@
 /**
  * `forward`: questions that go to other servers.
  */
+
 import { formatGoDuration } from '../../base/duration.ts';
-import type { Directive, DirectiveContext } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import type { DirectiveContext } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZones } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
+import { Forward } from './forward.ts';
 import type { ForwardOptions, ForwardRule, ForwardTls, ForwardUpstream } from './options.ts';
 import { readForwardProperties } from './read-properties.ts';
 import { readUpstreams } from './read-upstreams.ts';
@@ -19,7 +22,9 @@ const NO_TLS: ForwardTls = {
 };
 
 /** Source: plugin/forward of CoreDNS 1.14.7. */
-export const forward: Directive<ForwardOptions> = {
+export const forward = definePlugin({
+  name: 'forward',
+  answers: true,
   syntax: [
     'forward FROM TO… {',
     '    except ZONES…',
@@ -45,14 +50,16 @@ export const forward: Directive<ForwardOptions> = {
     '    resolver ADDRESS…',
     '}',
   ],
-  read(cursor, context) {
+  read(cursor, context): ForwardOptions {
     const forwards: ForwardRule[] = [];
     cursor.eachUse(() => {
       forwards.push(readRule(cursor, context));
     });
     return { forwards };
   },
-};
+  create: (options, context) =>
+    new Forward(options, { ...context, ...(!context.isStrict && { isOurselves: context.listensAt }) }),
+});
 
 function readRule(cursor: DirectiveCursor, context: DirectiveContext): ForwardRule {
   const source = cursor.requiredArgument();

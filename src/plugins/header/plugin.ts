@@ -2,16 +2,19 @@
  * `header`: flags that are set or cleared.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { createHeaderHandler } from './header.ts';
 import type { HeaderFlagRule, HeaderOptions } from './options.ts';
 
 const FLAGS: readonly HeaderFlagRule['flag'][] = ['aa', 'ra', 'rd'];
 
 /** `header { query|response set|clear FLAG… }`. Only the first use with rules counts. Source: plugin/header of CoreDNS 1.14.7. */
-export const header: Directive<HeaderOptions> = {
+export const header = definePlugin({
+  name: 'header',
+  joinsBlocks: true,
   syntax: ['header {', '    query|response set|clear aa|ra|rd…', '}'],
-  read(cursor) {
+  read(cursor): HeaderOptions {
     const query: HeaderFlagRule[] = [];
     const response: HeaderFlagRule[] = [];
     let hasFault = false;
@@ -30,7 +33,8 @@ export const header: Directive<HeaderOptions> = {
     });
     return { query, response };
   },
-};
+  create: (options) => ({ handler: createHeaderHandler(options) }),
+});
 
 function readLine(cursor: DirectiveCursor): {
   selector: 'query' | 'response';

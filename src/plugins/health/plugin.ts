@@ -2,7 +2,7 @@
  * `health`: whether the process lives, over HTTP.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import { readListenAddress } from '../../corefile/directive/listen-address.ts';
@@ -11,9 +11,10 @@ import type { HealthOptions } from './options.ts';
 const DEFAULT_ADDRESS = ':8080';
 
 /** `health [ADDRESS] { lameduck DURATION }`. Source: plugin/health of CoreDNS 1.14.7. */
-export const health: Directive<HealthOptions> = {
+export const health = definePlugin({
+  name: 'health',
   syntax: ['health [ADDRESS] {', '    lameduck DURATION', '}'],
-  read(cursor) {
+  read(cursor): HealthOptions {
     let address = DEFAULT_ADDRESS;
     let lameduck = 0;
     cursor.eachUse(() => {
@@ -26,7 +27,7 @@ export const health: Directive<HealthOptions> = {
     });
     return { address, lameduck };
   },
-};
+});
 
 function readLameduck(cursor: DirectiveCursor): number {
   const [text = ''] = cursor.remainingBetween(1, 1);

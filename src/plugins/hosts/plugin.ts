@@ -2,8 +2,8 @@
  * `hosts`: names and addresses from a hosts file and from lines of the Corefile.
  */
 
+import { definePlugin } from '../../contract/define-plugin.ts';
 import {
-  type Directive,
   type DirectiveContext,
   fallthroughZones,
   resolvePath,
@@ -11,6 +11,7 @@ import {
 } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { isAddress, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
+import { Hosts } from './hosts.ts';
 import type { HostsOptions } from './options.ts';
 
 const DEFAULT_PATH = '/etc/hosts';
@@ -22,7 +23,10 @@ const PROPERTIES = ['fallthrough', 'fallthrough_unsupported', 'no_reverse', 'ttl
 type Draft = { -readonly [Name in keyof HostsOptions]: HostsOptions[Name] } & { inline: string[] };
 
 /** Source: plugin/hosts of CoreDNS 1.14.7. */
-export const hosts: Directive<HostsOptions> = {
+export const hosts = definePlugin({
+  name: 'hosts',
+  answers: true,
+  joinsBlocks: true,
   syntax: [
     'hosts [FILE [ZONES…]] {',
     '    ADDRESS NAME…',
@@ -33,7 +37,7 @@ export const hosts: Directive<HostsOptions> = {
     '    fallthrough_unsupported',
     '}',
   ],
-  read(cursor, context) {
+  read(cursor, context): HostsOptions {
     const draft: Draft = {
       path: DEFAULT_PATH,
       zones: context.zones,
@@ -54,7 +58,8 @@ export const hosts: Directive<HostsOptions> = {
     });
     return draft;
   },
-};
+  create: (options, context) => new Hosts(options, context),
+});
 
 function findFile(path: string, cursor: DirectiveCursor, context: DirectiveContext): string {
   const resolved = resolvePath(path, context);

@@ -2,18 +2,15 @@
  * `kubernetes`: the zone of a cluster.
  */
 
-import {
-  type Directive,
-  type DirectiveContext,
-  fallthroughZones,
-  zonesOrBlock,
-} from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseFloatingPoint, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import { findSelectorFault } from '../../corefile/directive/label-selector.ts';
 import { isReverseZone, parseZones } from '../../corefile/keys/zone-name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { KubernetesApi, KubernetesOptions } from './options.ts';
+import { addressesOfServer } from './own-addresses.ts';
 
 const MAX_TTL = 3600;
 const PODS: readonly KubernetesOptions['pods'][] = ['disabled', 'insecure', 'verified'];
@@ -26,7 +23,9 @@ type Draft = Omit<Writable<KubernetesOptions>, 'api'> & {
 };
 
 /** Source: plugin/kubernetes of CoreDNS 1.14.7. Its properties `multicluster` and `zonal` are not built here. */
-export const kubernetes: Directive<KubernetesOptions> = {
+export const kubernetes = definePlugin({
+  name: 'kubernetes',
+  answers: true,
   syntax: [
     'kubernetes [ZONES…] {',
     '    endpoint URL',
@@ -47,7 +46,7 @@ export const kubernetes: Directive<KubernetesOptions> = {
     '    startup_timeout DURATION',
     '}',
   ],
-  read(cursor, context) {
+  read(cursor, context): KubernetesOptions {
     let draft = emptyDraft(context.zones);
     cursor.onlyUse(() => {
       draft = emptyDraft(zonesOrBlock(cursor.remainingArguments(), context));
@@ -65,7 +64,17 @@ export const kubernetes: Directive<KubernetesOptions> = {
     const { multicluster: _multicluster, zonal: _zonal, ...options } = draft;
     return options;
   },
-};
+  async load() {
+    const { Kubernetes } = await import('./kubernetes-plugin.ts');
+    return {
+      create(options, context) {
+        const ownAddresses = addressesOfServer(context.server);
+        const chain = context.lookUp;
+        return new Kubernetes(options, { ...context, chain, ownAddresses, environment: process.env });
+      },
+    };
+  },
+});
 
 function emptyDraft(zones: readonly NameKey[]): Draft {
   return {

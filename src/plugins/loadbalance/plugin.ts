@@ -2,15 +2,17 @@
  * `loadbalance`: the order of addresses in an answer.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseCidr, parseGoDuration } from '../../corefile/directive/go-values.ts';
+import { createLoadbalanceHandler } from './loadbalance.ts';
 import type { LoadbalanceOptions } from './options.ts';
 
 /** Source: plugin/loadbalance of CoreDNS 1.14.7. Its policy `weighted` and its property `prefer` are not built here. */
-export const loadbalance: Directive<LoadbalanceOptions> = {
+export const loadbalance = definePlugin({
+  name: 'loadbalance',
   syntax: ['loadbalance [round_robin]'],
-  read(cursor) {
+  read(cursor): LoadbalanceOptions {
     cursor.eachUse(() => {
       const words = cursor.remainingArguments();
       const [policy = 'round_robin'] = words;
@@ -26,7 +28,8 @@ export const loadbalance: Directive<LoadbalanceOptions> = {
     });
     return { policy: 'round_robin' };
   },
-};
+  create: () => ({ handler: createLoadbalanceHandler() }),
+});
 
 function readWeighted(cursor: DirectiveCursor, words: number): never {
   const remedy = 'Write weighted FILE.';

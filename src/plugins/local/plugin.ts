@@ -2,14 +2,18 @@
  * `local`: names of the host itself.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { createLocalhostHandler } from './localhost.ts';
 import type { LocalOptions } from './options.ts';
 
 /** `local { localhost_prefix on|off }`. Source: plugin/local of CoreDNS 1.14.7. */
-export const local: Directive<LocalOptions> = {
+export const local = definePlugin({
+  name: 'local',
+  answers: true,
+  joinsBlocks: true,
   syntax: ['local {', '    localhost_prefix on|off', '}'],
-  read(cursor) {
+  read(cursor): LocalOptions {
     let answersLocalhostPrefix = true;
     cursor.eachUse(() => {
       cursor.remainingBetween(0, 0);
@@ -21,7 +25,8 @@ export const local: Directive<LocalOptions> = {
     });
     return { answersLocalhostPrefix };
   },
-};
+  create: (options, { metrics }) => ({ handler: createLocalhostHandler(options, metrics) }),
+});
 
 function readSwitch(cursor: DirectiveCursor): boolean {
   const [text = ''] = cursor.remainingBetween(1, 1);

@@ -2,10 +2,11 @@
  * `log`: a line for each query.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseZone } from '../../corefile/keys/zone-name.ts';
 import { ROOT } from '../../wire/name.ts';
+import { createLogHandler } from './log.ts';
 import type { LogClass, LogOptions, LogRule } from './options.ts';
 
 const COMMON =
@@ -15,9 +16,10 @@ const COMBINED = `${COMMON} "{>opcode}"`;
 const CLASSES: readonly LogClass[] = ['all', 'success', 'denial', 'error'];
 
 /** Source: plugin/log of CoreDNS 1.14.7. */
-export const log: Directive<LogOptions> = {
+export const log = definePlugin({
+  name: 'log',
   syntax: ['log [NAMES…] [FORMAT] {', '    class all|success|denial|error…', '}'],
-  read(cursor) {
+  read(cursor): LogOptions {
     const rules: LogRule[] = [];
     cursor.eachUse(() => {
       const words = cursor.remainingArguments();
@@ -38,7 +40,8 @@ export const log: Directive<LogOptions> = {
     });
     return { rules };
   },
-};
+  create: (options, context) => ({ handler: createLogHandler(options, context) }),
+});
 
 function readClasses(cursor: DirectiveCursor): readonly LogClass[] {
   const classes = new Set<LogClass>();

@@ -2,7 +2,7 @@
  * `multisocket`: how many sockets listen on each address.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { parseInteger } from '../../corefile/directive/go-values.ts';
 import type { MultisocketOptions } from './options.ts';
 
@@ -10,9 +10,10 @@ const MAX_SOCKETS = 1024;
 const REMEDY = `Give a number from 1 to ${MAX_SOCKETS}, or none for one socket a processor.`;
 
 /** `multisocket [SOCKETS]`. Source: plugin/multisocket of CoreDNS 1.14.7. */
-export const multisocket: Directive<MultisocketOptions> = {
+export const multisocket = definePlugin({
+  name: 'multisocket',
   syntax: ['multisocket [SOCKETS]'],
-  read(cursor) {
+  read(cursor): MultisocketOptions {
     let sockets: number | undefined;
     cursor.firstUse(() => {
       const words = cursor.remainingArguments();
@@ -32,4 +33,4 @@ export const multisocket: Directive<MultisocketOptions> = {
     });
     return { sockets };
   },
-};
+});

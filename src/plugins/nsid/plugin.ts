@@ -2,13 +2,16 @@
  * `nsid`: the identity of the server.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { hostname } from 'node:os';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { createNsidHandler } from './nsid.ts';
 import type { NsidOptions } from './options.ts';
 
 /** `nsid [DATA]`. Source: plugin/nsid of CoreDNS 1.14.7. */
-export const nsid: Directive<NsidOptions> = {
+export const nsid = definePlugin({
+  name: 'nsid',
   syntax: ['nsid [DATA]'],
-  read(cursor) {
+  read(cursor): NsidOptions {
     let data: string | undefined;
     cursor.onlyUse(() => {
       const words = cursor.remainingArguments();
@@ -16,4 +19,5 @@ export const nsid: Directive<NsidOptions> = {
     });
     return { data };
   },
-};
+  create: (options) => ({ handler: createNsidHandler(options, hostname()) }),
+});

@@ -2,7 +2,7 @@
  * `pprof`: profiles of the process, over HTTP.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseInteger, splitAddress } from '../../corefile/directive/go-values.ts';
 import type { PprofOptions } from './options.ts';
@@ -10,9 +10,10 @@ import type { PprofOptions } from './options.ts';
 const DEFAULT_ADDRESS = 'localhost:6053';
 
 /** `pprof [ADDRESS] { block [RATE] }`. Source: plugin/pprof of CoreDNS 1.14.7. */
-export const pprof: Directive<PprofOptions> = {
+export const pprof = definePlugin({
+  name: 'pprof',
   syntax: ['pprof [ADDRESS] {', '    block [RATE]', '}'],
-  read(cursor) {
+  read(cursor): PprofOptions {
     let address = DEFAULT_ADDRESS;
     let blockRate = 0;
     cursor.onlyUse(() => {
@@ -30,7 +31,7 @@ export const pprof: Directive<PprofOptions> = {
     });
     return { address, blockRate };
   },
-};
+});
 
 function readRate(cursor: DirectiveCursor): number {
   const [text = '1'] = cursor.remainingBetween(0, 1);

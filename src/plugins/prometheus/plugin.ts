@@ -2,17 +2,20 @@
  * `prometheus`: metrics of a server block, over HTTP.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import type { Query } from '../../chain/query.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { readListenAddress } from '../../corefile/directive/listen-address.ts';
 import type { PrometheusOptions } from './options.ts';
+import { createPrometheusHandler } from './prometheus.ts';
 
 const DEFAULT_ADDRESS = 'localhost:9153';
 
 /** `prometheus [ADDRESS] { runtime_metrics; tls FILE }`. Source: plugin/metrics of CoreDNS 1.14.7. */
-export const prometheus: Directive<PrometheusOptions> = {
+export const prometheus = definePlugin({
+  name: 'prometheus',
   syntax: ['prometheus [ADDRESS] {', '    runtime_metrics', '    tls FILE', '}'],
-  read(cursor) {
+  read(cursor): PrometheusOptions {
     let address = DEFAULT_ADDRESS;
     let hasRuntimeMetrics = false;
     let tlsConfiguration: string | undefined;
@@ -33,7 +36,12 @@ export const prometheus: Directive<PrometheusOptions> = {
     });
     return { address, hasRuntimeMetrics, tlsConfiguration };
   },
-};
+  create(_, { handlerNames, isStrict, ...context }) {
+    const pluginBehind = () => handlerNames()[handlerNames().indexOf('prometheus') + 1] ?? '';
+    const pluginOf = isStrict ? pluginBehind : ({ answeredBy }: Query) => answeredBy;
+    return { handler: createPrometheusHandler({ ...context, pluginOf }) };
+  },
+});
 
 function readTls(cursor: DirectiveCursor, before: string | undefined): string | undefined {
   if (before !== undefined)

@@ -2,7 +2,7 @@
  * `ready`: whether all handlers are ready, over HTTP.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { readListenAddress } from '../../corefile/directive/listen-address.ts';
 import type { ReadyOptions } from './options.ts';
@@ -10,9 +10,10 @@ import type { ReadyOptions } from './options.ts';
 const DEFAULT_ADDRESS = ':8181';
 
 /** `ready [ADDRESS] { monitor until-ready|continuously }`. Source: plugin/ready of CoreDNS 1.14.7. */
-export const ready: Directive<ReadyOptions> = {
+export const ready = definePlugin({
+  name: 'ready',
   syntax: ['ready [ADDRESS] {', '    monitor until-ready|continuously', '}'],
-  read(cursor) {
+  read(cursor): ReadyOptions {
     let address = DEFAULT_ADDRESS;
     let monitor: ReadyOptions['monitor'] = 'until-ready';
     cursor.onlyUse(() => {
@@ -25,7 +26,7 @@ export const ready: Directive<ReadyOptions> = {
     });
     return { address, monitor };
   },
-};
+});
 
 function readMonitor(cursor: DirectiveCursor): ReadyOptions['monitor'] {
   const [text = ''] = cursor.remainingBetween(1, 1);

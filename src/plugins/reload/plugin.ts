@@ -2,7 +2,7 @@
  * `reload`: looks for changes of the configuration.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { parseGoDuration } from '../../corefile/directive/go-values.ts';
 import type { ReloadOptions } from './options.ts';
 
@@ -13,9 +13,10 @@ const MIN_JITTER = 1000;
 const REMEDY = 'Give an interval from 2s, then a jitter from 1s, or 0s for none.';
 
 /** `reload [INTERVAL] [JITTER]`: 30s and 15s. Source: plugin/reload of CoreDNS 1.14.7. */
-export const reload: Directive<ReloadOptions> = {
+export const reload = definePlugin({
+  name: 'reload',
   syntax: ['reload [INTERVAL] [JITTER]'],
-  read(cursor) {
+  read(cursor): ReloadOptions {
     let interval = DEFAULT_INTERVAL;
     let jitter = DEFAULT_JITTER;
     cursor.firstUse(() => {
@@ -29,4 +30,4 @@ export const reload: Directive<ReloadOptions> = {
     });
     return { interval, jitter: Math.min(jitter, interval / 2) };
   },
-};
+});

@@ -2,16 +2,19 @@
  * `rewrite`: questions that are changed, and answers that are changed back.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { exactClassOf, exactTypeOf } from '../../corefile/directive/type-names.ts';
 import type { RewriteMode, RewriteOptions, RewriteRule } from './options.ts';
 import { readEdnsRule } from './read-edns.ts';
 import { readNameRule } from './read-name.ts';
 import { readCnameRule, readRcodeRule, readTtlRule } from './read-response.ts';
+import { createRewriteHandler } from './rewrite.ts';
 
 /** Source: plugin/rewrite of CoreDNS 1.14.7. */
-export const rewrite: Directive<RewriteOptions> = {
+export const rewrite = definePlugin({
+  name: 'rewrite',
+  joinsBlocks: true,
   syntax: [
     'rewrite [continue|stop] name [exact|prefix|suffix|substring|regex] FROM TO [answer auto | answer name FROM TO | answer value FROM TO]…',
     'rewrite [continue|stop] type|class FROM TO',
@@ -22,7 +25,7 @@ export const rewrite: Directive<RewriteOptions> = {
     'rewrite [continue|stop] edns0 nsid|subnet set|append|replace [IPV4BITS IPV6BITS] [revert]',
     'rewrite [continue|stop] edns0 local|nsid|subnet unset [CODE]',
   ],
-  read(cursor) {
+  read(cursor): RewriteOptions {
     const rules: RewriteRule[] = [];
     cursor.eachUse(() => {
       const words = [...cursor.remainingArguments()];
@@ -32,7 +35,8 @@ export const rewrite: Directive<RewriteOptions> = {
     });
     return { rules };
   },
-};
+  create: (options, { lookUp }) => ({ handler: createRewriteHandler(options, lookUp) }),
+});
 
 function readRule(words: readonly string[], cursor: DirectiveCursor): RewriteRule {
   const [first, second] = words;

@@ -2,13 +2,15 @@
  * `root`: the folder of files that other directives name.
  */
 
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import type { RootOptions } from './options.ts';
 
 /** `root PATH`. Source: plugin/root of CoreDNS 1.14.7. */
-export const root: Directive<RootOptions> = {
+export const root = definePlugin({
+  name: 'root',
+  joinsBlocks: true,
   syntax: ['root PATH'],
-  read(cursor, { files }) {
+  read(cursor, { files }): RootOptions {
     let path = '';
     cursor.eachUse(() => {
       path = cursor.requiredArgument();
@@ -17,4 +19,4 @@ export const root: Directive<RootOptions> = {
     });
     return { path };
   },
-};
+});

@@ -1,25 +1,26 @@
 /**
  * `template`: answers made from templates.
  */
+
 import type { Pattern } from '../../base/pattern.ts';
-import {
-  type Directive,
-  type DirectiveContext,
-  fallthroughZones,
-  zonesOrBlock,
-} from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { parseUnsigned } from '../../corefile/directive/go-values.ts';
 import { compilePattern } from '../../corefile/directive/patterns.ts';
 import { exactClassOf, exactRcodeOf, exactTypeOf } from '../../corefile/directive/type-names.ts';
 import type { TemplateOptions, TemplateRule } from './options.ts';
+import { createTemplateHandler } from './template.ts';
 import { TextTemplate, TextTemplateError } from './text-template/text-template.ts';
 
 type Section = 'answer' | 'additional' | 'authority';
 type Draft = { -readonly [Name in keyof TemplateRule]: TemplateRule[Name] };
 
 /** Source: plugin/template of CoreDNS 1.14.7. Its properties `var` and `expr` are not built here. */
-export const template: Directive<TemplateOptions> = {
+export const template = definePlugin({
+  name: 'template',
+  answers: true,
+  joinsBlocks: true,
   syntax: [
     'template CLASS TYPE [ZONES…] {',
     '    match REGEX…',
@@ -31,14 +32,17 @@ export const template: Directive<TemplateOptions> = {
     '    fallthrough [ZONES…]',
     '}',
   ],
-  read(cursor, context) {
+  read(cursor, context): TemplateOptions {
     const templates: TemplateRule[] = [];
     cursor.eachUse(() => {
       templates.push(readTemplate(cursor, context));
     });
     return { templates };
   },
-};
+  create: (options, { lookUp: chain, metrics }) => ({
+    handler: createTemplateHandler(options, { chain, metrics }),
+  }),
+});
 
 function readTemplate(cursor: DirectiveCursor, context: DirectiveContext): TemplateRule {
   const classText = cursor.requiredArgument();

@@ -1,8 +1,9 @@
 /**
  * `timeouts`: how long connections of clients may take, and how much they may ask.
  */
+
 import { formatGoDuration } from '../../base/duration.ts';
-import type { Directive } from '../../corefile/directive/directive.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
 import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
 import { parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
 import type { TimeoutsOptions } from './options.ts';
@@ -14,7 +15,8 @@ const TIMEOUTS = ['read', 'write', 'idle'] as const;
 type Draft = { -readonly [Name in keyof TimeoutsOptions]: TimeoutsOptions[Name] };
 
 /** `timeouts { read D; write D; idle D; maxtcpqueries N }`. Source: plugin/timeouts of CoreDNS 1.14.7. */
-export const timeouts: Directive<TimeoutsOptions> = {
+export const timeouts = definePlugin({
+  name: 'timeouts',
   syntax: [
     'timeouts {',
     '    read DURATION',
@@ -23,7 +25,7 @@ export const timeouts: Directive<TimeoutsOptions> = {
     '    maxtcpqueries NUMBER',
     '}',
   ],
-  read(cursor) {
+  read(cursor): TimeoutsOptions {
     const draft: Draft = { read: undefined, write: undefined, idle: undefined, maxTcpQueries: undefined };
     cursor.eachUse(() => {
       if (cursor.remainingArguments().length > 0) throw twiceNamed(cursor.argumentError());
@@ -42,7 +44,7 @@ export const timeouts: Directive<TimeoutsOptions> = {
     });
     return draft;
   },
-};
+});
 
 /** CoreDNS says its name twice here. */
 function twiceNamed({ message, position, remedy }: DirectiveError): DirectiveError {

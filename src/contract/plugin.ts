@@ -1,21 +1,22 @@
 /**
- * A plugin of a server block while it runs, what the engine gives to make one, and who makes it.
+ * A plugin of a server block while it runs, and what the engine gives to make one.
  */
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Chain, Handler } from '../../chain/handler.ts';
-import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
-import type { PluginName, PluginPlan } from '../../config/server/plugin-plan.ts';
-import type { Connect } from '../../forward/connect.ts';
-import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
-import type { PacketPath } from '../../listen/types.ts';
-import type { ResolverStats } from '../../resolver/resolver.ts';
-import type { EtcdStats } from '../../sources/etcd/etcd-source.ts';
-import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
-import type { QueryCounts } from '../../table/counter-sums.ts';
-import type { TableWriter } from '../../table/writer.ts';
-import type { NameKey } from '../../wire/types.ts';
-import type { AnswerCount } from './answer-counts.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Chain, Handler } from '../chain/handler.ts';
+import type { PluginMetrics } from '../chain/plugin-metrics.ts';
+import type { Connect } from '../forward/connect.ts';
+import type { ReaderPath } from '../forward/reader-path/reader-path.ts';
+import type { PacketPath } from '../listen/types.ts';
+import type { ResolverStats } from '../resolver/resolver.ts';
+import type { EtcdStats } from '../sources/etcd/etcd-source.ts';
+import type { LocalisedPublication } from '../sources/local/localised-publications.ts';
+import type { QueryCounts } from '../table/counter-sums.ts';
+import type { TableWriter } from '../table/writer.ts';
+import type { NameKey } from '../wire/types.ts';
+
+/** @param response begins with a response of so many octets, which took so long to be made */
+export type AnswerCount = (response: Uint8Array, length: number, milliseconds: number) => void;
 
 /** What plugins say of themselves, for metrics. */
 export interface PluginStats {
@@ -96,7 +97,7 @@ export interface PluginContext {
   /** The handlers of the block, in order; whole once the block is. */
   readonly handlers: () => readonly Handler[];
   /** The chain from the handler of a plugin on. @param name of a plugin of the block */
-  chainFrom(name: PluginName): Chain;
+  chainFrom(name: string): Chain;
   /** Has the views changed: the handlers have other questions or publications. @returns false: they show what they did */
   readonly changed: () => boolean;
   /** What readers forward. */
@@ -122,13 +123,3 @@ export type MakePlugin<Options> = (
   context: PluginContext,
   former: Plugin | undefined,
 ) => Plugin;
-
-/** The plugins of a front end. */
-export interface PluginMaker {
-  /** Loads what few blocks need. To be awaited before such plugins are made. */
-  load(names: Iterable<PluginName>): Promise<void>;
-  /** @throws PluginError, or what the plugin itself says */
-  make(plan: PluginPlan, context: PluginContext, former: Plugin | undefined): Plugin;
-  /** Whether a plugin takes over from that of the same zones of the former plan, also where the block is another. */
-  outlivesPlans(name: PluginName): boolean;
-}
