@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import type { ExtraReading } from '../config/blocks-extra/extra-plugins.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
-import { plainPlugins } from '../engine/plain-plugins/plain-plugins.ts';
+import { plainPlugins } from '../engine/plain-plugins.ts';
 import type { PluginMaker } from '../engine/server-blocks/plugin-maker.ts';
 import { ExtendedFrontEnd } from '../server/extended-front-end.ts';
 import type { FrontEnd } from '../server/front-end.ts';

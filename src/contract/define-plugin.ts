@@ -40,3 +40,10 @@ export function definePlugin<const Name extends string, Options>(
 ): CorefilePluginDefinition<Name, Options> {
   return definition;
 }
+
+/** The same of a plugin of our own front ends, which no Corefile names. What it has gathered outlives plans. */
+export function definePlainPlugin<const Name extends string, Options>(
+  definition: Omit<PluginDefinition<Name, Options>, 'outlivesPlans'>,
+): PluginDefinition<Name, Options> {
+  return { ...definition, outlivesPlans: true };
+}

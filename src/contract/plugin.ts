@@ -114,12 +114,10 @@ export interface PluginContext {
   readonly countsByDomain: boolean;
 }
 
-/**
- * @param former the same plugin of the block that answers until this one does: what it has gathered may be taken over, and it is not
- *   to be kept
- */
-export type MakePlugin<Options> = (
-  options: Options,
-  context: PluginContext,
+/** A former plugin, if it is of a kind. */
+export function ofKind<Made extends Plugin>(
+  kind: abstract new (...parts: never[]) => Made,
   former: Plugin | undefined,
-) => Plugin;
+): Made | undefined {
+  return former instanceof kind ? former : undefined;
+}

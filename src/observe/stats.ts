@@ -2,7 +2,7 @@
  * Counts and states of all layers at one moment, from which the metrics are made.
  */
 import type { ForwardedQueries } from '../forward/reader-path/reader-path.ts';
-import type { WatchState } from '../kube/api/list-watch/state.ts';
+import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { TcpCounts } from '../listen/tcp.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
 import { Latency } from '../resolver/latency.ts';
@@ -34,17 +34,6 @@ export interface Stats {
   readonly manifests: ManifestStats | undefined;
   /** Undefined where no settings are followed. */
   readonly config: ConfigStats | undefined;
-}
-
-export interface WatchStats {
-  /** The kind: `services`, `endpoints`. */
-  readonly title: string;
-  readonly state: WatchState['kind'];
-  readonly age: number | undefined;
-  readonly objects: number;
-  readonly lists: number;
-  readonly repairs: number;
-  readonly malformed: number;
 }
 
 export interface QueryLogStats {

@@ -1,18 +1,22 @@
 /**
  * What follows from the list of plugins: their names, the types of their options, their definitions by name.
  */
-import type { CorefilePluginDefinition } from '../contract/define-plugin.ts';
+import type { CorefilePluginDefinition, PluginDefinition } from '../contract/define-plugin.ts';
 import type { Position } from '../corefile/syntax/token.ts';
 import * as definitions from './corefile-plugins.ts';
+import type * as plainDefinitions from './plain-plugins.ts';
 
-type Definition = (typeof definitions)[keyof typeof definitions];
+type OptionsOf<Each> = Each extends PluginDefinition<string, infer Options> ? Options : never;
 
-type OptionsOf<Kind> = Kind extends CorefilePluginDefinition<string, infer Options> ? Options : never;
+type OptionsByName<Each extends PluginDefinition<string, unknown>> = {
+  readonly [One in Each as One['name']]: OptionsOf<One>;
+};
 
 /** The options of each plugin that a Corefile may name. */
-export type CorefilePluginOptions = {
-  readonly [Each in Definition as Each['name']]: OptionsOf<Each>;
-};
+export type CorefilePluginOptions = OptionsByName<(typeof definitions)[keyof typeof definitions]>;
+
+/** The options of each plugin of our own front ends. */
+export type PlainPluginOptions = OptionsByName<(typeof plainDefinitions)[keyof typeof plainDefinitions]>;
 
 export type CorefilePluginName = keyof CorefilePluginOptions;
 

@@ -1,8 +1,7 @@
 /**
  * A plugin of a server block with its settings, as `plugins/NAME/options.ts` has them.
  */
-import type { CorefilePluginOptions } from '../../plugins/registry.ts';
-import type { PlainPluginOptions } from './plain-plugins.ts';
+import type { CorefilePluginOptions, PlainPluginOptions } from '../../plugins/registry.ts';
 
 /** The settings of each plugin, by its name. */
 export interface PluginOptions extends CorefilePluginOptions, PlainPluginOptions {}

@@ -1,5 +1,5 @@
 /**
- * `debug`: internal errors end the process, and lines of level debug are logged. Source: plugin/debug of CoreDNS 1.14.7.
+ * `debug`: lines of level debug are logged. Source: plugin/debug of CoreDNS 1.14.7.
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { readBareUse } from '../../corefile/directive/bare-directive.ts';

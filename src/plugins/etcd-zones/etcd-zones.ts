@@ -2,11 +2,11 @@
  * Zones whose names come from an etcd, as SkyDNS has them. The source outlives plans, and stays as the first of them says.
  */
 import type { Handler } from '../../chain/handler.ts';
-import type { EtcdZonesOptions } from '../../config/server/plain-plugins.ts';
+import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
-import { createEtcdHandler } from '../../plugins/etcd/etcd.ts';
 import { EtcdSource } from '../../sources/etcd/etcd-source.ts';
-import { Lasting } from './lasting.ts';
+import { createEtcdHandler } from '../etcd/etcd.ts';
+import type { EtcdZonesOptions } from './options.ts';
 
 export class EtcdZones implements Plugin {
   readonly handler: Handler;

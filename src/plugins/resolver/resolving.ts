@@ -5,15 +5,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { addressesAnsweredBefore, type Chain, type Handler, reachesForwarder } from '../../chain/handler.ts';
 import { ALL_QUESTIONS } from '../../chain/match.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
-import type { ResolverOptions } from '../../config/server/plain-plugins.ts';
+import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import type { PacketPath } from '../../listen/types.ts';
 import { createNameResolver } from '../../resolver/name-resolver.ts';
 import { Resolver, type ResolverSettings } from '../../resolver/resolver.ts';
 import { countAnswered } from '../../table/counter-sums.ts';
 import type { NameKey, Question } from '../../wire/types.ts';
-import { Lasting } from './lasting.ts';
-import { LocalNames } from './local-names.ts';
+import { LocalNames } from '../local-names/local-names.ts';
+import type { ResolverOptions } from './options.ts';
 
 interface Followed {
   readonly resolver: Resolver;

@@ -2,13 +2,13 @@
  * The zone of a cluster, whose objects the server follows: it outlives plans, and stays as the first of them says.
  */
 import type { Handler } from '../../chain/handler.ts';
-import type { ClusterZoneOptions } from '../../config/server/plain-plugins.ts';
+import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { Cluster } from '../../kube/publish/cluster.ts';
-import { type ClusterSource, createKubernetesHandler } from '../../plugins/kubernetes/kubernetes.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { Lasting } from './lasting.ts';
-import { StubZones } from './stub-zones.ts';
+import { type ClusterSource, createKubernetesHandler } from '../kubernetes/kubernetes.ts';
+import { StubZones } from '../stub-zones/stub-zones.ts';
+import type { ClusterZoneOptions } from './options.ts';
 
 export class ClusterZone implements Plugin {
   readonly handler: Handler;

@@ -3,13 +3,13 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Handler } from '../../chain/handler.ts';
-import type { LocalNamesOptions } from '../../config/server/plain-plugins.ts';
+import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext, StopReason } from '../../contract/plugin.ts';
-import { LocalHandlers, type LocalSettings } from '../../plugins/local-names/local-handlers.ts';
 import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { Lasting } from './lasting.ts';
+import { LocalHandlers, type LocalSettings } from './local-handlers.ts';
+import type { LocalNamesOptions } from './options.ts';
 
 /** Keeps answers that may be others when a name becomes known. */
 export interface AnswerKeeper {

@@ -1,7 +1,7 @@
 /**
  * What servers that identify themselves say in class CHAOS, beside their counts.
  */
-import type { ChaosOptions } from '../../plugins/identity/chaos.ts';
+import type { ChaosOptions } from './chaos.ts';
 
 export function identityOf(version: string): Pick<ChaosOptions, 'version' | 'authors' | 'copyright'> {
   return {

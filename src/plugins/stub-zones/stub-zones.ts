@@ -3,9 +3,9 @@
  */
 import type { Handler } from '../../chain/handler.ts';
 import { namesWithin, type Questions } from '../../chain/match.ts';
-import type { StubZonesOptions } from '../../config/server/plain-plugins.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
+import type { StubZonesOptions } from './options.ts';
 
 export class StubZones implements Plugin {
   readonly handler: Handler;

@@ -1,14 +1,15 @@
 /**
  * The federations that the cluster belongs to. What is known of its nodes outlives plans.
  */
+
 import type { Handler } from '../../chain/handler.ts';
-import type { FederationsOptions } from '../../config/server/plain-plugins.ts';
+import { Lasting } from '../../contract/lasting.ts';
 import type { Plugin, PluginContext } from '../../contract/plugin.ts';
-import type { WatchStats } from '../../observe/stats.ts';
-import { createFederationHandler } from '../../plugins/federations/federation.ts';
-import { Federations, type FollowNodes } from '../../plugins/federations/federations.ts';
-import { clusterOf } from './cluster-zone.ts';
-import { Lasting } from './lasting.ts';
+import type { WatchStats } from '../../kube/api/list-watch/state.ts';
+import { clusterOf } from '../cluster-zone/cluster-zone.ts';
+import { createFederationHandler } from './federation.ts';
+import { Federations, type FollowNodes } from './federations.ts';
+import type { FederationsOptions } from './options.ts';
 
 /** The watch of nodes, as the caller sees it. */
 export interface NodeWatch {
