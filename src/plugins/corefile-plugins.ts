@@ -9,6 +9,7 @@ export { cache } from './cache/plugin.ts';
 export { cancel } from './cancel/plugin.ts';
 export { chaos } from './chaos/plugin.ts';
 export { debug } from './debug/plugin.ts';
+export { erratic } from './erratic/plugin.ts';
 export { errors } from './errors/plugin.ts';
 export { etcd } from './etcd/plugin.ts';
 export { file } from './file/plugin.ts';

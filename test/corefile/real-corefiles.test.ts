@@ -38,7 +38,6 @@ const PROBLEMS: Readonly<Record<string, readonly string[]>> = {
   ],
   '43-tuned': ['plugin/loadbalance: prefer is not built into Portolan'],
   '44-multicluster': ['plugin/kubernetes: multicluster is not built into Portolan'],
-  '45-remote-cluster': unbuilt('erratic'),
 };
 
 describe('a Corefile in use', () => {
