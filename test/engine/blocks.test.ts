@@ -1,7 +1,8 @@
 /**
  * One kind of block: every front end writes blocks of plugins and nothing else that answers, and each plugin is in one list.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';
 import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
@@ -99,4 +100,26 @@ describe('the folders of plugins', () => {
       expect(COREFILE_PLUGINS.filter(({ name }) => !order.includes(name))).toEqual([]);
     }
   });
+
+  it('load what is large only where a block has it', () => {
+    const large = {
+      'corefile-plugins.ts': /^kube\/(?:api|publish)\/|^sources\/etcd\/etcd-source/,
+      'plain-plugins.ts': /^sources\/etcd\/etcd-source/,
+    };
+    expect([...loadedWith('plugins/plain-plugins.ts')]).toContain('kube/publish/cluster.ts');
+    for (const [list, late] of Object.entries(large)) {
+      const loaded = [...loadedWith(`plugins/${list}`)];
+      expect(loaded.filter((path) => late.test(path))).toEqual([]);
+    }
+  });
 });
+
+/** A module and all that it loads with it, as paths below `src/`: imports of types and late ones are left out. */
+function loadedWith(path: string, loaded = new Set<string>()): ReadonlySet<string> {
+  if (loaded.has(path)) return loaded;
+  loaded.add(path);
+  const text = readFileSync(join('src', path), 'utf8');
+  for (const [, target = ''] of text.matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']+)'/gm))
+    loadedWith(join(dirname(path), target), loaded);
+  return loaded;
+}
