@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 
 /** A layer imports only from layers before it. */
 const LAYERS = [
-  ...['base', 'wire', 'socket', 'table', 'zone', 'kube', 'forward', 'sources', 'chain', 'handlers'],
-  ...['listen', 'config', 'observe', 'engine', 'server', 'roles', 'cli'],
+  ...['base', 'wire', 'socket', 'table', 'zone', 'kube', 'forward', 'sources', 'chain', 'resolver'],
+  ...['listen', 'corefile', 'contract', 'plugins', 'config', 'observe', 'engine', 'server', 'roles', 'cli'],
 ];
 /** Imports that the order allows and the design does not. */
 const FORBIDDEN: readonly (readonly [string, string])[] = [

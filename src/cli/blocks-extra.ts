@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import type { ExtraReading } from '../config/blocks-extra/extra-plugins.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
-import { plainPlugins } from '../engine/plain-plugins/plain-plugins.ts';
-import type { PluginMaker } from '../engine/server-blocks/plugin.ts';
+import { plainPlugins } from '../engine/plain-plugins.ts';
+import type { PluginMaker } from '../engine/server-blocks/plugin-maker.ts';
 import { ExtendedFrontEnd } from '../server/extended-front-end.ts';
 import type { FrontEnd } from '../server/front-end.ts';
 
@@ -34,7 +34,7 @@ export async function extendBlocks(
 ): Promise<ServedFrontEnd> {
   if (path === undefined) return { frontEnd, plugins: plainPlugins };
   const { readExtraPlugins } = await import('../config/blocks-extra/extra-plugins.ts');
-  const { DISK_FILES } = await import('../config/corefile/syntax/corefile-files.ts');
+  const { DISK_FILES } = await import('../corefile/syntax/corefile-files.ts');
   const { allPlugins } = await import('../engine/all-plugins.ts');
   const read = (): ExtraReading => {
     try {

@@ -4,10 +4,10 @@
 import { readFileSync } from 'node:fs';
 import { type CheckFlags, planFromCheckFlags } from '../config/corefile/check-flags.ts';
 import { type CorefileReading, readCorefile } from '../config/corefile/read-corefile.ts';
-import { DISK_FILES } from '../config/corefile/syntax/corefile-files.ts';
-import { describeCorefileProblem, describeCorefileWarning } from '../config/corefile/syntax/findings.ts';
-import { describeReadFault } from '../config/corefile/syntax/importer.ts';
 import { describeProblem } from '../config/values/problem.ts';
+import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem, describeCorefileWarning } from '../corefile/syntax/findings.ts';
+import { describeReadFault } from '../corefile/syntax/importer.ts';
 import { ExitError } from './exit.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Document, parseDocument } from 'yaml';
 import { convertKubeDnsConfig } from '../config/corefile/from-kube-dns.ts';
-import { describeReadFault } from '../config/corefile/syntax/importer.ts';
+import { describeReadFault } from '../corefile/syntax/importer.ts';
 import { ExitError } from './exit.ts';
 
 /** @throws ExitError with 1 if there is no ConfigMap to be read */

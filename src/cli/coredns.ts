@@ -3,15 +3,15 @@
  */
 import type { Log } from '../base/log.ts';
 import { type CoreDnsCommand, readCoreDnsFlags } from '../config/corefile/coredns-flags.ts';
-import { COREDNS_VERSION } from '../config/corefile/coredns-version.ts';
 import { listPlugins } from '../config/corefile/plugin-list.ts';
 import { type CorefileReading, readCorefile, type ServerBlock } from '../config/corefile/read-corefile.ts';
 import { startLines } from '../config/corefile/start-lines.ts';
-import { DISK_FILES } from '../config/corefile/syntax/corefile-files.ts';
-import { describeCorefileProblem } from '../config/corefile/syntax/findings.ts';
-import { describeReadFault } from '../config/corefile/syntax/importer.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
-import { corefilePlugins } from '../engine/server-blocks/plugins.ts';
+import { COREDNS_VERSION } from '../corefile/coredns-version.ts';
+import { DISK_FILES } from '../corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem } from '../corefile/syntax/findings.ts';
+import { describeReadFault } from '../corefile/syntax/importer.ts';
+import { corefilePlugins } from '../engine/corefile-plugins.ts';
 import { CoreDnsFrontEnd } from '../server/coredns/coredns-front-end.ts';
 import { createCoreDnsLog } from '../server/coredns/coredns-log.ts';
 import { CoreDnsMetrics } from '../server/coredns/coredns-metrics.ts';

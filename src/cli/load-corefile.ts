@@ -2,7 +2,7 @@
  * The Corefile that the command line of CoreDNS names.
  */
 import { readFileSync } from 'node:fs';
-import { describeReadFault } from '../config/corefile/syntax/importer.ts';
+import { describeReadFault } from '../corefile/syntax/importer.ts';
 
 export interface CorefileText {
   /** As messages show it. */

@@ -10,7 +10,7 @@ import { countCores, readersAtOnceFor } from '../config/cores.ts';
 import type { DnsmasqPlan } from '../config/dnsmasq/dnsmasq-plan.ts';
 import { EXIT, type ExitCode } from '../config/dnsmasq/exit-codes.ts';
 import type { Note } from '../config/dnsmasq/findings.ts';
-import { LocalNames } from '../engine/plain-plugins/local-names.ts';
+import { LocalNames } from '../plugins/local-names/local-names.ts';
 import { DnsmasqFrontEnd } from '../server/dnsmasq/dnsmasq-front-end.ts';
 import { type DnsmasqLog, openDnsmasqLog } from '../server/dnsmasq/dnsmasq-log.ts';
 import { assumeIdentity, findIdentity, type Identity } from '../server/dnsmasq/identity.ts';

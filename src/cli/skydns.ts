@@ -10,8 +10,8 @@ import { readSkyDnsFlags, SKYDNS_FLAGS } from '../config/skydns/skydns-flags.ts'
 import { applyConfig, readSettings, type SkyDnsSettings } from '../config/skydns/skydns-settings.ts';
 import { describeProblem, type Problem } from '../config/values/problem.ts';
 import { ValueReader } from '../config/values/value-reader.ts';
-import { EtcdZones } from '../engine/plain-plugins/etcd-zones.ts';
 import { createLog, usesColours } from '../observe/log.ts';
+import { EtcdZones } from '../plugins/etcd-zones/etcd-zones.ts';
 import { Server } from '../server/server.ts';
 import { SkyDnsFrontEnd } from '../server/skydns/skydns-front-end.ts';
 import { readKey } from '../sources/etcd/read-key.ts';

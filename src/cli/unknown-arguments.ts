@@ -1,8 +1,9 @@
 /**
  * What is wrong with arguments that no flag of a command took.
  */
+
+import { findNearest } from '../base/nearest.ts';
 import type { Flag } from '../config/flags/flag.ts';
-import { findNearest } from '../config/values/nearest.ts';
 import type { Problem } from '../config/values/problem.ts';
 
 /** @param command its name, for the remedy */

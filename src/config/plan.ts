@@ -8,9 +8,9 @@
 import type { LogLevel } from '../base/log.ts';
 import type { ForwardRule, Policy } from '../forward/forward-plan.ts';
 import type { UpstreamAddress } from '../forward/upstream-address.ts';
-import type { Federation } from '../handlers/federation/federation.ts';
 import type { Dialect } from '../kube/dialects/dialect.ts';
 import type { PodMode } from '../kube/names/pods.ts';
+import type { Federation } from '../plugins/federations/federation.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { AutoscalerPlan } from './autoscaler/autoscaler-plan.ts';
 import type { DnsmasqPlan } from './dnsmasq/dnsmasq-plan.ts';

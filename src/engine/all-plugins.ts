@@ -1,18 +1,8 @@
 /**
  * The plugins of all front ends, for plans that have those of a Corefile beside our own.
  */
-import { isPlainPlugin, plainPlugins } from './plain-plugins/plain-plugins.ts';
-import type { PluginMaker } from './server-blocks/plugin.ts';
-import { corefilePlugins } from './server-blocks/plugins.ts';
+import * as plainDefinitions from '../plugins/plain-plugins.ts';
+import { COREFILE_PLUGINS } from '../plugins/registry.ts';
+import { createPluginMaker } from './server-blocks/plugin-maker.ts';
 
-const makerOf = (name: string): PluginMaker => (isPlainPlugin(name) ? plainPlugins : corefilePlugins);
-
-export const allPlugins: PluginMaker = {
-  async load(names) {
-    const all = [...names];
-    await plainPlugins.load(all.filter(isPlainPlugin));
-    await corefilePlugins.load(all.filter((name) => !isPlainPlugin(name)));
-  },
-  make: (plan, context, former) => makerOf(plan.name).make(plan, context, former),
-  outlivesPlans: (name) => makerOf(name).outlivesPlans(name),
-};
+export const allPlugins = createPluginMaker([...Object.values(plainDefinitions), ...COREFILE_PLUGINS]);

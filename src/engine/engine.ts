@@ -13,6 +13,7 @@ import type { Client } from '../chain/query.ts';
 import type { EnginePlan } from '../config/server/engine-plan.ts';
 import { PLAIN_GROUP } from '../config/server/plain-block.ts';
 import { pluginNames } from '../config/server/server-blocks-plan.ts';
+import type { Plugin, PluginStats } from '../contract/plugin.ts';
 import type { Connect } from '../forward/connect.ts';
 import { ReaderPath } from '../forward/reader-path/reader-path.ts';
 import type { HandleQuery, PacketPath } from '../listen/types.ts';
@@ -21,7 +22,7 @@ import { TableReader } from '../table/reader.ts';
 import { TableWriter } from '../table/writer.ts';
 import { ROOT } from '../wire/name.ts';
 import { ClientViews } from './server-blocks/client-views.ts';
-import type { Plugin, PluginMaker, PluginStats } from './server-blocks/plugin.ts';
+import type { PluginMaker } from './server-blocks/plugin-maker.ts';
 import { ReaderCounts } from './server-blocks/reader-counts.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';
 

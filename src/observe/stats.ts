@@ -2,11 +2,11 @@
  * Counts and states of all layers at one moment, from which the metrics are made.
  */
 import type { ForwardedQueries } from '../forward/reader-path/reader-path.ts';
-import { Latency } from '../handlers/resolver/latency.ts';
-import type { ResolverStats } from '../handlers/resolver/resolver.ts';
-import type { WatchState } from '../kube/api/list-watch/state.ts';
+import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { TcpCounts } from '../listen/tcp.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
+import { Latency } from '../resolver/latency.ts';
+import type { ResolverStats } from '../resolver/resolver.ts';
 import type { EtcdStats } from '../sources/etcd/etcd-source.ts';
 import type { SnapshotStats } from '../sources/snapshot/snapshot-keeper.ts';
 import type { QueryCounts } from '../table/counter-sums.ts';
@@ -34,17 +34,6 @@ export interface Stats {
   readonly manifests: ManifestStats | undefined;
   /** Undefined where no settings are followed. */
   readonly config: ConfigStats | undefined;
-}
-
-export interface WatchStats {
-  /** The kind: `services`, `endpoints`. */
-  readonly title: string;
-  readonly state: WatchState['kind'];
-  readonly age: number | undefined;
-  readonly objects: number;
-  readonly lists: number;
-  readonly repairs: number;
-  readonly malformed: number;
 }
 
 export interface QueryLogStats {

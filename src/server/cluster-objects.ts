@@ -2,14 +2,16 @@
  * The objects of a cluster, from their source to the engine: the snapshot before they are listed, and what is said about it when
  * that takes its time.
  */
+
 import type { Timer } from '../base/clock.ts';
 import { formatDuration, formatElapsed } from '../base/duration.ts';
 import type { ClusterObjectsPlan } from '../config/server/server-plan.ts';
 import type { Engine } from '../engine/engine.ts';
-import { FederationZones } from '../engine/plain-plugins/federations.ts';
 import type { ClusterSinks } from '../kube/api/list-watch/cluster-watch.ts';
+import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { Cluster } from '../kube/publish/cluster.ts';
-import type { Stats, WatchStats } from '../observe/stats.ts';
+import type { Stats } from '../observe/stats.ts';
+import { FederationZones } from '../plugins/federations/federation-zones.ts';
 import { SnapshotKeeper } from '../sources/snapshot/snapshot-keeper.ts';
 import type { NameKey } from '../wire/types.ts';
 import type { Dependencies, ObjectSource, SourceStatus } from './object-source.ts';

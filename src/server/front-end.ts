@@ -1,11 +1,13 @@
 /**
  * A front end as the server sees it: settings of one kind and the files and objects that they follow, compiled to one plan.
  */
+
 import type { Log } from '../base/log.ts';
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { Connect } from '../forward/connect.ts';
+import type { WatchStats } from '../kube/api/list-watch/state.ts';
 import type { QueryEventRings } from '../listen/query-events/event-rings.ts';
-import type { ConfigStats, WatchStats } from '../observe/stats.ts';
+import type { ConfigStats } from '../observe/stats.ts';
 import type { ObjectSource } from './object-source.ts';
 import type { ObserveQuery } from './observed-queries.ts';
 

@@ -12,9 +12,9 @@ import { findClusterIdentity } from '../kube/api/list-watch/cluster-identity.ts'
 import { type ClusterSinks, ClusterWatch } from '../kube/api/list-watch/cluster-watch.ts';
 import { followConfigMap, followNodes } from '../kube/api/list-watch/further-kinds.ts';
 import type { Follower, KindStatus } from '../kube/api/list-watch/reflector.ts';
-import type { WatchState } from '../kube/api/list-watch/state.ts';
+import type { WatchState, WatchStats } from '../kube/api/list-watch/state.ts';
 import type { ConfigMapObject, NodeObject, ObjectSink } from '../kube/objects/objects.ts';
-import type { ManifestStats, WatchStats } from '../observe/stats.ts';
+import type { ManifestStats } from '../observe/stats.ts';
 import type { ManifestSource } from '../sources/manifests/manifest-source.ts';
 
 /** What a source takes from the environment of the process. */

@@ -4,7 +4,6 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AskableCluster, question } from '../../src/handlers/testing/askable-cluster.ts';
 import {
   type ClusterObject,
   keyOfObject,
@@ -18,6 +17,7 @@ import {
   arbitraryQuestionName,
   arbitraryService,
 } from '../../src/kube/testing/arbitrary-objects.ts';
+import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 

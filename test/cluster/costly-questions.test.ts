@@ -5,8 +5,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { QUERY_HEADER } from '../../src/chain/testing/queries.ts';
-import { AskableCluster } from '../../src/handlers/testing/askable-cluster.ts';
 import type { EndpointsObject } from '../../src/kube/objects/objects.ts';
+import { AskableCluster } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { encodeMessage } from '../../src/wire/message.ts';

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { AskableCluster, question } from '../../src/handlers/testing/askable-cluster.ts';
 import type { EndpointsObject, ServiceObject } from '../../src/kube/objects/objects.ts';
+import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 

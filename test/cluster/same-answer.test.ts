@@ -3,12 +3,12 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AskableCluster, question } from '../../src/handlers/testing/askable-cluster.ts';
 import {
   arbitraryObjects,
   arbitraryQuestionName,
   LIKELY_NAMES,
 } from '../../src/kube/testing/arbitrary-objects.ts';
+import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { CLASS, TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 

@@ -2,8 +2,12 @@
  * The Kubernetes DNS specification 1.1.0, section by section, beyond what the recorded cluster has.
  */
 import { describe, expect, it } from 'vitest';
-import { AskableCluster, type DialectName, question } from '../../src/handlers/testing/askable-cluster.ts';
 import type { EndpointsObject, ServiceObject, ServicePort } from '../../src/kube/objects/objects.ts';
+import {
+  AskableCluster,
+  type DialectName,
+  question,
+} from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { typeOf } from '../../src/wire/mnemonics.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';
 

@@ -2,9 +2,10 @@
  * `-plugins`: what it lists is what a Corefile may name, in every command that has the flag.
  */
 import { afterEach, describe, expect, it } from 'vitest';
-import { ORDER_PROFILES, pluginOrder } from '../../src/config/corefile/plugin-order.ts';
+import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
+import { ORDER_PROFILES } from '../../src/corefile/coredns-version.ts';
+import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import { endAllPrograms, runPortolan } from '../support/portolan.ts';
 
 afterEach(endAllPrograms);

@@ -4,26 +4,16 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ORDER_PROFILES, pluginOrder } from '../../src/config/corefile/plugin-order.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { directiveOf, isBuilt } from '../../src/config/corefile/registry.ts';
-import type { CorefileFiles } from '../../src/config/corefile/syntax/corefile-files.ts';
-import {
-  describeCorefileProblem,
-  describeCorefileWarning,
-} from '../../src/config/corefile/syntax/findings.ts';
+import { ORDER_PROFILES } from '../../src/corefile/coredns-version.ts';
+import type { CorefileFiles } from '../../src/corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem, describeCorefileWarning } from '../../src/corefile/syntax/findings.ts';
+import { COREFILE_PLUGINS } from '../../src/plugins/registry.ts';
 
-const NAMES = pluginOrder('1.14').filter(isBuilt);
+const NAMES = COREFILE_PLUGINS.map(({ name }) => name);
 /** Every word of every syntax, in lower case: properties and their fixed values. */
 const KEYWORDS = [
-  ...new Set(
-    NAMES.flatMap(
-      (name) =>
-        directiveOf(name)
-          .syntax.join(' ')
-          .match(/[a-z_]{2,}/g) ?? [],
-    ),
-  ),
+  ...new Set(COREFILE_PLUGINS.flatMap(({ syntax }) => syntax.join(' ').match(/[a-z_]{2,}/g) ?? [])),
 ];
 const VALUES = [
   ...[

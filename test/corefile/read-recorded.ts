@@ -3,7 +3,7 @@
  */
 
 import { type CorefileReading, readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import type { CorefileFiles } from '../../src/config/corefile/syntax/corefile-files.ts';
+import type { CorefileFiles } from '../../src/corefile/syntax/corefile-files.ts';
 
 export interface RecordedStart {
   readonly name: string;

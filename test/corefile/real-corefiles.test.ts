@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
+import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 
 const FOLDER = join(import.meta.dirname, 'corefiles');
 
@@ -38,7 +38,6 @@ const PROBLEMS: Readonly<Record<string, readonly string[]>> = {
   ],
   '43-tuned': ['plugin/loadbalance: prefer is not built into Portolan'],
   '44-multicluster': ['plugin/kubernetes: multicluster is not built into Portolan'],
-  '45-remote-cluster': unbuilt('erratic'),
 };
 
 describe('a Corefile in use', () => {

@@ -3,8 +3,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isBuilt } from '../../src/config/corefile/registry.ts';
-import { describeCorefileProblem } from '../../src/config/corefile/syntax/findings.ts';
+import { describeCorefileProblem } from '../../src/corefile/syntax/findings.ts';
+import { findDefinition } from '../../src/plugins/registry.ts';
 import { fillPlaceholders, type RecordedStart, readRecorded } from './read-recorded.ts';
 
 const STARTS: readonly RecordedStart[] = JSON.parse(
@@ -52,7 +52,7 @@ describe('a Corefile that was recorded', () => {
         const listener =
           /^cannot serve (?:tls|quic|grpc|https3?):\/\/\S+ - \w+ listeners are not built into Portolan$/;
         if (plugin === undefined) expect(part.test(unbuilt) || listener.test(unbuilt)).toBe(true);
-        else expect(isBuilt(plugin)).toBe(false);
+        else expect(findDefinition(plugin)).toBeUndefined();
       });
     else if (expected === undefined || FOUND_AT_START.has(start.name))
       it(`${start.name}: is taken`, () => expect(messages).toEqual([]));

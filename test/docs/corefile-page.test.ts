@@ -1,31 +1,27 @@
 /**
- * `docs/reference/corefile.md` holds the syntax of all directives as their readers have it: `npm run docs` writes it.
+ * `docs/reference/corefile.md` holds the syntax of all directives as their readers have it, and the plugins that are not built:
+ * `npm run docs` writes both.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';
-import { directiveOf, isBuilt } from '../../src/config/corefile/registry.ts';
+import { COREFILE_PLUGINS, findDefinition } from '../../src/plugins/registry.ts';
 
 const PAGE = 'docs/reference/corefile.md';
-const BLOCK = /<!-- directives -->\n[\s\S]*?<!-- end of directives -->/;
 
-it('holds the syntax of all directives, in alphabetical order', async () => {
-  const names = pluginOrder('1.14').filter(isBuilt).toSorted();
-  const forms = names.map((name) => directiveOf(name).syntax.join('\n'));
-  const written = readFileSync(PAGE, 'utf8').replace(
-    BLOCK,
-    () => `<!-- directives -->\n\n\`\`\`\n${forms.join('\n\n')}\n\`\`\`\n\n<!-- end of directives -->`,
-  );
-  await expect(written).toMatchFileSnapshot(`../../${PAGE}`);
-});
+/** The page with a text between the marks of a part. */
+function withPart(page: string, part: string, text: string): string {
+  const block = new RegExp(`<!-- ${part} -->\\n[\\s\\S]*?<!-- end of ${part} -->`);
+  expect(page).toMatch(block);
+  return page.replace(block, () => `<!-- ${part} -->\n\n${text}\n\n<!-- end of ${part} -->`);
+}
 
-it('names all plugins that are not built', () => {
+it('holds the syntax of all directives and the plugins that are not built, in alphabetical order', async () => {
+  const plugins = COREFILE_PLUGINS.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const forms = plugins.map(({ syntax }) => syntax.join('\n'));
+  const unbuilt = pluginOrder('1.14').filter((name) => findDefinition(name) === undefined);
   const page = readFileSync(PAGE, 'utf8');
-  const section = page.slice(page.indexOf('## Not built'), page.indexOf('are known by name'));
-  const named = [...section.matchAll(/`(\w+)`/g)].map((match) => match[1]);
-  expect(named).toEqual(
-    pluginOrder('1.14')
-      .filter((name) => !isBuilt(name))
-      .toSorted(),
-  );
+  const withSyntax = withPart(page, 'directives', `\`\`\`\n${forms.join('\n\n')}\n\`\`\``);
+  const names = unbuilt.toSorted().map((name) => `\`${name}\``);
+  await expect(withPart(withSyntax, 'not built', names.join(' '))).toMatchFileSnapshot(`../../${PAGE}`);
 });

@@ -1,7 +1,10 @@
 /**
  * One kind of block: every front end writes blocks of plugins and nothing else that answers, and each plugin is in one list.
  */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { pluginOrder } from '../../src/config/corefile/plugin-order.ts';
 import { compileText } from '../../src/config/corefile/testing/plan-of.ts';
 import { compileDnsmasq } from '../../src/config/dnsmasq/compile-dnsmasq.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
@@ -14,8 +17,9 @@ import type { ServerPlan } from '../../src/config/server/server-plan.ts';
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { isPlainPlugin } from '../../src/engine/plain-plugins/plain-plugins.ts';
-import { isCorefilePlugin } from '../../src/engine/server-blocks/plugins.ts';
+import { ORDER_PROFILES } from '../../src/corefile/coredns-version.ts';
+import * as plainDefinitions from '../../src/plugins/plain-plugins.ts';
+import { COREFILE_PLUGINS } from '../../src/plugins/registry.ts';
 
 function planOfServe(command: 'serve' | 'kube-dns'): ServerPlan {
   const given = { upstream: ['192.0.2.53'] };
@@ -51,6 +55,8 @@ const PLANS: Readonly<Record<string, () => ServerPlan>> = {
   coredns: () => compileText('.:53 {\n cache\n forward . 192.0.2.53\n}\n'),
 };
 
+const LISTED = [...Object.values(plainDefinitions), ...COREFILE_PLUGINS].map(({ name }) => name);
+
 describe.each(Object.entries(PLANS))('%s', (_, make) => {
   const { engine } = make();
 
@@ -72,9 +78,48 @@ describe.each(Object.entries(PLANS))('%s', (_, make) => {
   });
 
   it('has each plugin in one list', () => {
-    const names = pluginNames(engine);
-    expect(names.map((name) => [name, Number(isPlainPlugin(name)) + Number(isCorefilePlugin(name))])).toEqual(
-      names.map((name) => [name, 1]),
-    );
+    for (const name of pluginNames(engine))
+      expect([name, LISTED.filter((each) => each === name)]).toEqual([name, [name]]);
   });
 });
+
+describe('the folders of plugins', () => {
+  it('are the plugins of the two lists', () => {
+    const folders = readdirSync('src/plugins', { withFileTypes: true }).filter((each) => each.isDirectory());
+    expect(folders.map(({ name }) => name).toSorted()).toEqual(LISTED.toSorted());
+  });
+
+  it('say by README what each plugin does', () => {
+    const silent = LISTED.filter((name) => !existsSync(`src/plugins/${name}/README.md`));
+    expect(silent).toEqual([]);
+  });
+
+  it('have a place in the order of each version', () => {
+    for (const profile of ORDER_PROFILES) {
+      const order = pluginOrder(profile);
+      expect(COREFILE_PLUGINS.filter(({ name }) => !order.includes(name))).toEqual([]);
+    }
+  });
+
+  it('load what is large only where a block has it', () => {
+    const large = {
+      'corefile-plugins.ts': /^kube\/(?:api|publish)\/|^sources\/etcd\/etcd-source/,
+      'plain-plugins.ts': /^sources\/etcd\/etcd-source/,
+    };
+    expect([...loadedWith('plugins/plain-plugins.ts')]).toContain('kube/publish/cluster.ts');
+    for (const [list, late] of Object.entries(large)) {
+      const loaded = [...loadedWith(`plugins/${list}`)];
+      expect(loaded.filter((path) => late.test(path))).toEqual([]);
+    }
+  });
+});
+
+/** A module and all that it loads with it, as paths below `src/`: imports of types and late ones are left out. */
+function loadedWith(path: string, loaded = new Set<string>()): ReadonlySet<string> {
+  if (loaded.has(path)) return loaded;
+  loaded.add(path);
+  const text = readFileSync(join('src', path), 'utf8');
+  for (const [, target = ''] of text.matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']+)'/gm))
+    loadedWith(join(dirname(path), target), loaded);
+  return loaded;
+}

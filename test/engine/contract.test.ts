@@ -23,16 +23,17 @@ import {
   writeLocalNames,
   writePlainEngine,
 } from '../../src/config/server/plain-block.ts';
-import type { LocalNamesOptions, ResolverOptions } from '../../src/config/server/plain-plugins.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { ClusterZone } from '../../src/engine/plain-plugins/cluster-zone.ts';
-import { plainPlugins } from '../../src/engine/plain-plugins/plain-plugins.ts';
+import { plainPlugins } from '../../src/engine/plain-plugins.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardRule } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import type { RuleAction } from '../../src/handlers/local/question-rules.ts';
 import type { ClusterObject } from '../../src/kube/objects/objects.ts';
 import { findDialect } from '../../src/kube/publish/find-dialect.ts';
+import { ClusterZone } from '../../src/plugins/cluster-zone/cluster-zone.ts';
+import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
+import type { RuleAction } from '../../src/plugins/local-names/question-rules.ts';
+import type { ResolverOptions } from '../../src/plugins/resolver/options.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';

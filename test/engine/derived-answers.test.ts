@@ -16,14 +16,14 @@ import {
   writeLocalNames,
   writePlainEngine,
 } from '../../src/config/server/plain-block.ts';
-import type { LocalNamesOptions } from '../../src/config/server/plain-plugins.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { ClusterZone } from '../../src/engine/plain-plugins/cluster-zone.ts';
-import { plainPlugins } from '../../src/engine/plain-plugins/plain-plugins.ts';
+import { plainPlugins } from '../../src/engine/plain-plugins.ts';
 import { SERVE_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN } from '../../src/forward/forward-plan.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
 import { findDialect } from '../../src/kube/publish/find-dialect.ts';
+import { ClusterZone } from '../../src/plugins/cluster-zone/cluster-zone.ts';
+import type { LocalNamesOptions } from '../../src/plugins/local-names/options.ts';
 import { hostsOnly } from '../../src/sources/local/local-plan.ts';
 import { VERDICT } from '../../src/table/types.ts';
 import { decodeMessage, encodeMessage } from '../../src/wire/message.ts';

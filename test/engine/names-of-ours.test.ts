@@ -12,7 +12,6 @@ import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts'
 import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { compileCorefile } from '../../src/config/corefile/compile-corefile.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
 import { compileDnsmasq } from '../../src/config/dnsmasq/compile-dnsmasq.ts';
 import { readDnsmasqOptions } from '../../src/config/dnsmasq/read-configuration.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
@@ -27,12 +26,13 @@ import { optionsIn, withOptions } from '../../src/config/server/testing/with-opt
 import { compileSkyDns } from '../../src/config/skydns/compile-skydns.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
+import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
 import { allPlugins } from '../../src/engine/all-plugins.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { ClusterZone } from '../../src/engine/plain-plugins/cluster-zone.ts';
-import { EtcdZones } from '../../src/engine/plain-plugins/etcd-zones.ts';
-import { LocalNames } from '../../src/engine/plain-plugins/local-names.ts';
 import type { ServiceObject } from '../../src/kube/objects/objects.ts';
+import { ClusterZone } from '../../src/plugins/cluster-zone/cluster-zone.ts';
+import { EtcdZones } from '../../src/plugins/etcd-zones/etcd-zones.ts';
+import { LocalNames } from '../../src/plugins/local-names/local-names.ts';
 import { EtcdClient } from '../../src/sources/etcd/client/etcd-client.ts';
 import { isWithin, parseName, toKey } from '../../src/wire/name.ts';
 import type { NameKey } from '../../src/wire/types.ts';

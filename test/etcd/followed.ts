@@ -9,7 +9,7 @@ import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { makeQuery } from '../../src/chain/testing/ask.ts';
 import { makeQuery as makeHandlerQuery, told } from '../../src/chain/testing/queries.ts';
 import { compileView } from '../../src/engine/server-blocks/plain-views.ts';
-import { EtcdPlugin } from '../../src/handlers/etcd/etcd-plugin.ts';
+import { EtcdPlugin } from '../../src/plugins/etcd/etcd-plugin.ts';
 import type { SnapshotSettings } from '../../src/sources/snapshot/snapshot-keeper.ts';
 import { TableReader } from '../../src/table/reader.ts';
 import { DEFAULT_VIEW, DEFAULT_VIEW_SETTINGS } from '../../src/table/types.ts';

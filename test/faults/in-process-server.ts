@@ -9,7 +9,7 @@ import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.ts';
 import type { ServeFlags } from '../../src/config/serve/serve-flags.ts';
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
-import { plainPlugins } from '../../src/engine/plain-plugins/plain-plugins.ts';
+import { plainPlugins } from '../../src/engine/plain-plugins.ts';
 import { startThreadOf } from '../../src/listen/reader-threads.ts';
 import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';
 import { Server } from '../../src/server/server.ts';

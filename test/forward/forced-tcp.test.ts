@@ -10,9 +10,9 @@ import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { makeQuery } from '../../src/chain/testing/queries.ts';
 import { findOptions } from '../../src/config/corefile/compile-corefile.ts';
 import { readCorefile } from '../../src/config/corefile/read-corefile.ts';
-import { DISK_FILES } from '../../src/config/corefile/syntax/corefile-files.ts';
 import { adaptBlocks } from '../../src/config/node-cache/node-cache-blocks.ts';
-import { Forward } from '../../src/handlers/forward/forward.ts';
+import { DISK_FILES } from '../../src/corefile/syntax/corefile-files.ts';
+import { Forward } from '../../src/plugins/forward/forward.ts';
 import { LoopbackUpstream, type React, type Received, reply } from './loopback-upstream.ts';
 
 const answer: React = ({ query, send }) => send(reply(query));

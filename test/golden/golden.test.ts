@@ -5,7 +5,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/chain/answer.ts';
 import type { Handler } from '../../src/chain/handler.ts';
 import { namesWithin } from '../../src/chain/match.ts';
-import { AskableCluster, type DialectName, question } from '../../src/handlers/testing/askable-cluster.ts';
+import {
+  AskableCluster,
+  type DialectName,
+  question,
+} from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { typeOf } from '../../src/wire/mnemonics.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { RCODE } from '../../src/wire/types.ts';

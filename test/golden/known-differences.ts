@@ -3,7 +3,7 @@
  *
  * Each difference says which questions it is about and what the right answer is. The first one that fits counts.
  */
-import type { DialectName } from '../../src/handlers/testing/askable-cluster.ts';
+import type { DialectName } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import type { RecordedAnswer } from './recorded-answer.ts';
 
 export interface KnownDifference {

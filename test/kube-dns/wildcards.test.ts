@@ -3,8 +3,8 @@
  * at the end it is all entries of the node; a label at the end is an entry, or else all entries of the child.
  */
 import { describe, expect, it } from 'vitest';
-import { AskableCluster, question } from '../../src/handlers/testing/askable-cluster.ts';
 import type { CacheNode } from '../../src/kube/dialects/kube-dns/cache-node.ts';
+import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { parseAddress } from '../../src/wire/address.ts';
 import { parseName, toKey } from '../../src/wire/name.ts';
 import { RCODE, TYPE } from '../../src/wire/types.ts';

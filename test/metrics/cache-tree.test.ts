@@ -3,9 +3,9 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { AskableCluster } from '../../src/handlers/testing/askable-cluster.ts';
 import type { ClusterObject, ServicePort } from '../../src/kube/objects/objects.ts';
 import { arbitraryObjects } from '../../src/kube/testing/arbitrary-objects.ts';
+import { AskableCluster } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 
 const HTTP: ServicePort = { name: 'http', protocol: 'TCP', port: 80 };
 const NAMELESS: ServicePort = { name: '', protocol: 'TCP', port: 8080 };

@@ -5,7 +5,7 @@ import { beforeAll, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { PluginMetrics } from '../../src/chain/plugin-metrics.ts';
 import { planOf } from '../../src/config/corefile/testing/plan-of.ts';
-import { Cache } from '../../src/handlers/cache/cache.ts';
+import { Cache } from '../../src/plugins/cache/cache.ts';
 import { TableFullError } from '../../src/table/arena.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { ReaderSubject } from '../coredns/reader-subject.ts';

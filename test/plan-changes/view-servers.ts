@@ -8,9 +8,9 @@ import { memorySources } from '../../src/config/dnsmasq/testing/memory-sources.t
 import { planFromFlags } from '../../src/config/serve/serve-plan.ts';
 import { readSkyDnsFlags } from '../../src/config/skydns/skydns-flags.ts';
 import { readSettings } from '../../src/config/skydns/skydns-settings.ts';
-import { EtcdZones } from '../../src/engine/plain-plugins/etcd-zones.ts';
-import { LocalNames } from '../../src/engine/plain-plugins/local-names.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
+import { EtcdZones } from '../../src/plugins/etcd-zones/etcd-zones.ts';
+import { LocalNames } from '../../src/plugins/local-names/local-names.ts';
 import { DnsmasqFrontEnd } from '../../src/server/dnsmasq/dnsmasq-front-end.ts';
 import type { FrontEnd } from '../../src/server/front-end.ts';
 import { ServeFrontEnd } from '../../src/server/serve/serve-front-end.ts';

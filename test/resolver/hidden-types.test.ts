@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
 import { askShort } from '../../src/chain/testing/ask.ts';
-import { AskableCluster, question } from '../../src/handlers/testing/askable-cluster.ts';
 import {
   arbitraryObjects,
   arbitraryQuestionName,
   LIKELY_NAMES,
 } from '../../src/kube/testing/arbitrary-objects.ts';
+import { AskableCluster, question } from '../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { typeOfData } from '../../src/wire/record-data.ts';
 import { RCODE, TYPE } from '../../src/wire/types.ts';
 import { recordMessage } from '../golden/recorded-answer.ts';

@@ -11,8 +11,8 @@ import { addresses, handlerOf, makeQuery, record } from '../../src/chain/testing
 import { DNSMASQ_CACHING } from '../../src/forward/caching/caching-rules.ts';
 import { DEFAULT_FORWARD_PLAN, defaultRule, type ForwardPlan } from '../../src/forward/forward-plan.ts';
 import { parseUpstream } from '../../src/forward/upstream-address.ts';
-import { createNameResolver } from '../../src/handlers/resolver/name-resolver.ts';
-import { Resolver } from '../../src/handlers/resolver/resolver.ts';
+import { createNameResolver } from '../../src/resolver/name-resolver.ts';
+import { Resolver } from '../../src/resolver/resolver.ts';
 import { TableWriter } from '../../src/table/writer.ts';
 import { parseName, ROOT, toKey } from '../../src/wire/name.ts';
 import { RCODE } from '../../src/wire/types.ts';

@@ -1,23 +1,17 @@
 /**
  * `--blocks-extra`: plugins in the syntax of a Corefile, which join the block of a front end that has no Corefile of its own.
  */
+
+import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
+import type { Environment } from '../../corefile/syntax/environment.ts';
+import { COREFILE_PLUGINS, type CorefilePluginName } from '../../plugins/registry.ts';
 import { ROOT } from '../../wire/name.ts';
 import { readCorefile, type ServerBlock } from '../corefile/read-corefile.ts';
-import type { CorefileFiles } from '../corefile/syntax/corefile-files.ts';
-import type { Environment } from '../corefile/syntax/environment.ts';
-import type { CorefilePluginName, PluginPlan } from '../server/plugin-plan.ts';
+import type { PluginPlan } from '../server/plugin-plan.ts';
 
-/** Those that see queries or answers, and have no counterpart in the block that they join. */
-const JOINING: ReadonlySet<CorefilePluginName> = new Set<CorefilePluginName>([
-  'acl',
-  'file',
-  'header',
-  'hosts',
-  'local',
-  'rewrite',
-  'root',
-  'template',
-]);
+const JOINING: ReadonlySet<CorefilePluginName> = new Set(
+  COREFILE_PLUGINS.filter(({ joinsBlocks }) => joinsBlocks).map(({ name }) => name),
+);
 
 export interface ExtraSource {
   /** The path, as messages show it. */

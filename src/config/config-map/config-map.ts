@@ -4,8 +4,8 @@
  * The rules are those of kube-dns, and as there the map is taken as a whole or not at all.
  */
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
-import type { Federation } from '../../handlers/federation/federation.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
+import type { Federation } from '../../plugins/federations/federation.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { readDomain } from '../values/domain.ts';

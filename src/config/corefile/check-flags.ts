@@ -1,10 +1,11 @@
 /**
  * The flags of `portolan corefile check`.
  */
+
+import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
 import type { Flag } from '../flags/flag.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
-import { ORDER_PROFILES, type OrderProfile } from './plugin-order.ts';
 
 export const CHECK_FLAGS = [
   {

@@ -1,9 +1,10 @@
 /**
  * The flags that keep to a version of CoreDNS: those of `portolan coredns` and of `portolan node-cache`.
  */
+
+import { ORDER_PROFILES } from '../../corefile/coredns-version.ts';
 import type { Flag } from '../flags/flag.ts';
 import { FORMER_NAMES } from '../server/former-names.ts';
-import { ORDER_PROFILES } from './plugin-order.ts';
 
 export const COMPAT_FLAGS = [
   {

@@ -2,7 +2,7 @@
  * The server blocks of a Corefile as the plan of a server.
  */
 import { availableParallelism } from 'node:os';
-import type { MultisocketOptions } from '../../handlers/multisocket/options.ts';
+import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
 import { countCores, readersFor } from '../cores.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
 import type { PluginName, PluginOptions } from '../server/plugin-plan.ts';

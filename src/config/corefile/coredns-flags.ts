@@ -3,6 +3,8 @@
  * flags behind the first word that is none. Beside its flags there are some of our own: `-compat`,
  * `-metrics-compat`, and those of the autoscaler.
  */
+
+import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
 import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
 import { choicesOf, type Flag } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
@@ -13,7 +15,6 @@ import { readAutoscale } from '../serve/read-autoscale.ts';
 import { FORMER_NAMES, type FormerNames } from '../server/former-names.ts';
 import { describeProblem } from '../values/problem.ts';
 import { COMPAT_FLAGS } from './compat-flags.ts';
-import { ORDER_PROFILES, type OrderProfile } from './plugin-order.ts';
 
 export type CoreDnsCommand =
   | {

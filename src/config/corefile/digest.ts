@@ -4,8 +4,8 @@
  * Blanks inside a line do not count; lines do, so a comment on a line of its own makes another configuration.
  */
 import { createHash } from 'node:crypto';
-import type { BlockNode } from './syntax/parser.ts';
-import type { Token } from './syntax/token.ts';
+import type { BlockNode } from '../../corefile/syntax/parser.ts';
+import type { Token } from '../../corefile/syntax/token.ts';
 
 /** @param file The path of the Corefile; its own words have no file in the JSON. @returns 128 hexadecimal digits */
 export function digestOf(blocks: readonly BlockNode[], file: string): string {

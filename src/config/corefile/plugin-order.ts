@@ -5,9 +5,8 @@
  * both. Names that a version does not have are unknown directives to it.
  */
 
-/** The version of CoreDNS that is kept to. */
-export type OrderProfile = (typeof ORDER_PROFILES)[number];
-export const ORDER_PROFILES = ['1.13', '1.14'] as const;
+import type { OrderProfile } from '../../corefile/coredns-version.ts';
+import { COREFILE_PLUGINS } from '../../plugins/registry.ts';
 
 const ORDERS: Readonly<Record<OrderProfile, string>> = {
   '1.13': `root metadata geoip cancel tls quic timeouts multisocket reload nsid bufsize bind debug trace ready health pprof
@@ -20,7 +19,22 @@ const ORDERS: Readonly<Record<OrderProfile, string>> = {
     file auto secondary etcd loop forward grpc erratic whoami on sign view nomad`,
 };
 
-/** The names of all plugins of a version, first to last. */
+/** The names of all plugins of a version, first to last, and among them those of ours that it does not have. */
 export function pluginOrder(profile: OrderProfile): readonly string[] {
-  return ORDERS[profile].split(/\s+/);
+  return placeOwnPlugins(ORDERS[profile].split(/\s+/), COREFILE_PLUGINS);
+}
+
+/** @throws RangeError for a plugin that is to stand before one that the order does not have */
+export function placeOwnPlugins(
+  order: readonly string[],
+  built: readonly { readonly name: string; readonly before?: string }[],
+): readonly string[] {
+  const names = [...order];
+  for (const { name, before } of built) {
+    if (before === undefined) continue;
+    const place = names.indexOf(before);
+    if (place < 0) throw new RangeError(`no plugin for ${name} to stand before: ${before}`);
+    names.splice(place, 0, name);
+  }
+  return names;
 }

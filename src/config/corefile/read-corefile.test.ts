@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { OrderProfile } from './plugin-order.ts';
+import type { OrderProfile } from '../../corefile/coredns-version.ts';
+import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
+import { describeCorefileProblem, describeCorefileWarning } from '../../corefile/syntax/findings.ts';
+import type { CorefilePluginName, PluginUse } from '../../plugins/registry.ts';
 import { readCorefile } from './read-corefile.ts';
-import type { PluginName, PluginUse } from './registry.ts';
-import type { CorefileFiles } from './syntax/corefile-files.ts';
-import { describeCorefileProblem, describeCorefileWarning } from './syntax/findings.ts';
 
 const FILES: Readonly<Record<string, string>> = {
   '/etc/resolv.conf': 'search x\nnameserver 192.0.2.53\n',
@@ -38,7 +38,7 @@ function usesOf(text: string, profile: OrderProfile = '1.14'): readonly PluginUs
   return reading.blocks.flatMap((block) => block.plugins);
 }
 
-function optionsOf(name: PluginName, lines: string, key = 'example.org'): unknown {
+function optionsOf(name: CorefilePluginName, lines: string, key = 'example.org'): unknown {
   return usesOf(`${key} {\n${lines}\n}\n`).find((use) => use.name === name)?.options;
 }
 
@@ -391,7 +391,7 @@ describe('the options of a directive', () => {
     });
   });
 
-  const small: readonly (readonly [PluginName, string, unknown])[] = [
+  const small: readonly (readonly [CorefilePluginName, string, unknown])[] = [
     ['bufsize', 'bufsize', { size: 1232 }],
     ['bufsize', 'bufsize 512', { size: 512 }],
     ['cancel', 'cancel', { timeout: 5001 }],

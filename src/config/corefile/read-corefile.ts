@@ -1,18 +1,24 @@
 /**
  * A Corefile as server blocks with the options of their plugins, or everything that is wrong with it.
  */
+
+import type { OrderProfile } from '../../corefile/coredns-version.ts';
+import type { DirectiveContext } from '../../corefile/directive/directive.ts';
+import { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { checkListeners } from '../../corefile/keys/listen-check.ts';
+import { readServerKeys, type ServerKey } from '../../corefile/keys/server-key.ts';
+import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
+import type { Environment } from '../../corefile/syntax/environment.ts';
+import {
+  CorefileFindings,
+  type CorefileProblem,
+  type CorefileWarning,
+} from '../../corefile/syntax/findings.ts';
+import { type BlockNode, type DirectiveNode, parseBlocks } from '../../corefile/syntax/parser.ts';
+import { type CorefilePluginName, findDefinition, type PluginUse } from '../../plugins/registry.ts';
 import { ROOT } from '../../wire/name.ts';
 import { digestOf } from './digest.ts';
-import type { DirectiveContext } from './directive/directive.ts';
-import { DirectiveCursor } from './directive/directive-cursor.ts';
-import { checkListeners } from './keys/listen-check.ts';
-import { readServerKeys, type ServerKey } from './keys/server-key.ts';
-import { type OrderProfile, pluginOrder } from './plugin-order.ts';
-import { directiveOf, isBuilt, type PluginName, type PluginUse, UNBUILT_REMEDIES } from './registry.ts';
-import type { CorefileFiles } from './syntax/corefile-files.ts';
-import type { Environment } from './syntax/environment.ts';
-import { CorefileFindings, type CorefileProblem, type CorefileWarning } from './syntax/findings.ts';
-import { type BlockNode, type DirectiveNode, parseBlocks } from './syntax/parser.ts';
+import { pluginOrder } from './plugin-order.ts';
 import { findTraps } from './traps.ts';
 
 export interface CorefileSettings {
@@ -62,7 +68,7 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
   const drafts = nodes.map((node) => ({
     node,
     keys: readServerKeys(node, settings.defaultPort, findings),
-    plugins: new Map<PluginName, PluginUse>(),
+    plugins: new Map<CorefilePluginName, PluginUse>(),
   }));
   for (const name of order) for (const draft of drafts) setUp(name, draft, settings, findings);
   const blocks = drafts.map(({ keys, plugins }) => ({ keys, plugins: [...plugins.values()] }));
@@ -85,7 +91,7 @@ export function readCorefile(text: string, settings: CorefileSettings): Corefile
 interface Draft {
   readonly node: BlockNode;
   readonly keys: readonly ServerKey[];
-  readonly plugins: Map<PluginName, PluginUse>;
+  readonly plugins: Map<CorefilePluginName, PluginUse>;
 }
 
 function setUp(
@@ -96,7 +102,8 @@ function setUp(
 ): void {
   const directive = node.directives.get(name);
   if (directive === undefined) return;
-  if (!isBuilt(name)) {
+  const definition = findDefinition(name);
+  if (definition === undefined) {
     refuseUnbuilt(directive, findings);
     return;
   }
@@ -109,10 +116,20 @@ function setUp(
     root: root?.name === 'root' ? root.options.path : undefined,
     interfaces,
   };
-  const options = directiveOf(name).read(new DirectiveCursor(directive, findings), context);
-  // The registry pairs each name with the directive that gives its options.
-  plugins.set(name, { name, options, position: directive.position } as PluginUse);
+  const options = definition.read(new DirectiveCursor(directive, findings), context);
+  // A definition reads the options of its own name.
+  plugins.set(definition.name, { name, options, position: directive.position } as PluginUse);
 }
+
+/** Why a plugin of CoreDNS is not built, where there is more to say than that it is not. */
+const UNBUILT_REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['azure', 'Zones of a cloud provider are not served. Forward the zone to the provider.'],
+  ['clouddns', 'Zones of a cloud provider are not served. Forward the zone to the provider.'],
+  ['route53', 'Zones of a cloud provider are not served. Forward the zone to the provider.'],
+  ['auto', 'Name each zone and its file with the directive file.'],
+  ['autopath', 'Take it out: clients then walk their search list themselves.'],
+  ['metadata', 'Take it out, together with the labels that stand on it.'],
+]);
 
 function refuseUnbuilt({ name, position }: DirectiveNode, findings: CorefileFindings): void {
   findings.problems.push({

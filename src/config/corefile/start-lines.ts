@@ -3,8 +3,8 @@
  */
 
 import { availableParallelism } from 'node:os';
-import { followsPreferredSyntax } from './keys/server-key.ts';
-import { quoteGo } from './keys/zone-name.ts';
+import { followsPreferredSyntax } from '../../corefile/keys/server-key.ts';
+import { quoteGo } from '../../corefile/keys/zone-name.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
 /** Sorted by zone within a listener; a warning stands before the zone that it is about. */

@@ -1,38 +1,27 @@
 /**
  * What a Corefile does that its author may not expect, though nothing is wrong with it.
  */
-import type { ForwardRule } from '../../handlers/forward/options.ts';
-import type { TemplateRule } from '../../handlers/template/options.ts';
+
+import type { ServerKey } from '../../corefile/keys/server-key.ts';
+import { isReverseZone } from '../../corefile/keys/zone-name.ts';
+import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
+import type { CorefileFindings } from '../../corefile/syntax/findings.ts';
+import type { ForwardRule } from '../../plugins/forward/options.ts';
+import { type CorefilePluginName, findDefinition, type PluginUse } from '../../plugins/registry.ts';
+import type { TemplateRule } from '../../plugins/template/options.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { isWithin } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import type { ServerKey } from './keys/server-key.ts';
-import { isReverseZone } from './keys/zone-name.ts';
-import type { PluginName, PluginUse } from './registry.ts';
-import type { CorefileFiles } from './syntax/corefile-files.ts';
-import type { CorefileFindings } from './syntax/findings.ts';
 
 interface Block {
   readonly keys: readonly ServerKey[];
   readonly plugins: readonly PluginUse[];
 }
 
-type Use<Name extends PluginName> = Extract<PluginUse, { readonly name: Name }>;
+type Use<Name extends CorefilePluginName> = Extract<PluginUse, { readonly name: Name }>;
 
-/** Plugins that answer questions by themselves. */
-const ANSWERING: ReadonlySet<PluginName> = new Set([
-  'any',
-  'chaos',
-  'file',
-  'forward',
-  'hosts',
-  'kubernetes',
-  'local',
-  'template',
-  'whoami',
-]);
-/** Of these, those that stand behind `hosts`. */
-const BEHIND_HOSTS: ReadonlySet<PluginName> = new Set(['file', 'forward', 'kubernetes', 'whoami']);
+/** Whether a plugin answers questions by itself. */
+const answers = ({ name }: PluginUse): boolean => findDefinition(name)?.answers === true;
 
 export function findTraps(blocks: readonly Block[], files: CorefileFiles, findings: CorefileFindings): void {
   for (const block of blocks) {
@@ -69,12 +58,13 @@ function findTrapsOf(use: PluginUse, block: Block, files: CorefileFiles, finding
 
 function findSilentBlock({ keys, plugins }: Block, findings: CorefileFindings): void {
   const [key] = keys;
-  if (key !== undefined && !plugins.some(({ name }) => ANSWERING.has(name)))
+  if (key !== undefined && !plugins.some(answers))
     findings.warn(key.position, 'No plugin of this server block answers questions, so all are refused.');
 }
 
 function findHostsTraps({ options, position }: Use<'hosts'>, block: Block, findings: CorefileFindings): void {
-  const further = block.plugins.filter(({ name }) => BEHIND_HOSTS.has(name));
+  const place = block.plugins.findIndex(({ name }) => name === 'hosts');
+  const further = block.plugins.slice(place + 1).filter(answers);
   if (options.fallthrough.length === 0 && further.length > 0)
     findings.warn(
       position,

@@ -4,7 +4,7 @@
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
 import { type CachingRules, DNSMASQ_CACHING } from '../../forward/caching/caching-rules.ts';
-import type { StaleSettings } from '../../handlers/resolver/caching-resolver.ts';
+import type { StaleSettings } from '../../resolver/caching-resolver.ts';
 import { TYPE } from '../../wire/types.ts';
 import type { CachePlan } from './dnsmasq-plan.ts';
 

@@ -1,6 +1,9 @@
 /**
  * The plan of dnsmasq's options, with what the files that it follows say now, as the plan of a server.
  */
+
+import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
+import type { ResolverOptions } from '../../plugins/resolver/options.ts';
 import { makeClientsPlan } from '../server/clients-plan.ts';
 import type { EnginePlan } from '../server/engine-plan.ts';
 import {
@@ -9,7 +12,6 @@ import {
   writeLocalNames,
   writePlainEngine,
 } from '../server/plain-block.ts';
-import type { LocalNamesOptions, ResolverOptions } from '../server/plain-plugins.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
 import { createTypeLimit, makeCachingRules, makeStaleSettings, maxTtlOf } from './caching-rules.ts';
 import type { DnsmasqPlan } from './dnsmasq-plan.ts';

@@ -6,7 +6,7 @@
  */
 
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
-import type { ReplyRules } from '../../handlers/local/reply-rules.ts';
+import type { ReplyRules } from '../../plugins/local-names/reply-rules.ts';
 import type { LocalNamesPlan } from '../../sources/local/local-plan.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';

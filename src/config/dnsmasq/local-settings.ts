@@ -3,8 +3,8 @@
  * those who do it.
  */
 import type { networkInterfaces } from 'node:os';
-import type { LocalSettings } from '../../handlers/local/local-handlers.ts';
-import type { QuestionRules } from '../../handlers/local/question-rules.ts';
+import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
+import type { QuestionRules } from '../../plugins/local-names/question-rules.ts';
 import type { HostsFormat } from '../../sources/hosts/hosts-format.ts';
 import type { LocalNamesPlan, RangeDomain } from '../../sources/local/local-plan.ts';
 import { boundsOf } from './addresses.ts';

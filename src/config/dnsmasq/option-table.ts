@@ -1,7 +1,7 @@
 /**
  * Every option of dnsmasq 2.90 and those of our own, found by how they are written.
  */
-import { findNearest } from '../values/nearest.ts';
+import { findNearest } from '../../base/nearest.ts';
 import { cacheOptions } from './cache-options.ts';
 import { fileOptions } from './file-options.ts';
 import { filterOptions } from './filter-options.ts';

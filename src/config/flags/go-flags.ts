@@ -3,7 +3,7 @@
  * value only behind `=`. `_` and `-` in names are the same, and a name may be given several times.
  */
 
-import { findNearest } from '../values/nearest.ts';
+import { findNearest } from '../../base/nearest.ts';
 import type { ValueReader } from '../values/value-reader.ts';
 import type { FlagKinds } from './flag.ts';
 import { KLOG_FLAGS } from './klog-flags.ts';

@@ -2,10 +2,10 @@
  * What a cache on a node does better than its Corefile says, which is written for CoreDNS: it outlives an outage of the servers
  * that it asks.
  */
-import type { CacheServeStale } from '../../handlers/cache/options.ts';
-import type { ForwardRule } from '../../handlers/forward/options.ts';
+import type { CacheServeStale } from '../../plugins/cache/options.ts';
+import type { ForwardRule } from '../../plugins/forward/options.ts';
+import type { PluginUse } from '../../plugins/registry.ts';
 import type { ServerBlock } from '../corefile/read-corefile.ts';
-import type { PluginUse } from '../corefile/registry.ts';
 
 /** As RFC 8767 section 5 advises: servers are asked first, and an expired answer is told with 30 s of life. */
 const SERVE_STALE: CacheServeStale = {

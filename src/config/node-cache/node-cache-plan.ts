@@ -1,7 +1,7 @@
 /**
  * What `portolan node-cache` does beside serving its Corefile.
  */
-import type { OrderProfile } from '../corefile/plugin-order.ts';
+import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import type { FormerNames } from '../server/former-names.ts';
 
 export interface NodeCachePlan {

@@ -2,8 +2,8 @@
  * The address of a Service as the kubelet gives it to containers: by an environment variable.
  */
 import { readVariable } from '../../base/environment.ts';
+import type { Environment } from '../../corefile/syntax/environment.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
-import type { Environment } from '../corefile/syntax/environment.ts';
 
 /** The variable of a Service's address: `kube-dns-upstream` has `KUBE_DNS_UPSTREAM_SERVICE_HOST`. */
 export function addressVariableOf(service: string): string {

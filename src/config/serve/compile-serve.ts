@@ -3,8 +3,9 @@
  * plan of a server.
  */
 import type { networkInterfaces } from 'node:os';
-import type { Federation } from '../../handlers/federation/federation.ts';
 import { findDialect } from '../../kube/publish/find-dialect.ts';
+import type { Federation } from '../../plugins/federations/federation.ts';
+import type { IdentityOptions } from '../../plugins/identity/options.ts';
 import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
 import type { KubeDnsConfig } from '../config-map/config-map.ts';
 import type { ServePlan } from '../plan.ts';
@@ -16,7 +17,6 @@ import {
   writeLocalNames,
   writePlainEngine,
 } from '../server/plain-block.ts';
-import type { IdentityOptions } from '../server/plain-plugins.ts';
 import type { ServerPlan } from '../server/server-plan.ts';
 import { makeServeLocalSettings } from './local-settings.ts';
 import { makeResolverSettings, NO_SERVERS, type ServeInputs } from './resolver-settings.ts';

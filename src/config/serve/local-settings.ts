@@ -2,7 +2,7 @@
  * The local names of `portolan serve`: hosts files of `--hosts`, and what a file of dnsmasq's options says.
  */
 
-import type { LocalSettings } from '../../handlers/local/local-handlers.ts';
+import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
 import { hostsOnly } from '../../sources/local/local-plan.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import { DNSMASQ_HOSTS, type Interfaces, makeLocalSettings } from '../dnsmasq/local-settings.ts';

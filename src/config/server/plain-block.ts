@@ -2,17 +2,15 @@
  * The block of our own front ends: one for all names and all listeners, whose plugins they write in the order that is common to them.
  */
 import type { ForwardRule } from '../../forward/forward-plan.ts';
-import type { Federation } from '../../handlers/federation/federation.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
+import type { ClusterZoneOptions } from '../../plugins/cluster-zone/options.ts';
+import type { Federation } from '../../plugins/federations/federation.ts';
+import type { IdentityOptions } from '../../plugins/identity/options.ts';
+import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
+import type { ResolverOptions } from '../../plugins/resolver/options.ts';
 import { isWithin, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { EnginePlan } from './engine-plan.ts';
-import type {
-  ClusterZoneOptions,
-  IdentityOptions,
-  LocalNamesOptions,
-  ResolverOptions,
-} from './plain-plugins.ts';
 import type { PluginPlan } from './plugin-plan.ts';
 import type { ClientsPlan, ResponsePlan } from './server-blocks-plan.ts';
 

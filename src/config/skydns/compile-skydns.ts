@@ -11,6 +11,8 @@ import {
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
 import type { ClientRules } from '../../listen/client-rules.ts';
+import type { EtcdZonesOptions } from '../../plugins/etcd-zones/options.ts';
+import type { ResolverOptions } from '../../plugins/resolver/options.ts';
 import { makeSkyDnsRules } from '../../sources/etcd/rules/rules.ts';
 import { joinName, parseName, toKey } from '../../wire/name.ts';
 import { DEFAULT_UDP_SIZE } from '../../wire/response-size.ts';
@@ -24,7 +26,6 @@ import {
   writeLocalNames,
   writePlainEngine,
 } from '../server/plain-block.ts';
-import type { EtcdZonesOptions, ResolverOptions } from '../server/plain-plugins.ts';
 import type { HttpPlan, ServerPlan } from '../server/server-plan.ts';
 import type { SkyDnsSettings } from './skydns-settings.ts';
 

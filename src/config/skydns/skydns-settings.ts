@@ -1,6 +1,8 @@
 /**
  * What SkyDNS is told: by its flags and environment, and by the JSON of the key `config` in etcd, which wins.
  */
+
+import { splitAddress } from '../../corefile/directive/go-values.ts';
 import { parseUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
 import { parseEndpoint } from '../../sources/etcd/client/endpoints.ts';
 import type { EtcdSettings } from '../../sources/etcd/client/settings.ts';
@@ -8,7 +10,6 @@ import type { SnapshotSettings } from '../../sources/snapshot/snapshot-keeper.ts
 import { parseAddress } from '../../wire/address.ts';
 import { NameError, parseName, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
-import { splitAddress } from '../corefile/directive/go-values.ts';
 import type { SkyDnsMetricsPlan } from '../server/server-plan.ts';
 import type { Problem } from '../values/problem.ts';
 import type { Environment, SkyDnsFlagReader } from './skydns-flags.ts';

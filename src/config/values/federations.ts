@@ -1,8 +1,9 @@
 /**
  * Federations as kube-dns takes them, from its flag and from its ConfigMap: `name=domain,name=domain`.
  */
-import type { Federation } from '../../handlers/federation/federation.ts';
+
 import { isDns1123Label, isDns1123Subdomain } from '../../kube/names/name-rules.ts';
+import type { Federation } from '../../plugins/federations/federation.ts';
 import { readDomain } from './domain.ts';
 import type { Problem } from './problem.ts';
 

@@ -4,6 +4,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
+import type { AnswerCount } from '../../contract/plugin.ts';
 import type { HandleQuery } from '../../listen/types.ts';
 import { Counters } from '../../table/counters.ts';
 import { NO_OUTCOME } from '../../table/outcomes.ts';
@@ -34,9 +35,6 @@ export function countAnswers(handleQuery: HandleQuery, options: CountingOptions)
     return response;
   };
 }
-
-/** @param response begins with a response of so many octets, which took so long to be made */
-export type AnswerCount = (response: Uint8Array, length: number, milliseconds: number) => void;
 
 export function createAnswerCount({ memory, reader, domain }: CountingOptions): AnswerCount {
   const counters = new Counters(memory, reader);

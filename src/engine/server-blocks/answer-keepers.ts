@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
 import type { ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
-import type { Plugin } from './plugin.ts';
+import type { Plugin } from '../../contract/plugin.ts';
 
 export interface KeepingBlock {
   readonly plan: ServerBlockPlan;

@@ -5,7 +5,7 @@
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
 import type { ServerBlocksPlan } from '../../config/server/server-blocks-plan.ts';
-import { QueryMetrics } from '../../handlers/prometheus/query-metrics.ts';
+import { QueryMetrics } from '../../plugins/prometheus/query-metrics.ts';
 import { RCODE } from '../../wire/types.ts';
 
 const COUNTER_OF_PLUGINS = 'prometheus';

@@ -4,7 +4,7 @@
 import type { Handler, HitCounts } from '../../chain/handler.ts';
 import type { HandlerCount } from '../../chain/handler-counts.ts';
 import type { Query } from '../../chain/query.ts';
-import { CACHE_OUTCOMES } from '../../handlers/cache/cache-counts.ts';
+import { CACHE_OUTCOMES } from '../../plugins/cache/cache-counts.ts';
 import type { ViewOutcomes } from '../../table/types.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import type { CountedZone, EntryOutcomes, OutcomeMeaning, ReaderCounts } from './reader-counts.ts';

@@ -19,7 +19,7 @@ import type {
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { RouteOutcomes } from '../../forward/reader-path/reader-policy.ts';
 import type { Upstream } from '../../forward/upstream/upstream.ts';
-import { CACHE_OUTCOMES } from '../../handlers/cache/cache-counts.ts';
+import { CACHE_OUTCOMES } from '../../plugins/cache/cache-counts.ts';
 import { NO_ROUTE, VIEW_PATHS } from '../../table/types.ts';
 import type { NameKey } from '../../wire/types.ts';
 

@@ -8,7 +8,7 @@ import type { Chain } from '../../chain/handler.ts';
 import type { Query } from '../../chain/query.ts';
 import { isResponse, wholeAnswerOf } from '../../chain/whole-answer.ts';
 import { toCachedQuestion } from '../../forward/question-key.ts';
-import { isReadAsStored } from '../../handlers/cache/cache-store.ts';
+import { isReadAsStored } from '../../plugins/cache/cache-store.ts';
 import { writeAnswerBody } from '../../table/answer-body.ts';
 import type { AnswerSources, CachedAnswer, PublicationId, ViewId } from '../../table/types.ts';
 import type { TableWriter } from '../../table/writer.ts';

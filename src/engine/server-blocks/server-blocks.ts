@@ -17,6 +17,7 @@ import type { Query } from '../../chain/query.ts';
 import type { EnginePlan } from '../../config/server/engine-plan.ts';
 import type { PluginName } from '../../config/server/plugin-plan.ts';
 import type { GroupPlan, ResponsePlan, ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
+import type { Plugin, PluginContext, PluginStats, StopReason } from '../../contract/plugin.ts';
 import type { Connect } from '../../forward/connect.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
 import type { HandleQuery, PacketPath } from '../../listen/types.ts';
@@ -36,7 +37,7 @@ import { storeKeptAnswers } from './kept-answers.ts';
 import { ListenerGroup, type Site } from './listener-group.ts';
 import { PlainGroup } from './plain-group.ts';
 import { PlainViews } from './plain-views.ts';
-import type { Plugin, PluginContext, PluginMaker, PluginStats, StopReason } from './plugin.ts';
+import type { PluginMaker } from './plugin-maker.ts';
 import type { ReaderCounts } from './reader-counts.ts';
 
 export interface ServerBlocksDependencies {
@@ -457,7 +458,7 @@ function findPlugin<Made extends Plugin>(
   return undefined;
 }
 
-function chainFrom({ plugins }: MadeBlock, name: PluginName): Chain {
+function chainFrom({ plugins }: MadeBlock, name: string): Chain {
   const place = plugins.findIndex((each) => each.name === name);
   return composeChain(plugins.slice(place).flatMap(({ plugin }) => plugin.handler ?? []));
 }

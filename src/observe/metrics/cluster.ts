@@ -1,7 +1,8 @@
 /**
  * The cluster: whether it is known, how old the data is, how its watches stand.
  */
-import type { Stats, WatchStats } from '../stats.ts';
+import type { WatchStats } from '../../kube/api/list-watch/state.ts';
+import type { Stats } from '../stats.ts';
 import { type Metric, one, type Sample, seconds } from './metric.ts';
 
 const WATCH_STATES = ['idle', 'listing', 'watching', 'waiting'] as const;

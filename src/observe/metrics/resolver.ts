@@ -1,8 +1,8 @@
 /**
  * Names outside the cluster: what was asked upstream, and what the cache saved.
  */
-import { RESOLVER_OUTCOME } from '../../handlers/resolver/outcomes.ts';
-import type { ResolverStats } from '../../handlers/resolver/resolver.ts';
+import { RESOLVER_OUTCOME } from '../../resolver/outcomes.ts';
+import type { ResolverStats } from '../../resolver/resolver.ts';
 import { rcodeName } from '../../wire/mnemonics.ts';
 import type { Stats } from '../stats.ts';
 import { type HistogramMetric, type Metric, one, type Sample } from './metric.ts';

@@ -2,9 +2,9 @@
  * Lines of CoreDNS's `log` for queries that readers have answered.
  */
 import { classOfCounts, type ResponseClass } from '../../chain/described-response.ts';
-import { bracketAddress, compileWords, knownClassName, namesOfFlags } from '../../handlers/log/log-format.ts';
-import type { LogRule } from '../../handlers/log/options.ts';
 import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
+import { bracketAddress, compileWords, knownClassName, namesOfFlags } from '../../plugins/log/log-format.ts';
+import type { LogRule } from '../../plugins/log/options.ts';
 import { formatAddress } from '../../wire/address.ts';
 import { presentNameAsGo } from '../../wire/go-name.ts';
 import { rcodeName, typeName } from '../../wire/mnemonics.ts';

@@ -2,9 +2,9 @@
  * The counts of a server in dnsmasq's words: what SIGUSR1 logs.
  */
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
-import { Resolving } from '../../engine/plain-plugins/resolving.ts';
-import { describeServers, type ServerStatistics } from '../../engine/plain-plugins/server-statistics.ts';
-import type { ChaosStats } from '../../handlers/chaos/chaos.ts';
+import type { ChaosStats } from '../../plugins/identity/chaos.ts';
+import { describeServers, type ServerStatistics } from '../../plugins/identity/server-statistics.ts';
+import { Resolving } from '../../plugins/resolver/resolving.ts';
 import type { Server } from '../server.ts';
 
 export interface DnsmasqStatistics extends ChaosStats {

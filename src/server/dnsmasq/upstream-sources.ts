@@ -10,8 +10,8 @@ import type { Route, UpstreamsPlan } from '../../config/dnsmasq/dnsmasq-plan.ts'
 import type { DnsmasqInputs } from '../../config/dnsmasq/forward-plan.ts';
 import { readServersFile } from '../../config/dnsmasq/servers-file.ts';
 import { describeProblem } from '../../config/values/problem.ts';
-import { toDnsmasqServer } from '../../engine/plain-plugins/server-statistics.ts';
 import { formatUpstream, type UpstreamAddress } from '../../forward/upstream-address.ts';
+import { toDnsmasqServer } from '../../plugins/identity/server-statistics.ts';
 import { type ResolvFileEvents, ResolvFiles } from '../../sources/resolv/resolv-files.ts';
 
 export interface UpstreamSourcesOptions {

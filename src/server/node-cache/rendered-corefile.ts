@@ -11,7 +11,6 @@ import type { Clock } from '../../base/clock.ts';
 import { readVariable } from '../../base/environment.ts';
 import { ItemFence } from '../../base/item-fence.ts';
 import type { Log } from '../../base/log.ts';
-import type { Environment } from '../../config/corefile/syntax/environment.ts';
 import {
   EMPTY_NODE_CACHE_CONFIG,
   NODE_CACHE_KEYS,
@@ -22,6 +21,7 @@ import type { NodeCachePlan } from '../../config/node-cache/node-cache-plan.ts';
 import { renderCorefile } from '../../config/node-cache/render-corefile.ts';
 import { addressVariableOf, readServiceAddress } from '../../config/node-cache/upstream-service.ts';
 import { describeProblem } from '../../config/values/problem.ts';
+import type { Environment } from '../../corefile/syntax/environment.ts';
 import { ConfigFolder } from '../../sources/config-map/config-folder.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 import { FolderFollower } from '../../sources/folder-follower.ts';

@@ -9,15 +9,12 @@ import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.
 import { CONFIG_KEYS, readKubeDnsConfig } from '../../../src/config/config-map/config-map.ts';
 import { convertKubeDnsConfig } from '../../../src/config/corefile/from-kube-dns.ts';
 import { readCorefile } from '../../../src/config/corefile/read-corefile.ts';
-import {
-  describeCorefileProblem,
-  describeCorefileWarning,
-} from '../../../src/config/corefile/syntax/findings.ts';
 import { readHostsFile } from '../../../src/config/dnsmasq/hosts-file.ts';
 import { readDnsmasqOptions } from '../../../src/config/dnsmasq/read-configuration.ts';
 import { readServersFile } from '../../../src/config/dnsmasq/servers-file.ts';
 import { memorySources } from '../../../src/config/dnsmasq/testing/memory-sources.ts';
 import { readControlOrder } from '../../../src/config/query-log/control-order.ts';
+import { describeCorefileProblem, describeCorefileWarning } from '../../../src/corefile/syntax/findings.ts';
 import { parseResolvConf } from '../../../src/forward/resolv-conf.ts';
 import { readKubeconfigs } from '../../../src/kube/api/connection/kubeconfig-file.ts';
 import { ManifestError, parseManifest } from '../../../src/sources/manifests/parse-manifest.ts';

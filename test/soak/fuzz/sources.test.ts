@@ -13,7 +13,7 @@ import { ManualClock } from '../../../src/base/testing/manual-clock.ts';
 import { PROPERTY_NAMES } from '../../../src/base/testing/property-names.ts';
 import { makeTemporaryFolder } from '../../../src/base/testing/temporary-folder.ts';
 import { applyConfig } from '../../../src/config/skydns/skydns-settings.ts';
-import { AskableCluster } from '../../../src/handlers/testing/askable-cluster.ts';
+import { AskableCluster } from '../../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { readKeptLines } from '../../../src/server/serve/kept-config.ts';
 import { parseEndpoint } from '../../../src/sources/etcd/client/endpoints.ts';
 import { EtcdError } from '../../../src/sources/etcd/client/etcd-error.ts';

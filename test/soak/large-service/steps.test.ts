@@ -4,8 +4,8 @@
  */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { WorkCounter } from '../../../src/base/testing/work-counter.ts';
-import { AskableCluster, question } from '../../../src/handlers/testing/askable-cluster.ts';
 import type { EndpointsObject, ServiceObject } from '../../../src/kube/objects/objects.ts';
+import { AskableCluster, question } from '../../../src/plugins/kubernetes/testing/askable-cluster.ts';
 import { TYPE } from '../../../src/wire/types.ts';
 
 const PORTS = [{ name: 'http', protocol: 'TCP', port: 80 }] as const;

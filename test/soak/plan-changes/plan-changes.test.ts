@@ -12,7 +12,7 @@ import { memorySources } from '../../../src/config/dnsmasq/testing/memory-source
 import { planFromFlags } from '../../../src/config/serve/serve-plan.ts';
 import type { ServerPlan } from '../../../src/config/server/server-plan.ts';
 import { withOptions } from '../../../src/config/server/testing/with-options.ts';
-import { plainPlugins } from '../../../src/engine/plain-plugins/plain-plugins.ts';
+import { plainPlugins } from '../../../src/engine/plain-plugins.ts';
 import { startThreadOf } from '../../../src/listen/reader-threads.ts';
 import type { FrontEnd, PlanListener } from '../../../src/server/front-end.ts';
 import { ServeFrontEnd } from '../../../src/server/serve/serve-front-end.ts';

@@ -1,10 +1,11 @@
 /**
  * The plan of a Corefile that is given as text.
  */
+
+import { DISK_FILES } from '../../../corefile/syntax/corefile-files.ts';
 import type { EnginePlan } from '../../server/engine-plan.ts';
 import { compileCorefile } from '../compile-corefile.ts';
 import { readCorefile, type ServerBlock } from '../read-corefile.ts';
-import { DISK_FILES } from '../syntax/corefile-files.ts';
 
 /**
  * @param adapt what a role changes of the blocks

@@ -9,6 +9,18 @@ export interface WaitingReason {
   readonly words: string;
 }
 
+/** How the watch of a kind of objects goes, for metrics. */
+export interface WatchStats {
+  /** The kind: `services`, `endpoints`. */
+  readonly title: string;
+  readonly state: WatchState['kind'];
+  readonly age: number | undefined;
+  readonly objects: number;
+  readonly lists: number;
+  readonly repairs: number;
+  readonly malformed: number;
+}
+
 export type WatchState =
   /** Not started, or stopped. */
   | { readonly kind: 'idle' }

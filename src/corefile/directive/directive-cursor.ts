@@ -1,0 +1,248 @@
+/**
+ * The words of one directive, read from the first to the last by the code that knows what they mean.
+ *
+ * A fault ends the property or the use that it is in; what follows is read on, so that all faults are found.
+ */
+import { findNearest } from '../../base/nearest.ts';
+import { type CorefileFindings, parseError, syntaxError } from '../syntax/findings.ts';
+import type { DirectiveNode } from '../syntax/parser.ts';
+import { describePosition, type Position, sharesLine, type Token } from '../syntax/token.ts';
+import type { GoValue } from './go-values.ts';
+
+/** A fault of a directive. The message is CoreDNS's, behind `plugin/NAME: `. */
+export class DirectiveError extends Error {
+  override readonly name = 'DirectiveError';
+  readonly position: Position;
+  /** What to do: a whole sentence. */
+  readonly remedy: string;
+
+  constructor(message: string, position: Position, remedy: string) {
+    super(message);
+    this.position = position;
+    this.remedy = remedy;
+  }
+}
+
+export class DirectiveCursor {
+  readonly #node: DirectiveNode;
+  readonly #findings: CorefileFindings;
+  #at = -1;
+  #depth = 0;
+
+  constructor(node: DirectiveNode, findings: CorefileFindings) {
+    this.#node = node;
+    this.#findings = findings;
+  }
+
+  /** The word read last. */
+  get word(): string {
+    return this.#token.text;
+  }
+
+  get position(): Position {
+    return this.#token.position;
+  }
+
+  get #token(): Token {
+    const token = this.#node.tokens[Math.max(this.#at, 0)];
+    return token ?? { text: '', position: this.#node.position, isCutByComment: false };
+  }
+
+  get #next(): Token | undefined {
+    return this.#node.tokens[this.#at + 1];
+  }
+
+  /** Reads each use of the directive. */
+  eachUse(read: () => void): void {
+    while (this.#advance())
+      this.#guard(read, () => {
+        this.#depth = 0;
+        while (this.#next !== undefined && !this.#node.heads.has(this.#next)) this.#advance();
+      });
+  }
+
+  /** Reads the only use of a directive that may stand in a block once. */
+  onlyUse(read: () => void): void {
+    this.firstUse(read);
+    if (!this.#advance()) return;
+    const first = describePosition(this.#node.position);
+    const isUse = this.#node.heads.has(this.#token);
+    this.refuse(
+      new DirectiveError(
+        'this plugin can only be used once per Server Block',
+        this.position,
+        isUse
+          ? `It is used at ${first} already. Put the settings of both into one.`
+          : `This line does not belong to the plugin of ${first}: put its brace into that line.`,
+      ),
+    );
+  }
+
+  /** Reads the first use; what further uses say has no effect. */
+  firstUse(read: () => void): void {
+    if (!this.#advance()) return;
+    this.#guard(read, () => {
+      this.#depth = 0;
+      while (this.#next !== undefined && !this.#node.heads.has(this.#next)) this.#advance();
+    });
+  }
+
+  /** Whether words are left. */
+  hasMore(): boolean {
+    return this.#next !== undefined;
+  }
+
+  /** The next word of the line, braces included. */
+  argument(): string | undefined {
+    const next = this.#next;
+    if (next === undefined || !sharesLine(this.#token, next)) return undefined;
+    this.#advance();
+    return next.text;
+  }
+
+  /** @throws DirectiveError if the line has no more words */
+  requiredArgument(): string {
+    const word = this.argument();
+    if (word === undefined) throw this.argumentError();
+    return word;
+  }
+
+  /** All further words of the line, up to a brace. */
+  remainingArguments(): readonly string[] {
+    const words: string[] = [];
+    while (this.#next !== undefined && this.#next.text !== '{' && sharesLine(this.#token, this.#next)) {
+      words.push(this.#next.text);
+      this.#advance();
+    }
+    return words;
+  }
+
+  /** @throws DirectiveError if there are fewer or more words */
+  remainingBetween(min: number, max: number): readonly string[] {
+    const words = this.remainingArguments();
+    if (words.length < min || words.length > max) throw this.argumentError();
+    return words;
+  }
+
+  /** Reads the next line of the block that opens in this line. @returns whether there is one */
+  nextInBlock(): boolean {
+    if (this.#depth === 0) {
+      const next = this.#next;
+      if (next === undefined || next.text !== '{' || !sharesLine(this.#token, next)) return false;
+      this.#advance();
+      if (!this.#advance() || this.word === '}') return false;
+      this.#depth += 1;
+      return true;
+    }
+    if (!this.#advance()) return false;
+    if (this.word !== '}') return true;
+    this.#depth -= 1;
+    return false;
+  }
+
+  /** Reads all lines of the block, each with the reader of its first word. */
+  properties(
+    readers: Readonly<Record<string, () => void>>,
+    refuseUnknown: (name: string) => DirectiveError = (name) =>
+      this.unknownProperty(name, Object.keys(readers)),
+  ): void {
+    while (this.nextInBlock()) {
+      const name = this.word;
+      const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
+      this.#guard(
+        () => {
+          if (read === undefined) throw refuseUnknown(name);
+          read();
+        },
+        () => this.#skipLine(),
+      );
+    }
+  }
+
+  /** Reads a line whose fault shall not hide those of the lines that follow. */
+  guardLine(read: () => void): void {
+    this.#guard(read, () => this.#skipLine());
+  }
+
+  unknownProperty(name: string, known: readonly string[]): DirectiveError {
+    const nearest = findNearest(name, known);
+    const remedy =
+      nearest === undefined
+        ? `Take it out, or out of this block. Known here: ${known.join(', ')}.`
+        : `Did you mean '${nearest}'?`;
+    return this.error(`unknown property '${name}'`, remedy);
+  }
+
+  /** A fault at the word read last. */
+  error(fault: string, remedy: string): DirectiveError {
+    return new DirectiveError(parseError(this.position, fault), this.position, remedy);
+  }
+
+  syntaxError(expected: string, remedy: string): DirectiveError {
+    return new DirectiveError(syntaxError(this.position, this.word, expected), this.position, remedy);
+  }
+
+  /** A fault that CoreDNS does not say the place of. */
+  bareError(message: string, remedy: string): DirectiveError {
+    return new DirectiveError(message, this.position, remedy);
+  }
+
+  argumentError(
+    remedy = 'Compare the line with the syntax of the plugin: a word is missing, or one too many.',
+  ): DirectiveError {
+    const fault =
+      this.word === '{'
+        ? "Unexpected token '{', expecting argument"
+        : `Wrong argument count or unexpected line ending after '${this.word}'`;
+    return this.error(fault, remedy);
+  }
+
+  /** The value, or a fault without place as its text. @throws DirectiveError */
+  bare<Value>(value: GoValue<Value>, remedy: string): Value {
+    if (value.kind === 'bad') throw this.bareError(value.fault, remedy);
+    return value.value;
+  }
+
+  /** @param message What CoreDNS logs here, without the name of the plugin. */
+  warn(text: string, message?: string): void {
+    const own = message === undefined ? undefined : `plugin/${this.#node.name}: ${message}`;
+    this.#findings.warn(this.position, text, own);
+  }
+
+  #advance(): boolean {
+    if (this.#next === undefined) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #guard(read: () => void, recover: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof DirectiveError)) throw error;
+      this.refuse(error);
+      recover();
+    }
+  }
+
+  /** Notes a fault, and goes on. */
+  refuse({ message, position, remedy }: DirectiveError): void {
+    this.#findings.problems.push({
+      phase: 'set-up',
+      message: `plugin/${this.#node.name}: ${message}`,
+      position,
+      remedy,
+    });
+  }
+
+  /** The rest of the line, and of a block that opens in it. */
+  #skipLine(): void {
+    let depth = 0;
+    for (let next = this.#next; next !== undefined; next = this.#next) {
+      if (depth === 0 && (next.text === '}' || !sharesLine(this.#token, next))) return;
+      if (next.text === '{') depth += 1;
+      if (next.text === '}') depth -= 1;
+      this.#advance();
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * Names of types, classes and response codes as CoreDNS takes them: in capitals, and no numbers in their place.
+ */
+import { classOf, rcodeOf, typeOf } from '../../wire/mnemonics.ts';
+import { RCODE } from '../../wire/types.ts';
+
+const CAPITALS = /^[A-Z][A-Z0-9-]*$/;
+const NUMBERED = /^(?:TYPE|CLASS|RCODE)\d+$/;
+
+function isName(text: string): boolean {
+  return CAPITALS.test(text) && !NUMBERED.test(text);
+}
+
+export function exactTypeOf(text: string): number | undefined {
+  return isName(text) ? typeOf(text) : undefined;
+}
+
+export function exactClassOf(text: string): number | undefined {
+  return isName(text) ? classOf(text) : undefined;
+}
+
+/** 16 has two names; CoreDNS knows that of TSIG. */
+export function exactRcodeOf(text: string): number | undefined {
+  if (text === 'BADSIG') return RCODE.BADVERS;
+  return isName(text) && text !== 'BADVERS' ? rcodeOf(text) : undefined;
+}

@@ -1,0 +1,58 @@
+/**
+ * Zone files that a Corefile names, read for their faults: CoreDNS does not start with a zone that does not parse.
+ */
+import { describeAsCoreDns } from '../../sources/zone-files/coredns-words.ts';
+import { readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { describeReadFault } from '../syntax/importer.ts';
+import type { Position } from '../syntax/token.ts';
+import type { DirectiveContext } from './directive.ts';
+import { DirectiveError } from './directive-cursor.ts';
+
+/**
+ * @param position Where the Corefile names the file.
+ * @returns the faults of a zone, or why its file cannot be opened
+ */
+export function checkZoneFile(
+  path: string,
+  origin: NameKey,
+  position: Position,
+  { files }: DirectiveContext,
+): { readonly faults: readonly DirectiveError[]; readonly openFault: string | undefined } {
+  let text: string;
+  try {
+    if (files.kindOf(path) === undefined) return { faults: [], openFault: missingFile(path) };
+    text = files.read(path);
+  } catch (error) {
+    return { faults: [], openFault: `open ${path}: ${describeReadFault(error)}` };
+  }
+  const reading = readZoneFile(text, { file: path, origin, readInclude: (include) => files.read(include) });
+  const faults = reading.problems.map((problem) => describeFault(problem, path, origin, position));
+  const hasSoa = reading.records.some(({ data }) => data.kind === 'SOA');
+  if (!hasSoa && faults.length === 0)
+    faults.push(
+      new DirectiveError(
+        `file ${JSON.stringify(path)} has no SOA record for origin ${origin}`,
+        position,
+        `Add one to the file, as in: @ IN SOA ns hostmaster 1 7200 1800 86400 60.`,
+      ),
+    );
+  return { faults, openFault: undefined };
+}
+
+function missingFile(path: string): string {
+  return `open ${path}: no such file or directory`;
+}
+
+function describeFault(
+  problem: ZoneFileProblem,
+  path: string,
+  origin: NameKey,
+  at: Position,
+): DirectiveError {
+  const { file, line, fault, word } = problem;
+  const message = `failed to parse file ${JSON.stringify(path)} for origin ${origin} with error ${file}: ${describeAsCoreDns(problem)}`;
+  const position = { file, line, imported: { kind: 'file', name: file, at } } as const;
+  const shown = word === undefined ? '' : `: ${JSON.stringify(word)}`;
+  return new DirectiveError(message, position, `${fault[0]?.toUpperCase() ?? ''}${fault.slice(1)}${shown}.`);
+}

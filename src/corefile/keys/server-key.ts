@@ -1,0 +1,95 @@
+/**
+ * The keys of server blocks: `[scheme://]zone[:port]`.
+ */
+import type { NameKey } from '../../wire/types.ts';
+import type { CorefileFindings } from '../syntax/findings.ts';
+import type { BlockNode } from '../syntax/parser.ts';
+import type { Position, Token } from '../syntax/token.ts';
+import {
+  isReverseZone,
+  normalizeName,
+  parseZone,
+  quoteGo,
+  type Scheme,
+  splitHostPort,
+  splitScheme,
+} from './zone-name.ts';
+
+/** A zone that a server block serves, and where. */
+export interface ServerKey {
+  readonly scheme: Scheme;
+  readonly zone: NameKey;
+  /** The zone as CoreDNS shows it: in lower case, with a final dot. */
+  readonly shown: string;
+  /** A whole number; the sockets say whether it is a port. */
+  readonly port: number;
+  readonly position: Position;
+}
+
+/** The ports of schemes that have one of their own; that of `dns` is given on the command line. */
+const PORTS: Readonly<Record<Exclude<Scheme, 'dns'>, number>> = {
+  tls: 853,
+  quic: 853,
+  grpc: 443,
+  https: 443,
+  https3: 443,
+};
+
+/** What RFC 1035 section 2.3.1 prefers, as CoreDNS tests it. */
+const PREFERRED_NAME = /^(?:[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+$/;
+
+/** @param defaultPort Of zones without scheme and port. */
+export function readServerKeys(
+  block: BlockNode,
+  defaultPort: number,
+  findings: CorefileFindings,
+): readonly ServerKey[] {
+  return block.keys.flatMap((key) => readKey(key, defaultPort, findings));
+}
+
+function readKey(key: Token, defaultPort: number, findings: CorefileFindings): readonly ServerKey[] {
+  const { scheme, rest } = splitScheme(key.text);
+  const split = splitHostPort(rest);
+  if (split.kind === 'bad') {
+    findings.problems.push({
+      phase: 'set-up',
+      message: `error inspecting server blocks: ${split.fault}`,
+      position: key.position,
+      remedy: 'Write a key as a zone, with its port behind a colon: example.org:53.',
+    });
+    return [];
+  }
+  const port = split.port === '' ? (scheme === 'dns' ? defaultPort : PORTS[scheme]) : Number(split.port);
+  return split.zones.flatMap((text) => {
+    const zone = parseZone(text);
+    if (zone === undefined) return [];
+    const shown = normalizeName(text);
+    if (!followsPreferredSyntax(shown)) warnOfZone(key, shown, findings);
+    return [{ scheme, zone, shown, port, position: key.position }];
+  });
+}
+
+/** Whether a zone is a name as RFC 1035 section 2.3.1 prefers it; reverse zones and the root are not asked for that. */
+export function followsPreferredSyntax(shown: string): boolean {
+  return shown === '.' || isReverseZone(shown) || REVERSE_ROOT.test(shown) || PREFERRED_NAME.test(shown);
+}
+
+const REVERSE_ROOT = /^(?:in-addr|ip6)\.arpa\.$/;
+
+function warnOfZone({ text, position }: Token, shown: string, findings: CorefileFindings): void {
+  const warning = `Domain ${quoteGo(shown)} does not follow RFC1035 preferred syntax`;
+  const hint = hintOf(text);
+  findings.warn(position, hint === undefined ? `${warning}.` : `${warning}: ${hint}`);
+}
+
+/** What a key was probably meant to be. */
+function hintOf(text: string): string | undefined {
+  if (/^[a-z0-9+.-]*:\/\//i.test(text))
+    return 'the scheme is not known and taken as part of the name. Known are dns, tls, quic, grpc, https and https3.';
+  if (/\s/.test(text)) return 'a variable is not split into words. Use one variable for each zone.';
+  if (/\/\d+$/.test(text)) return 'it is no range of addresses. Write one as 10.0.0.0/8.';
+  if (/^\d+\.\d+\.\d+\.\d+$/.test(text) || /^[0-9a-f:]*::[0-9a-f:]*$/i.test(text))
+    return `an address is an ordinary name here. For its reverse zone write ${text}/${text.includes(':') ? 128 : 32}.`;
+  if (/:[^:]*$/.test(text)) return 'what stands behind the colon is no number of a port.';
+  return undefined;
+}

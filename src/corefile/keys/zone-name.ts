@@ -1,0 +1,102 @@
+/**
+ * Names of zones as a Corefile writes them.
+ */
+import { parseAddress } from '../../wire/address.ts';
+import { NameError, parseName, toKey } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { splitIntoReverseZones } from './reverse-zones.ts';
+
+/** Zones and the port behind them, or why the text stands for none. */
+export type HostPort =
+  | { readonly kind: 'good'; readonly zones: readonly string[]; readonly port: string }
+  | { readonly kind: 'bad'; readonly fault: string };
+
+/** More octets than this are no name. CoreDNS looks at the text, escapes included. */
+const MAX_TEXT_OCTETS = 255;
+
+/** Reads `zone[:port]`; a range of addresses stands for all reverse zones that make it up. */
+export function splitHostPort(text: string): HostPort {
+  const colon = text.lastIndexOf(':');
+  if (colon === text.length - 1)
+    return { kind: 'bad', fault: `expecting data after last colon: ${quoteGo(text)}` };
+  const digits = colon < 0 ? undefined : /^[+-]?\d{1,18}$/.exec(text.slice(colon + 1))?.[0];
+  const port = digits === undefined ? '' : String(Number(digits));
+  const zone = digits === undefined ? text : text.slice(0, colon);
+  const octets = Buffer.byteLength(zone);
+  if (octets > MAX_TEXT_OCTETS)
+    return { kind: 'bad', fault: `specified zone is too long: ${octets} > ${MAX_TEXT_OCTETS}` };
+  if (!isDomainName(zone)) return { kind: 'bad', fault: `zone is not a valid domain name: ${zone}` };
+  const [, address = '', prefix = ''] = /^([0-9a-fA-F:.]+)\/(\d{1,3})$/.exec(zone) ?? [];
+  const range = parseRange(address, prefix);
+  if (range === undefined) return { kind: 'good', zones: [zone], port };
+  if (zone.startsWith(':') || (zone.startsWith('0') && zone.includes(':')))
+    return { kind: 'bad', fault: `invalid CIDR ${zone}` };
+  return { kind: 'good', zones: splitIntoReverseZones(range.octets, range.prefix), port };
+}
+
+function parseRange(address: string, prefix: string): { octets: Uint8Array; prefix: number } | undefined {
+  const octets = parseAddress(address);
+  // As in Go, leading zeros are no number of bits.
+  if (octets === undefined || /^0\d/.test(prefix) || Number(prefix) > octets.length * 8) return undefined;
+  return { octets, prefix: Number(prefix) };
+}
+
+/** A text in quotation marks as Go's `%q` has it. */
+export function quoteGo(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** Whether the text is a name, of any octets; characters beyond ASCII count as what UTF-8 makes of them. */
+export function isDomainName(text: string): boolean {
+  return parseZone(text) !== undefined;
+}
+
+/** The name that the text stands for, in lower case, or nothing if it is none. */
+export function parseZone(text: string): NameKey | undefined {
+  try {
+    return toKey(parseName(escapeOctets(text)));
+  } catch (error) {
+    if (error instanceof NameError) return undefined;
+    throw error;
+  }
+}
+
+/** As shown: in lower case and with a final dot. */
+export function normalizeName(text: string): string {
+  const isAbsolute = /(?:^|[^\\])(?:\\\\)*\.$/.test(text);
+  return (isAbsolute ? text : `${text}.`).toLowerCase();
+}
+
+/** Characters that our names want written as `\DDD`. */
+function escapeOctets(text: string): string {
+  // Every character but those that a name may have as they are.
+  return text.replace(/[^\x21-\x7e]/gu, (character) =>
+    [...Buffer.from(character)].map((octet) => `\\${String(octet).padStart(3, '0')}`).join(''),
+  );
+}
+
+/** @returns the zones that the arguments name, ranges split; arguments that name none are left out, as in CoreDNS */
+export function parseZones(words: readonly string[]): readonly NameKey[] {
+  return words.flatMap((word) => {
+    const split = splitHostPort(splitScheme(word).rest);
+    return split.kind === 'bad' ? [] : split.zones.flatMap((zone) => parseZone(zone) ?? []);
+  });
+}
+
+export const SCHEMES = ['dns', 'tls', 'quic', 'grpc', 'https', 'https3'] as const;
+export type Scheme = (typeof SCHEMES)[number];
+
+/** What stands before `://`, if it is a scheme we know; any other text belongs to the zone. */
+export function splitScheme(text: string): { readonly scheme: Scheme; readonly rest: string } {
+  const scheme = SCHEMES.find((known) => text.startsWith(`${known}://`));
+  return scheme === undefined
+    ? { scheme: 'dns', rest: text }
+    : { scheme, rest: text.slice(scheme.length + 3) };
+}
+
+const REVERSE_ROOTS = ['in-addr.arpa.', 'ip6.arpa.'];
+
+/** Whether a zone lies below a root of the reverse tree; the roots themselves count as forward zones. */
+export function isReverseZone(zone: string): boolean {
+  return REVERSE_ROOTS.some((root) => zone.endsWith(`.${root}`));
+}

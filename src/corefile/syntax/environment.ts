@@ -1,0 +1,52 @@
+/**
+ * Variables of the environment in words of a Corefile: `{$NAME}` and `{%NAME%}`.
+ *
+ * A variable that is not set is empty, and what a variable holds is not split into words. References inside a value are
+ * replaced in turn.
+ */
+import { readVariable } from '../../base/environment.ts';
+
+/** The variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Expansion {
+  readonly text: string;
+  /** Variables that were named and are not set. */
+  readonly unset: readonly string[];
+}
+
+const FORMS = [
+  { open: '{%', close: '%}' },
+  { open: '{$', close: '}' },
+] as const;
+
+/** Values may name further variables, themselves included: no more replacements than this in one word. */
+const MAX_REPLACEMENTS = 1000;
+const MAX_LENGTH = 1_000_000;
+
+export function expandVariables(word: string, environment: Environment): Expansion {
+  if (!word.includes('{$') && !word.includes('{%')) return { text: word, unset: [] };
+  const unset: string[] = [];
+  const text = FORMS.reduce((before, form) => expandForm(before, form, environment, unset), word);
+  return { text, unset };
+}
+
+function expandForm(
+  word: string,
+  { open, close }: (typeof FORMS)[number],
+  environment: Environment,
+  unset: string[],
+): string {
+  let text = word;
+  for (let count = 0; count < MAX_REPLACEMENTS && text.length < MAX_LENGTH; count += 1) {
+    const start = text.indexOf(open);
+    const end = start < 0 ? -1 : text.indexOf(close, start);
+    // A reference without a name stays, and so does everything behind it.
+    if (end <= start + open.length) return text;
+    const name = text.slice(start + open.length, end);
+    const value = readVariable(environment, name);
+    if (value === undefined) unset.push(name);
+    text = text.split(text.slice(start, end + close.length)).join(value ?? '');
+  }
+  return text;
+}

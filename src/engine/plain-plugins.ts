@@ -1,0 +1,7 @@
+/**
+ * The plugins of our own front ends.
+ */
+import * as definitions from '../plugins/plain-plugins.ts';
+import { createPluginMaker } from './server-blocks/plugin-maker.ts';
+
+export const plainPlugins = createPluginMaker(Object.values(definitions));

@@ -1,0 +1,296 @@
+/**
+ * The entries of one cache. The answers lie in the answer table, together with those of all others; here is which there are, so
+ * that each cache keeps to its own capacity, and what is known of them beside the answers.
+ *
+ * An answer lies in one of two places: where readers find it, or where only the cache does. A question may have an answer of each
+ * kind, and readers find one.
+ */
+import type { WholeAnswer } from '../../chain/answer.ts';
+import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
+import { type QuestionText, questionOfText, textOfQuestion } from '../../forward/question-text.ts';
+import { replyFromBody } from '../../resolver/cached-reply.ts';
+import { writeAnswerBody } from '../../table/answer-body.ts';
+import type { CachedAnswer, CachedEntry, CachedQuestion, ViewId, ViewSettings } from '../../table/types.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { CACHE_OUTCOMES, type CacheKind } from './cache-counts.ts';
+
+/**
+ * What is known of a cached answer. Times are whole milliseconds since the store was made: for 24 days V8 keeps them in the object,
+ * while larger numbers and fractions take memory of their own.
+ */
+export interface CacheItem {
+  readonly storedAt: number;
+  /** Seconds that it is fresh for. */
+  readonly ttl: number;
+  /** Whether readers give it as the chain would. */
+  readonly isReadable: boolean;
+  /** Whether it lies where readers find it. */
+  isShared: boolean;
+  /** Questions that it was given for, none of them too long after the one before. */
+  hits: number;
+  lastHit: number;
+  isRefreshing: boolean;
+  /** Before it, no attempt is made to get a fresh one. */
+  retryAt: number;
+}
+
+export interface FoundAnswer {
+  readonly item: CacheItem;
+  /** With the TTLs that it was stored with. */
+  readonly answer: WholeAnswer;
+  /** Whether readers have given it. */
+  readonly wasRead: boolean;
+}
+
+/** Where the entry of an answer lies that a reader has made. */
+export interface EncodedEntry {
+  readonly words: Uint32Array;
+  readonly entryWord: number;
+  readonly entryLength: number;
+}
+
+export interface CacheStoreOptions {
+  /** Now, in milliseconds of the monotonic clock. */
+  readonly since: number;
+  readonly capacity: Readonly<Record<CacheKind, number>>;
+  /** Whether answers keep the TTL that they were stored with. */
+  readonly keepsTtl: boolean;
+}
+
+const NOTHING: ViewSettings = {
+  publications: [],
+  askRules: [],
+  recursionAvailable: false,
+  rotatesAddresses: false,
+};
+
+export class CacheStore {
+  /** Readers find its answers where they are shown a view that shares them. */
+  readonly shared: ViewId;
+  readonly #hidden: ViewId;
+  readonly #table: TableWriter;
+  readonly #options: CacheStoreOptions;
+  /** By question, the oldest first. */
+  readonly #items: Readonly<Record<CacheKind, Map<QuestionText, CacheItem>>> = {
+    success: new Map(),
+    denial: new Map(),
+  };
+  readonly #oldest: Record<CacheKind, IterableIterator<[QuestionText, CacheItem]>> = {
+    success: this.#items.success.entries(),
+    denial: this.#items.denial.entries(),
+  };
+  #users = 1;
+
+  constructor(table: TableWriter, options: CacheStoreOptions) {
+    this.#table = table;
+    this.#options = options;
+    this.shared = table.defineView(NOTHING);
+    this.#hidden = table.defineView(NOTHING);
+  }
+
+  /** Milliseconds of the monotonic clock that times of items count from. */
+  get since(): number {
+    return this.#options.since;
+  }
+
+  sizeOf(kind: CacheKind): number {
+    return this.#items[kind].size;
+  }
+
+  /** Whether there is an answer, of whatever age. */
+  has(kind: CacheKind, key: QuestionKey): boolean {
+    const items = this.#items[kind];
+    return items.size > 0 && items.has(textOfQuestion(toCachedQuestion(key)));
+  }
+
+  find(kind: CacheKind, key: QuestionKey): FoundAnswer | undefined {
+    const question = toCachedQuestion(key);
+    const text = textOfQuestion(question);
+    const item = this.#items[kind].get(text);
+    if (item === undefined) return undefined;
+    const entry = this.#table.readCached(question, this.#placeOf(item));
+    // The table needed its space.
+    if (entry === undefined) this.#items[kind].delete(text);
+    return entry && { item, answer: answerOf(entry), wasRead: item.isShared && entry.used };
+  }
+
+  /**
+   * @param now milliseconds of the monotonic clock
+   * @returns `evicted`: another answer had to go; `refused`: it cannot be stored
+   */
+  put(
+    kind: CacheKind,
+    key: QuestionKey,
+    answer: WholeAnswer,
+    { ttl, readSeconds, now }: { readonly ttl: number; readonly readSeconds: number; readonly now: number },
+  ): 'stored' | 'evicted' | 'refused' {
+    const written = this.#users > 0 ? writeAnswerBody(key, { ...answer, authoritative: true }) : undefined;
+    if (written === undefined) return 'refused';
+    const isReadable = isReadAsStored(answer, written.body.rotation !== undefined);
+    const isShared = isReadable && readSeconds > 0;
+    const question = toCachedQuestion(key);
+    const text = textOfQuestion(question);
+    if (isShared) this.#hide(otherThan(kind), text, question);
+    const cached: CachedAnswer = {
+      ...question,
+      body: written.body,
+      ttlOffsets: this.#options.keepsTtl ? [] : written.ttlOffsets,
+      recursionAvailable: answer.recursionAvailable,
+      lifetime: isShared ? readSeconds : ttl,
+      outcome: CACHE_OUTCOMES[kind],
+    };
+    if (!this.#table.cache(cached, now, isShared ? this.shared : this.#hidden)) return 'refused';
+    const item = this.#makeItem({ ttl, isReadable, isShared, now });
+    return this.#keep(kind, text, item) ? 'evicted' : 'stored';
+  }
+
+  /** Keeps an answer of which a reader has made the entry, where there is none of the other kind. */
+  putEncoded(
+    kind: CacheKind,
+    text: QuestionText,
+    { words, entryWord, entryLength }: EncodedEntry,
+    { ttl, now }: { readonly ttl: number; readonly now: number },
+  ): 'stored' | 'evicted' | 'refused' {
+    const others = this.#items[otherThan(kind)];
+    if (this.#users === 0 || (others.size > 0 && others.has(text))) return 'refused';
+    if (!this.#table.cacheEncoded(words, entryWord, entryLength, this.shared)) return 'refused';
+    const item = this.#makeItem({ ttl, isReadable: true, isShared: true, now });
+    return this.#keep(kind, text, item) ? 'evicted' : 'stored';
+  }
+
+  #makeItem({
+    ttl,
+    isReadable,
+    isShared,
+    now,
+  }: Pick<CacheItem, 'ttl' | 'isReadable' | 'isShared'> & { readonly now: number }): CacheItem {
+    const storedAt = Math.floor(now - this.since);
+    // Written out: made for each answer.
+    return {
+      storedAt,
+      ttl,
+      isReadable,
+      isShared,
+      hits: 0,
+      lastHit: storedAt,
+      isRefreshing: false,
+      retryAt: storedAt,
+    };
+  }
+
+  /** Has readers give an answer, in place of one of the other kind. @param seconds for so long since it was stored */
+  share(kind: CacheKind, key: QuestionKey, item: CacheItem, seconds: number): void {
+    if (seconds <= 0 || !item.isReadable || item.isShared || this.#users === 0) return;
+    const question = toCachedQuestion(key);
+    this.#hide(otherThan(kind), textOfQuestion(question), question);
+    item.isShared = this.#move(question, this.#hidden, this.shared, seconds);
+  }
+
+  remove(kind: CacheKind, key: QuestionKey): void {
+    const question = toCachedQuestion(key);
+    const text = textOfQuestion(question);
+    const item = this.#items[kind].get(text);
+    if (item === undefined) return;
+    this.#items[kind].delete(text);
+    this.#table.dropCached(question, this.#placeOf(item));
+  }
+
+  /** The answers of a kind, the oldest first; some may be gone, and others come, between two of them. */
+  *stored(kind: CacheKind): Iterable<{ readonly item: CacheItem; readonly entry: CachedEntry }> {
+    for (const [text, item] of this.#items[kind]) {
+      const entry = this.#table.readCached(questionOfText(text), this.#placeOf(item));
+      if (entry !== undefined) yield { item, entry };
+    }
+  }
+
+  /** Another cache has the same entries from now on. */
+  retain(): this {
+    this.#users += 1;
+    return this;
+  }
+
+  /** Frees what it has in the table once no server block uses it. */
+  release(): void {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    for (const items of Object.values(this.#items)) items.clear();
+    this.#table.removeView(this.shared);
+    this.#table.removeView(this.#hidden);
+  }
+
+  #placeOf({ isShared }: CacheItem): ViewId {
+    return isShared ? this.shared : this.#hidden;
+  }
+
+  /** @returns whether another answer had to go */
+  #keep(kind: CacheKind, text: QuestionText, item: CacheItem): boolean {
+    const items = this.#items[kind];
+    const former = items.get(text);
+    if (former !== undefined && former.isShared !== item.isShared)
+      this.#table.dropCached(questionOfText(text), this.#placeOf(former));
+    const isFull = former === undefined && items.size >= this.#options.capacity[kind];
+    if (former !== undefined) items.delete(text);
+    if (isFull) this.#evictOldest(kind);
+    items.set(text, item);
+    return isFull;
+  }
+
+  #hide(kind: CacheKind, text: QuestionText, question: CachedQuestion): void {
+    const item = this.#items[kind].get(text);
+    if (item?.isShared !== true) return;
+    this.#move(question, this.shared, this.#hidden, item.ttl);
+    item.isShared = false;
+  }
+
+  #move(question: CachedQuestion, from: ViewId, to: ViewId, lifetime: number): boolean {
+    const entry = this.#table.readCached(question, from);
+    if (entry === undefined) return false;
+    const { body, ttlOffsets, recursionAvailable, outcome, stored } = entry;
+    const answer = { ...question, body, ttlOffsets, recursionAvailable, outcome, lifetime };
+    if (!this.#table.cache(answer, stored * 1000, to)) return false;
+    this.#table.dropCached(question, from);
+    return true;
+  }
+
+  /**
+   * Goes on from where the last eviction was: all before are gone, and to start from the first each time would have to pass the places
+   * that they leave.
+   */
+  #nextOldest(kind: CacheKind): readonly [QuestionText, CacheItem] | undefined {
+    const next = this.#oldest[kind].next();
+    if (next.done !== true) return next.value;
+    this.#oldest[kind] = this.#items[kind].entries();
+    const first = this.#oldest[kind].next();
+    return first.done === true ? undefined : first.value;
+  }
+
+  #evictOldest(kind: CacheKind): void {
+    const oldest = this.#nextOldest(kind);
+    if (oldest === undefined) return;
+    const [text, item] = oldest;
+    this.#items[kind].delete(text);
+    this.#table.dropCached(questionOfText(text), this.#placeOf(item));
+  }
+}
+
+function otherThan(kind: CacheKind): CacheKind {
+  return kind === 'success' ? 'denial' : 'success';
+}
+
+/** Readers start one set of addresses anywhere; they shuffle nothing else. */
+export function isReadAsStored({ answers }: WholeAnswer, hasRotation: boolean): boolean {
+  const count = (kinds: readonly string[]) => answers.filter(({ data }) => kinds.includes(data.kind)).length;
+  return (hasRotation || count(['A', 'AAAA']) < 2) && count(['MX']) < 2;
+}
+
+function answerOf(entry: CachedEntry): WholeAnswer {
+  const { rcode, authenticData, answers, authorities, additionals } = replyFromBody(entry, entry.body, 0);
+  return {
+    kind: 'message',
+    ...{ rcode, authenticData, answers, authorities, additionals },
+    // Some old clients discard answers without it.
+    authoritative: true,
+    truncated: false,
+    recursionAvailable: entry.recursionAvailable,
+  };
+}

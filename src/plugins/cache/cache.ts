@@ -1,0 +1,431 @@
+/**
+ * Keeps answers of the handlers behind it, as plugin/cache of CoreDNS 1.14.7 does: one TTL for all records of an answer, its own
+ * bounds for answers with records and for denials, stale answers and prefetching where they are asked for.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { Answer, WholeAnswer } from '../../chain/answer.ts';
+import { type AnswerKeeper, type HandedAnswer, readHanded } from '../../chain/handed-answer.ts';
+import type { Handler, KeptReplies, Next } from '../../chain/handler.ts';
+import { isWithinAny, namesWithin } from '../../chain/match.ts';
+import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
+import { type Dependence, OURSELVES, Query, type QuerySite } from '../../chain/query.ts';
+import { replyOf } from '../../chain/response.ts';
+import type { QuestionKey } from '../../forward/question-key.ts';
+import { questionOfFill, textOfFill } from '../../forward/reader-path/fill-question.ts';
+import type { FillConsumer } from '../../forward/reader-path/fill-ring.ts';
+import { messageFromEntry } from '../../resolver/cached-reply.ts';
+import type { TableWriter } from '../../table/writer.ts';
+import { decodeMessage } from '../../wire/message.ts';
+import { type Message, type NameKey, RCODE, type ResourceRecord } from '../../wire/types.ts';
+import { CACHE_KINDS, CacheCounts, type CacheKind } from './cache-counts.ts';
+import { type CacheItem, CacheStore, type FoundAnswer } from './cache-store.ts';
+import { answersQuestion, classify, lifetimeOf, mayKeep } from './classify.ts';
+import type { CacheOptions, CachePrefetch, CacheServeStale } from './options.ts';
+
+export interface CacheDependencies {
+  readonly clock: Clock;
+  readonly table: TableWriter;
+  readonly metrics: PluginMetrics;
+}
+
+/** CoreDNS spreads entries over so many shards, each of at least so many. */
+const [SHARDS, MIN_PER_SHARD] = [256, 4];
+
+/** What an answer was found by. */
+interface Hit extends FoundAnswer {
+  readonly kind: CacheKind;
+  /** Seconds that it has left; none or less: it is stale. */
+  readonly left: number;
+}
+
+export class Cache implements AnswerKeeper {
+  readonly handler: Handler;
+  readonly #options: CacheOptions;
+  readonly #clock: Clock;
+  readonly #store: CacheStore;
+  readonly #zones: ReadonlySet<NameKey>;
+  readonly #uncached: Readonly<Record<CacheKind, ReadonlySet<NameKey>>>;
+  readonly #counts: CacheCounts;
+  /** Where answers were kept for, by server. */
+  readonly #sites = new Map<string, QuerySite>();
+  #lastSite: QuerySite | undefined;
+  readonly #endCollecting: () => void;
+  #isStopped = false;
+
+  /** @param former another cache whose entries it takes over */
+  constructor(options: CacheOptions, { clock, table, metrics }: CacheDependencies, former?: Cache) {
+    this.#options = options;
+    this.#clock = clock;
+    this.#counts = new CacheCounts(metrics, options.zones);
+    this.#endCollecting = metrics.collectBy(() => this.#showSizes());
+    const capacityOf = (capacity: number) => SHARDS * Math.max(MIN_PER_SHARD, Math.floor(capacity / SHARDS));
+    const [success, denial] = [capacityOf(options.success.capacity), capacityOf(options.denial.capacity)];
+    this.#store =
+      former === undefined
+        ? new CacheStore(table, {
+            capacity: { success, denial },
+            keepsTtl: options.keepTtl,
+            since: clock.monotonic(),
+          })
+        : former.#store.retain();
+    this.#zones = new Set(options.zones);
+    this.#uncached = {
+      success: new Set(options.uncachedSuccess),
+      denial: new Set(options.uncachedDenial),
+    };
+    this.handler = {
+      name: 'cache',
+      role: 'cache',
+      view: this.#store.shared,
+      hits: this.#counts.hits,
+      passing: this.#counts.passing,
+      forwardedIn: (zone) => this.#forwardedIn(zone),
+      questions: namesWithin(this.#zones),
+      answers: 'unchanged',
+      handle: (query, next) =>
+        isWithinAny(query.key, this.#zones) ? this.#handle(query, next) : next(query),
+    };
+  }
+
+  /** For the process that takes over. */
+  get keeper(): AnswerKeeper {
+    return this;
+  }
+
+  *handOver(isUsed: boolean): Iterable<HandedAnswer> {
+    for (const [kind, name] of CACHE_KINDS.entries())
+      for (const { item, entry } of this.#store.stored(name)) {
+        if ((entry.used || item.hits > 0) !== isUsed) continue;
+        const { dnssecOk, checkingDisabled } = entry;
+        const age = Math.max(0, Math.floor((this.#now() - item.storedAt) / 1000));
+        const message = messageFromEntry(entry);
+        yield { kind, dnssecOk, checkingDisabled, age, lifetime: item.ttl, message };
+      }
+  }
+
+  adopt(answer: HandedAnswer): void {
+    const kind = CACHE_KINDS[answer.kind];
+    if (kind === undefined) return;
+    const { key, message } = readHanded(answer);
+    const now = this.#clock.monotonic() - answer.age * 1000;
+    this.#store.put(kind, key, wholeOfMessage(message), this.#lifetimeOf(kind, key, answer.lifetime, now));
+  }
+
+  stop(): void {
+    if (!this.#isStopped) this.#store.release();
+    this.#endCollecting();
+    this.#isStopped = true;
+  }
+
+  async #handle(query: Query, next: Next): Promise<Answer> {
+    const before = query.dependence;
+    this.#counts.requested(query);
+    const hit = this.#find(query);
+    if (hit === undefined) {
+      this.#counts.missed(query);
+      // The first answer has other flags than those that are given later.
+      query.forbidStoring();
+      return await this.#fetch(query, next);
+    }
+    this.#counts.hit(query, hit.kind);
+    if (hit.left <= 0) {
+      query.forbidStoring();
+      return await this.#answerStale(query, hit, next);
+    }
+    if (this.#isDue(hit)) this.#prefetch(query, hit, next, false);
+    this.#store.share(hit.kind, query.questionKey, hit.item, this.#readSecondsOf(hit.item));
+    this.#noteKept(query, before, hit);
+    return this.#present(query, hit.answer, this.#options.keepTtl ? hit.item.ttl : hit.left);
+  }
+
+  #find(query: Query): Hit | undefined {
+    const { serveStale } = this.#options;
+    const positive = () => this.#findIn('success', query);
+    if (serveStale?.prefersPositive === true) {
+      const found = positive();
+      if (found !== undefined && answersQuestion(query.question, found.answer.answers)) return found;
+    }
+    const negative = this.#findIn('denial', query);
+    // A failure passes: a good answer that is still there is better.
+    if (negative?.answer.rcode === RCODE.SERVFAIL) return positive() ?? negative;
+    return negative ?? positive();
+  }
+
+  #findIn(kind: CacheKind, query: Query): Hit | undefined {
+    const { serveStale } = this.#options;
+    const found = this.#store.find(kind, query.questionKey);
+    if (found === undefined) return undefined;
+    const left = found.item.ttl - Math.floor((this.#now() - found.item.storedAt) / 1000);
+    const isUsable = left > 0 || (serveStale !== undefined && -left < serveStale.duration / 1000);
+    return isUsable ? { ...found, kind, left } : undefined;
+  }
+
+  /** @returns what the handlers behind say, with the TTLs that it is kept with */
+  async #fetch(query: Query, next: Next, isOurs = false): Promise<Answer> {
+    const answer = await next(withAuthenticData(query));
+    const whole = wholeOf(answer);
+    return whole === undefined ? answer : this.#keep(query, whole, isOurs);
+  }
+
+  #keep(query: Query, answer: WholeAnswer, isOurs: boolean): WholeAnswer {
+    const answerClass = classify(query, answer, Math.floor(this.#clock.now() / 1000));
+    const ttl = lifetimeOf(answer, answerClass, this.#options);
+    const told = withTtl(answer, ttl);
+    const presented = { ...told, authenticData: told.authenticData && wantsAuthenticData(query) };
+    if (ttl <= 0 || !mayKeep(query, answer, answerClass)) return presented;
+    const kind = answerClass === 'success' || answerClass === 'delegation' ? 'success' : 'denial';
+    if (isWithinAny(query.key, this.#uncached[kind])) return presented;
+    this.#put(query, kind, told, ttl);
+    const prefersPositive = this.#options.serveStale?.prefersPositive === true;
+    const replaces = prefersPositive ? answersQuestion(query.question, answer.answers) : isOurs;
+    if (kind === 'success' && replaces) this.#store.remove('denial', query.questionKey);
+    return presented;
+  }
+
+  /** Readers give it at once, unless there is an answer of the other kind, which may come before it. */
+  #put(query: Query, kind: CacheKind, answer: WholeAnswer, ttl: number): void {
+    const key = query.questionKey;
+    const lifetime = this.#lifetimeOf(kind, key, ttl, this.#clock.monotonic());
+    const stored = this.#store.put(kind, key, answer, lifetime);
+    if (stored === 'evicted') this.#counts.evicted(query.site, kind);
+    this.#noteSite(query.site);
+  }
+
+  /** @param now when it is stored */
+  #lifetimeOf(kind: CacheKind, key: QuestionKey, ttl: number, now: number) {
+    const isOnly = !this.#store.has(kind === 'success' ? 'denial' : 'success', key);
+    return { ttl, readSeconds: isOnly && this.#options.prefetch === undefined ? ttl : 0, now };
+  }
+
+  #noteSite(site: QuerySite): void {
+    if (site === this.#lastSite) return;
+    this.#lastSite = site;
+    this.#sites.set(site.server, site);
+  }
+
+  #showSizes(): void {
+    const [success, denial] = [this.#store.sizeOf('success'), this.#store.sizeOf('denial')];
+    for (const site of this.#sites.values()) this.#counts.show(site, { success, denial });
+    this.#counts.showEvictions();
+  }
+
+  /** For how long readers give an answer from when it was stored on: what is due to be fetched anew is for this cache. */
+  #readSecondsOf({ hits, ttl }: CacheItem): number {
+    const { prefetch } = this.#options;
+    if (prefetch === undefined) return ttl;
+    return hits < prefetch.amount ? 0 : ttl - dueSecondsOf(prefetch, ttl);
+  }
+
+  /** Handlers before this one may have their answer kept for as long as readers give this one. */
+  #noteKept(query: Query, before: Dependence, { item }: Hit): void {
+    const until = this.#store.since + item.storedAt + this.#readSecondsOf(item) * 1000;
+    if (item.isShared && !this.#options.keepTtl) query.answeredFromCache(before, { until });
+    else query.forbidStoring();
+  }
+
+  /** With `prefetch` each question counts for the popularity of its answer, so that none is forwarded unseen. */
+  #forwardedIn(zone: NameKey): KeptReplies | undefined {
+    const { success, denial, serveStale, prefetch, keepTtl } = this.#options;
+    if (prefetch !== undefined || !isWithinAny(zone, this.#zones)) return undefined;
+    return {
+      caching: { success, denial },
+      view: keepTtl ? undefined : this.#store.shared,
+      servesStale: serveStale !== undefined,
+      exceptions: [...this.#uncached.success, ...this.#uncached.denial],
+      keep: (reply, site, isEncoded) => this.#keepReply(reply, site, isEncoded),
+    };
+  }
+
+  #keepReply(reply: FillConsumer, site: QuerySite, isEncoded: boolean): void {
+    const kind: CacheKind = reply.authorities > 0 ? 'denial' : 'success';
+    const uncached = this.#uncached[kind];
+    if (uncached.size > 0 && isWithinAny(questionOfFill(reply).name, uncached)) return;
+    const now = this.#clock.monotonic();
+    const stored =
+      isEncoded && this.#options.serveStale?.prefersPositive !== true
+        ? this.#store.putEncoded(kind, textOfFill(reply), reply, { ttl: reply.entryLifetime, now })
+        : 'refused';
+    if (stored === 'refused') this.#keepMessage(questionOfFill(reply), reply, site);
+    else if (stored === 'evicted') this.#counts.evicted(site, kind);
+    this.#noteSite(site);
+  }
+
+  /** As if it had come through the handlers behind. */
+  #keepMessage(key: QuestionKey, { octets, start, length }: FillConsumer, site: QuerySite): void {
+    const message = decodeMessage(octets.slice(start, start + length));
+    const { dnssecOk, checkingDisabled } = key;
+    const header = { ...message.header, response: false, checkingDisabled };
+    const edns = dnssecOk
+      ? { udpSize: length, dnssecOk, extendedRcode: 0, version: 0, options: [] }
+      : undefined;
+    const query = new Query(key, { header, question: key, edns }, OURSELVES, undefined, site);
+    this.#keep(query, wholeOfMessage(message), false);
+  }
+
+  #present(query: Query, answer: WholeAnswer, ttl: number): WholeAnswer {
+    return { ...withTtl(answer, ttl), authenticData: answer.authenticData && wantsAuthenticData(query) };
+  }
+
+  async #answerStale(query: Query, hit: Hit, next: Next): Promise<Answer> {
+    const { serveStale } = this.#options;
+    if (serveStale === undefined) return await this.#fetch(query, next);
+    if (serveStale.refresh === 'verify') {
+      const fresh = await this.#verify(query, hit.item, next, serveStale);
+      if (fresh !== undefined) return fresh;
+    } else this.#prefetch(query, hit, next, true);
+    this.#counts.servedStale(query);
+    return this.#present(query, hit.answer, serveStale.ttl);
+  }
+
+  /** Asks anew before a stale answer is given. @returns nothing if that failed, or took too long */
+  async #verify(
+    query: Query,
+    item: CacheItem,
+    next: Next,
+    { recheck, verifyTimeout }: CacheServeStale,
+  ): Promise<Answer | undefined> {
+    if (recheck > 0 && !this.#mayRefresh(item)) return undefined;
+    if (recheck > 0) item.isRefreshing = true;
+    const refreshed = this.#refresh(query, next).then((answer) => {
+      if (recheck > 0) this.#endRefresh(item, answer !== undefined);
+      return answer;
+    });
+    if (verifyTimeout === undefined) return await refreshed;
+    // What comes in time is told as it was kept.
+    return await new Promise<Answer | undefined>((resolve) => {
+      const timer = this.#clock.after(verifyTimeout, () => resolve(undefined));
+      const end = (answer: Answer | undefined) => {
+        timer.cancel();
+        const isKept = answer?.kind === 'message' && this.#itemOf(query) !== item;
+        resolve(isKept ? { ...answer, authoritative: true } : answer);
+      };
+      refreshed.then(end, () => end(undefined));
+    });
+  }
+
+  /** @returns nothing if the answer must not replace an older one (RFC 8767 section 4) */
+  async #refresh(query: Query, next: Next, isOurs = false): Promise<Answer | undefined> {
+    const answer = await next(withAuthenticData(query));
+    const whole = wholeOf(answer);
+    if (whole === undefined || whole.truncated) return undefined;
+    if (this.#options.serveStale?.prefersPositive === true) {
+      const told = this.#keep(query, whole, isOurs);
+      return whole.rcode === RCODE.NOERROR && answersQuestion(query.question, whole.answers)
+        ? told
+        : undefined;
+    }
+    const isFresh =
+      classify(query, whole, Math.floor(this.#clock.now() / 1000)) !== 'none' &&
+      (whole.rcode === RCODE.NOERROR || whole.rcode === RCODE.NXDOMAIN);
+    return isFresh ? this.#keep(query, whole, isOurs) : undefined;
+  }
+
+  /** Counts a hit. @returns whether the name is asked for often, and its answer near its end */
+  #isDue({ item, left, wasRead }: Hit): boolean {
+    const { prefetch } = this.#options;
+    if (prefetch === undefined) return false;
+    const now = this.#now();
+    // What readers have given was asked for lately.
+    item.hits = now - item.lastHit > prefetch.duration && !wasRead ? 1 : item.hits + 1;
+    item.lastHit = now;
+    return item.hits >= prefetch.amount && left <= dueSecondsOf(prefetch, item.ttl);
+  }
+
+  /** Asks anew behind the answer; one such attempt is under way for an entry. */
+  #prefetch(query: Query, { item }: Hit, next: Next, isStale: boolean): void {
+    if (!this.#mayRefresh(item)) return;
+    item.isRefreshing = true;
+    this.#counts.prefetched(query);
+    const { hits, lastHit } = item;
+    const own = query.forOurselves();
+    const refresh = isStale ? this.#refresh(own, next, true) : this.#fetch(own, next, true);
+    const end = (answer: Answer | undefined) => {
+      this.#endRefresh(item, answer !== undefined);
+      const fresh = answer === undefined ? undefined : this.#find(query);
+      if (fresh === undefined) return;
+      Object.assign(fresh.item, { hits, lastHit });
+      this.#store.share(fresh.kind, query.questionKey, fresh.item, this.#readSecondsOf(fresh.item));
+    };
+    refresh.then(end, () => end(undefined));
+  }
+
+  #itemOf(query: Query): CacheItem | undefined {
+    const find = (kind: CacheKind) => this.#store.find(kind, query.questionKey);
+    return (find('denial') ?? find('success'))?.item;
+  }
+
+  /** As times of items are. */
+  #now(): number {
+    return Math.floor(this.#clock.monotonic() - this.#store.since);
+  }
+
+  #mayRefresh(item: CacheItem): boolean {
+    return !item.isRefreshing && this.#now() >= item.retryAt;
+  }
+
+  #endRefresh(item: CacheItem, isRefreshed: boolean): void {
+    const recheck = this.#options.serveStale?.recheck ?? 0;
+    item.isRefreshing = false;
+    item.retryAt = this.#now() + (isRefreshed ? 0 : recheck);
+  }
+}
+
+/** When a popular answer is fetched anew: seconds before its end. */
+function dueSecondsOf({ percentage }: CachePrefetch, ttl: number): number {
+  return Math.ceil((percentage / 100) * ttl);
+}
+
+/** An answer of any kind as it would be sent; nothing for a failure, of which nothing is kept. */
+function wholeOf(answer: Answer): WholeAnswer | undefined {
+  switch (answer.kind) {
+    case 'message':
+      return answer;
+    case 'drop':
+    case 'refused':
+    case 'servfail':
+    case 'notimp':
+    case 'formerr':
+    case 'overloaded':
+      return undefined;
+    default: {
+      const { rcode = RCODE.NOERROR, authoritative = false, truncated = false, ...reply } = replyOf(answer);
+      const { authenticData = false, answers = [], authorities = [], additionals = [] } = reply;
+      return {
+        kind: 'message',
+        ...{ rcode, authoritative, truncated, recursionAvailable: false, authenticData },
+        ...{ answers, authorities, additionals },
+      };
+    }
+  }
+}
+
+function wholeOfMessage({ header, answers, authorities, additionals }: Message): WholeAnswer {
+  const { rcode, authoritative, truncated, recursionAvailable, authenticData } = header;
+  return {
+    kind: 'message',
+    ...{ rcode, authoritative, truncated, recursionAvailable, authenticData },
+    ...{ answers, authorities, additionals },
+  };
+}
+
+function withTtl(answer: WholeAnswer, ttl: number): WholeAnswer {
+  const change = (records: readonly ResourceRecord[]) =>
+    records.every((record) => record.ttl === ttl) ? records : records.map((record) => ({ ...record, ttl }));
+  const { answers, authorities, additionals } = answer;
+  return {
+    ...answer,
+    answers: change(answers),
+    authorities: change(authorities),
+    additionals: change(additionals),
+  };
+}
+
+/** Servers are asked whether they have validated their answers, since others may want to know. */
+function withAuthenticData(query: Query): Query {
+  return query.with({ header: { ...query.header, authenticData: true } });
+}
+
+/** RFC 6840 section 5.8. */
+function wantsAuthenticData({ header, edns }: Query): boolean {
+  return header.authenticData || edns?.dnssecOk === true;
+}

@@ -1,0 +1,31 @@
+/**
+ * `cancel`: the time that a query may take in all.
+ */
+
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { parseGoDuration } from '../../corefile/directive/go-values.ts';
+import { createCancelHandler } from './cancel.ts';
+import type { CancelOptions } from './options.ts';
+
+const DEFAULT_TIMEOUT = 5001;
+const REMEDY = 'Give one duration longer than 0s, such as 3s.';
+
+/** `cancel [TIMEOUT]`: 5001ms. Source: plugin/cancel of CoreDNS 1.14.7. */
+export const cancel = definePlugin({
+  name: 'cancel',
+  syntax: ['cancel [TIMEOUT]'],
+  read(cursor): CancelOptions {
+    let timeout = DEFAULT_TIMEOUT;
+    cursor.eachUse(() => {
+      const [text] = cursor.remainingBetween(0, 1);
+      if (text === undefined) return;
+      const given = parseGoDuration(text);
+      if (given.kind === 'bad') throw cursor.bareError(`invalid duration: ${JSON.stringify(text)}`, REMEDY);
+      if (given.value <= 0)
+        throw cursor.bareError(`invalid negative duration: ${JSON.stringify(text)}`, REMEDY);
+      timeout = given.value;
+    });
+    return { timeout };
+  },
+  create: () => ({ handler: createCancelHandler() }),
+});

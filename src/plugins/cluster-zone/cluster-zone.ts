@@ -1,0 +1,47 @@
+/**
+ * The zone of a cluster, whose objects the server follows: it outlives plans, and stays as the first of them says.
+ */
+import type { Handler } from '../../chain/handler.ts';
+import { Lasting } from '../../contract/lasting.ts';
+import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import { Cluster } from '../../kube/publish/cluster.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { type ClusterSource, createKubernetesHandler } from '../kubernetes/kubernetes.ts';
+import { StubZones } from '../stub-zones/stub-zones.ts';
+import type { ClusterZoneOptions } from './options.ts';
+
+export class ClusterZone implements Plugin {
+  readonly handler: Handler;
+  readonly #lasting: Lasting<Cluster>;
+
+  /** @throws RangeError for a domain that leaves no room for services */
+  constructor(options: ClusterZoneOptions, context: PluginContext, former: ClusterZone | undefined) {
+    this.#lasting = (former === undefined ? lastingCluster(options, context) : former.#lasting).retain();
+    this.handler = createKubernetesHandler(this.cluster);
+  }
+
+  get cluster(): Cluster {
+    return this.#lasting.value;
+  }
+
+  stop(): Promise<void> {
+    return this.#lasting.release();
+  }
+}
+
+function lastingCluster(options: ClusterZoneOptions, { table, clock, log }: PluginContext): Lasting<Cluster> {
+  return new Lasting(new Cluster(options, table, clock, log), (cluster) => cluster.stop());
+}
+
+/** The cluster of a block that is whole. @throws TypeError where it has none */
+export function clusterOf({ find }: PluginContext): ClusterSource {
+  const zone = find(ClusterZone);
+  if (zone === undefined) throw new TypeError('a block without cluster-zone');
+  return zone.cluster;
+}
+
+/** Whether a name is for the cluster of a block to answer. */
+export function isOfCluster({ find }: PluginContext): (name: NameKey) => boolean {
+  return (name) =>
+    find(StubZones)?.has(name) !== true && find(ClusterZone)?.cluster.names.owns(name) === true;
+}

@@ -1,0 +1,60 @@
+/**
+ * Zones whose names come from an etcd, as SkyDNS has them. The source outlives plans, and stays as the first of them says.
+ */
+import type { Handler } from '../../chain/handler.ts';
+import { Lasting } from '../../contract/lasting.ts';
+import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import { EtcdSource } from '../../sources/etcd/etcd-source.ts';
+import { createEtcdHandler } from '../etcd/etcd.ts';
+import type { EtcdZonesOptions } from './options.ts';
+
+export class EtcdZones implements Plugin {
+  readonly handler: Handler;
+  readonly #lasting: Lasting<EtcdSource>;
+  readonly #isFirst: boolean;
+
+  constructor(options: EtcdZonesOptions, context: PluginContext, former: EtcdZones | undefined) {
+    const { fallthrough, soaTtl, source } = options;
+    this.#isFirst = former === undefined;
+    this.#lasting = (former === undefined ? lastingSource(options, context) : former.#lasting).retain();
+    this.handler = createEtcdHandler({
+      source: this.source,
+      zones: new Set(source.zones.map(({ zone }) => zone.apex)),
+      fallthrough: new Set(fallthrough),
+      hasSoaEverywhere: false,
+      soaTtl,
+      lookUp: context.chain,
+    });
+  }
+
+  get source(): EtcdSource {
+    return this.#lasting.value;
+  }
+
+  async start(): Promise<void> {
+    if (this.#isFirst) await this.source.start();
+  }
+
+  proceed(): void {
+    this.source.proceed();
+  }
+
+  isReady(): boolean {
+    return this.source.isKnown;
+  }
+
+  counts() {
+    return { etcd: { isKnown: this.source.isKnown, ...this.source.stats() } };
+  }
+
+  stop(): Promise<void> {
+    return this.#lasting.release();
+  }
+}
+
+function lastingSource(
+  { source }: EtcdZonesOptions,
+  { table, clock, log }: PluginContext,
+): Lasting<EtcdSource> {
+  return new Lasting(new EtcdSource(source, { table, clock, log }), (etcd) => etcd.stop());
+}

@@ -1,0 +1,16 @@
+/**
+ * `etcd-zones`: zones whose names come from an etcd, as SkyDNS has them.
+ */
+import { definePlainPlugin, type PluginModule } from '../../contract/define-plugin.ts';
+import { ofKind } from '../../contract/plugin.ts';
+import type { EtcdZonesOptions } from './options.ts';
+
+export const etcdZones = definePlainPlugin({
+  name: 'etcd-zones',
+  async load(): Promise<PluginModule<EtcdZonesOptions>> {
+    const { EtcdZones } = await import('./etcd-zones.ts');
+    return {
+      create: (options, context, former) => new EtcdZones(options, context, ofKind(EtcdZones, former)),
+    };
+  },
+});

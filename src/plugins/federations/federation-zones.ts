@@ -1,0 +1,86 @@
+/**
+ * The federations that the cluster belongs to. What is known of its nodes outlives plans.
+ */
+
+import type { Handler } from '../../chain/handler.ts';
+import { Lasting } from '../../contract/lasting.ts';
+import type { Plugin, PluginContext } from '../../contract/plugin.ts';
+import type { WatchStats } from '../../kube/api/list-watch/state.ts';
+import { clusterOf } from '../cluster-zone/cluster-zone.ts';
+import { createFederationHandler } from './federation.ts';
+import { Federations, type FollowNodes } from './federations.ts';
+import type { FederationsOptions } from './options.ts';
+
+/** The watch of nodes, as the caller sees it. */
+export interface NodeWatch {
+  status(): WatchStats;
+  stop(): Promise<void>;
+}
+
+/** The plan that is followed is told when the names of federations change. */
+interface Followed {
+  readonly federations: Federations<NodeWatch>;
+  changed: () => boolean;
+}
+
+export class FederationZones implements Plugin {
+  readonly #lasting: Lasting<Followed>;
+  readonly #options: FederationsOptions;
+  readonly #context: PluginContext;
+  #handler: Handler | undefined;
+
+  constructor(options: FederationsOptions, context: PluginContext, former: FederationZones | undefined) {
+    this.#options = options;
+    this.#context = context;
+    const lasting = former === undefined ? lastingFederations(options, context.changed) : former.#lasting;
+    this.#lasting = lasting.retain();
+  }
+
+  /** Made when the block is whole: the cluster comes behind. */
+  get handler(): Handler {
+    const { clock, log } = this.#context;
+    this.#handler ??= createFederationHandler({
+      federations: this.#federations,
+      cluster: clusterOf(this.#context),
+      clock,
+      log,
+    });
+    return this.#handler;
+  }
+
+  follow(): void {
+    this.#lasting.value.changed = this.#context.changed;
+    this.#federations.replace(this.#options.federations);
+  }
+
+  /** Follows nodes from now on whenever they are needed. */
+  followNodes(follow: FollowNodes<NodeWatch>): void {
+    this.#federations.start(follow);
+  }
+
+  /** The watch of nodes, while there is one. */
+  get following(): NodeWatch | undefined {
+    return this.#federations.following;
+  }
+
+  /** Follows nodes no longer. */
+  leaveNodes(): Promise<void> {
+    return this.#federations.stop();
+  }
+
+  stop(): Promise<void> {
+    return this.#lasting.release();
+  }
+
+  get #federations(): Federations<NodeWatch> {
+    return this.#lasting.value.federations;
+  }
+}
+
+function lastingFederations({ domain }: FederationsOptions, changed: Followed['changed']): Lasting<Followed> {
+  const followed: Followed = {
+    federations: new Federations(domain, () => void followed.changed()),
+    changed,
+  };
+  return new Lasting(followed, ({ federations }) => federations.stop());
+}

@@ -1,0 +1,11 @@
+/**
+ * The settings of `federations`.
+ */
+import type { NameKey } from '../../wire/types.ts';
+import type { Federation } from './federation.ts';
+
+export interface FederationsOptions {
+  /** The cluster's. */
+  readonly domain: NameKey;
+  readonly federations: readonly Federation[];
+}

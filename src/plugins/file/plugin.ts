@@ -1,0 +1,98 @@
+/**
+ * `file`: zones from master files.
+ */
+
+import { formatGoDuration } from '../../base/duration.ts';
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { fallthroughZones, resolvePath, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { parseGoDuration } from '../../corefile/directive/go-values.ts';
+import { checkZoneFile } from '../../corefile/directive/zone-file-check.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { File } from './file.ts';
+import type { FileOptions, FileZone } from './options.ts';
+
+const DEFAULT_RELOAD = 60_000;
+
+/** Settings of one use hold for those behind it too, as in CoreDNS. */
+interface Draft {
+  reload: number;
+  reloadByMtime: boolean;
+  fallthrough: readonly NameKey[];
+}
+
+/** Source: plugin/file of CoreDNS 1.14.7. */
+export const file = definePlugin({
+  name: 'file',
+  answers: true,
+  joinsBlocks: true,
+  syntax: [
+    'file DBFILE [ZONES…] {',
+    '    reload DURATION',
+    '    reload_by_mtime',
+    '    fallthrough [ZONES…]',
+    '}',
+  ],
+  read(cursor, context): FileOptions {
+    const draft: Draft = { reload: DEFAULT_RELOAD, reloadByMtime: false, fallthrough: [] };
+    const zones = new Map<NameKey, FileZone>();
+    let openFault: string | undefined;
+    cursor.eachUse(() => {
+      const path = resolvePath(cursor.requiredArgument(), context);
+      const { position } = cursor;
+      const origins = zonesOrBlock(cursor.remainingArguments(), context);
+      for (const origin of origins) {
+        const check = checkZoneFile(path, origin, position, context);
+        openFault = check.openFault ?? openFault;
+        for (const fault of check.faults) cursor.refuse(fault);
+      }
+      readProperties(cursor, draft);
+      const { reload, reloadByMtime } = draft;
+      for (const origin of origins) zones.set(origin, { origin, path, reload, reloadByMtime });
+    });
+    if (openFault !== undefined) noteMissingFile(openFault, draft.reload, cursor);
+    return { zones: [...zones.values()], fallthrough: draft.fallthrough };
+  },
+  create: (options, context) => new File(options, { ...context, chain: context.lookUp }),
+});
+
+/** A file that is missing may still come, unless it is read only once. */
+function noteMissingFile(openFault: string, reload: number, cursor: DirectiveCursor): void {
+  // CoreDNS says its name twice here.
+  if (reload === 0)
+    cursor.refuse(cursor.bareError(`plugin/file: ${openFault}`, 'Name a file that can be read.'));
+  else
+    cursor.warn(
+      'The zone is served as soon as its file is there.',
+      `Failed to open ${JSON.stringify(openFault)}: trying again in ${formatGoDuration(reload)}`,
+    );
+}
+
+function readProperties(cursor: DirectiveCursor, draft: Draft): void {
+  cursor.properties({
+    fallthrough: () => {
+      draft.fallthrough = fallthroughZones(cursor.remainingArguments());
+    },
+    reload: () => {
+      draft.reload = readReload(cursor);
+    },
+    reload_by_mtime: () => {
+      draft.reloadByMtime = true;
+    },
+    upstream: () => {
+      cursor.remainingArguments();
+      cursor.warn('"upstream" has had no effect since CoreDNS 1.5.0. Take it out.');
+    },
+  });
+}
+
+function readReload(cursor: DirectiveCursor): number {
+  const [text] = cursor.remainingArguments();
+  const remedy = 'Give a duration such as 30s, or 0 to read the file once.';
+  if (text === undefined) throw cursor.bareError('reload duration value is expected', remedy);
+  const duration = parseGoDuration(text);
+  // CoreDNS says its name twice here.
+  if (duration.kind === 'bad') throw cursor.bareError(`plugin/file: ${duration.fault}`, remedy);
+  if (duration.value < 0) throw cursor.bareError(`reload interval can not be negative: ${text}`, remedy);
+  return duration.value;
+}

@@ -1,0 +1,6 @@
+/**
+ * The settings of `filtered-types`.
+ */
+export interface FilteredTypesOptions {
+  readonly types: ReadonlySet<number>;
+}

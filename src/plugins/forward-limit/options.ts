@@ -1,0 +1,7 @@
+/**
+ * The settings of `forward-limit`.
+ */
+export interface ForwardLimitOptions {
+  /** Names with fewer labels are refused; infinite: all. */
+  readonly minLabels: number;
+}

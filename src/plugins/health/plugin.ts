@@ -1,0 +1,40 @@
+/**
+ * `health`: whether the process lives, over HTTP.
+ */
+
+import { definePlugin } from '../../contract/define-plugin.ts';
+import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { parseGoDuration } from '../../corefile/directive/go-values.ts';
+import { readListenAddress } from '../../corefile/directive/listen-address.ts';
+import type { HealthOptions } from './options.ts';
+
+const DEFAULT_ADDRESS = ':8080';
+
+/** `health [ADDRESS] { lameduck DURATION }`. Source: plugin/health of CoreDNS 1.14.7. */
+export const health = definePlugin({
+  name: 'health',
+  syntax: ['health [ADDRESS] {', '    lameduck DURATION', '}'],
+  read(cursor): HealthOptions {
+    let address = DEFAULT_ADDRESS;
+    let lameduck = 0;
+    cursor.eachUse(() => {
+      address = readListenAddress(cursor, address);
+      cursor.properties({
+        lameduck: () => {
+          lameduck = readLameduck(cursor);
+        },
+      });
+    });
+    return { address, lameduck };
+  },
+});
+
+function readLameduck(cursor: DirectiveCursor): number {
+  const [text = ''] = cursor.remainingBetween(1, 1);
+  const duration = parseGoDuration(text);
+  if (duration.kind === 'good') return Math.max(0, duration.value);
+  throw cursor.bareError(
+    `unable to parse lameduck duration value: '${text}' : ${duration.fault}`,
+    'Give a duration such as 5s.',
+  );
+}

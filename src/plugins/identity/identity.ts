@@ -1,0 +1,12 @@
+/**
+ * What servers that identify themselves say in class CHAOS, beside their counts.
+ */
+import type { ChaosOptions } from './chaos.ts';
+
+export function identityOf(version: string): Pick<ChaosOptions, 'version' | 'authors' | 'copyright'> {
+  return {
+    version: `portolan-${version}`,
+    authors: 'The authors of Portolan',
+    copyright: 'Copyright The authors of Portolan; Apache License 2.0',
+  };
+}

@@ -1,0 +1,287 @@
+/**
+ * `kubernetes`: the zone of a cluster.
+ */
+
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { type DirectiveContext, fallthroughZones, zonesOrBlock } from '../../corefile/directive/directive.ts';
+import { type DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
+import { parseFloatingPoint, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
+import { findSelectorFault } from '../../corefile/directive/label-selector.ts';
+import { isReverseZone, parseZones } from '../../corefile/keys/zone-name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import type { KubernetesApi, KubernetesOptions } from './options.ts';
+import { addressesOfServer } from './own-addresses.ts';
+
+const MAX_TTL = 3600;
+const PODS: readonly KubernetesOptions['pods'][] = ['disabled', 'insecure', 'verified'];
+
+type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
+type Draft = Omit<Writable<KubernetesOptions>, 'api'> & {
+  api: Writable<KubernetesApi>;
+  multicluster: readonly NameKey[];
+  zonal: boolean;
+};
+
+/** Source: plugin/kubernetes of CoreDNS 1.14.7. Its properties `multicluster` and `zonal` are not built here. */
+export const kubernetes = definePlugin({
+  name: 'kubernetes',
+  answers: true,
+  syntax: [
+    'kubernetes [ZONES…] {',
+    '    endpoint URL',
+    '    tls CERTIFICATE KEY AUTHORITIES',
+    '    kubeconfig FILE [CONTEXT]',
+    '    apiserver_qps NUMBER',
+    '    apiserver_burst NUMBER',
+    '    apiserver_max_inflight NUMBER',
+    '    namespaces NAMESPACE…',
+    '    namespace_labels SELECTOR',
+    '    labels SELECTOR',
+    '    pods disabled|insecure|verified',
+    '    endpoint_pod_names',
+    '    ttl SECONDS',
+    '    noendpoints',
+    '    ignore empty_service',
+    '    fallthrough [ZONES…]',
+    '    startup_timeout DURATION',
+    '}',
+  ],
+  read(cursor, context): KubernetesOptions {
+    let draft = emptyDraft(context.zones);
+    cursor.onlyUse(() => {
+      draft = emptyDraft(zonesOrBlock(cursor.remainingArguments(), context));
+      const primary = draft.zones.find((zone) => !isReverseZone(zone));
+      if (primary === undefined)
+        throw cursor.bareError(
+          'non-reverse zone name must be used',
+          'Name the zone of the cluster, as in cluster.local.',
+        );
+      draft.primaryZone = primary;
+      warnOfUnservedZones(cursor, draft.zones, context);
+      readProperties(cursor, draft);
+      checkTogether(cursor, draft);
+    });
+    const { multicluster: _multicluster, zonal: _zonal, ...options } = draft;
+    return options;
+  },
+  async load() {
+    const { Kubernetes } = await import('./kubernetes-plugin.ts');
+    return {
+      create(options, context) {
+        const ownAddresses = addressesOfServer(context.server);
+        const chain = context.lookUp;
+        return new Kubernetes(options, { ...context, chain, ownAddresses, environment: process.env });
+      },
+    };
+  },
+});
+
+function emptyDraft(zones: readonly NameKey[]): Draft {
+  return {
+    zones,
+    primaryZone: zones[0] ?? ('.' as NameKey), // The root is a key by inspection.
+    api: { endpoint: undefined, tls: undefined, kubeconfig: undefined, qps: 0, burst: 0, maxInflight: 0 },
+    pods: 'disabled',
+    endpointPodNames: false,
+    namespaces: [],
+    namespaceLabels: undefined,
+    labels: undefined,
+    ttl: 5,
+    hasEndpoints: true,
+    ignoresEmptyService: false,
+    fallthrough: [],
+    startupTimeout: 5000,
+    multicluster: [],
+    zonal: false,
+  };
+}
+
+function warnOfUnservedZones(
+  cursor: DirectiveCursor,
+  zones: readonly NameKey[],
+  context: DirectiveContext,
+): void {
+  for (const zone of zones) {
+    const isServed = context.zones.some((key) => key === '.' || zone === key || zone.endsWith(`.${key}`));
+    if (!isServed)
+      cursor.warn(`${zone} is not below a zone of its server block, so no question for it comes here.`);
+  }
+}
+
+function readProperties(cursor: DirectiveCursor, draft: Draft): void {
+  const remove = (name: string, version: string) => () => {
+    const { message, position } = cursor.unknownProperty(name, []);
+    throw new DirectiveError(message, position, `CoreDNS ${version} removed it. Take the line out.`);
+  };
+  cursor.properties(
+    {
+      ...apiProperties(cursor, draft.api),
+      ...answerProperties(cursor, draft),
+      upstream: remove('upstream', '1.7.0'),
+      resyncperiod: remove('resyncperiod', '1.7.0'),
+      transfer: remove('transfer', '1.8.0'),
+      federation: remove('federation', '1.7.0'),
+    },
+    (name) => cursor.unknownProperty(name, PROPERTIES),
+  );
+}
+
+const PROPERTIES = kubernetes.syntax.slice(1, -1).map((line) => line.trim().split(' ')[0] ?? '');
+
+function apiProperties(cursor: DirectiveCursor, api: Draft['api']): Readonly<Record<string, () => void>> {
+  return {
+    endpoint: () => {
+      const [first, ...others] = cursor.remainingArguments();
+      if (first === undefined) throw cursor.argumentError('Give the address of the API server.');
+      if (others.length > 0)
+        cursor.warn(
+          'Take the others out.',
+          `Multiple endpoints have been deprecated, only the first specified endpoint '${first}' is used`,
+        );
+      api.endpoint = first;
+    },
+    tls: () => {
+      const [certificate = '', key = '', authorities = ''] = cursor.remainingBetween(3, 3);
+      api.tls = { certificate, key, authorities };
+    },
+    kubeconfig: () => {
+      const [path = '', context] = cursor.remainingBetween(1, 2);
+      api.kubeconfig = { path, context };
+    },
+    apiserver_qps: () => {
+      api.qps = readLimit(cursor, 'apiserver_qps', parseFloatingPoint);
+    },
+    apiserver_burst: () => {
+      api.burst = readLimit(cursor, 'apiserver_burst', parseInteger);
+    },
+    apiserver_max_inflight: () => {
+      api.maxInflight = readLimit(cursor, 'apiserver_max_inflight', parseInteger);
+    },
+  };
+}
+
+function readLimit(cursor: DirectiveCursor, name: string, parse: typeof parseInteger): number {
+  const [text = ''] = cursor.remainingBetween(1, 1);
+  const limit = parse(text);
+  const remedy = 'Give a number from 0.';
+  if (limit.kind === 'bad')
+    throw cursor.error(`invalid ${name} ${JSON.stringify(text)}: ${limit.fault}`, remedy);
+  if (limit.value < 0) throw cursor.error(`${name} must be >= 0`, remedy);
+  return limit.value;
+}
+
+function answerProperties(cursor: DirectiveCursor, draft: Draft): Readonly<Record<string, () => void>> {
+  return {
+    ...selectionProperties(cursor, draft),
+    pods: () => {
+      draft.pods = readPods(cursor);
+    },
+    endpoint_pod_names: () => {
+      cursor.remainingBetween(0, 0);
+      draft.endpointPodNames = true;
+    },
+    ttl: () => {
+      draft.ttl = readTtl(cursor);
+    },
+    noendpoints: () => {
+      cursor.remainingBetween(0, 0);
+      draft.hasEndpoints = false;
+    },
+    ignore: () => {
+      const [word] = cursor.remainingArguments();
+      if (word === undefined)
+        cursor.warn('"ignore" without a word has no effect. Write ignore empty_service.');
+      else if (word !== 'empty_service')
+        throw cursor.bareError(`unable to parse ignore value: '${word}'`, 'The only value is empty_service.');
+      else draft.ignoresEmptyService = true;
+    },
+    fallthrough: () => {
+      draft.fallthrough = fallthroughZones(cursor.remainingArguments());
+    },
+    startup_timeout: () => {
+      draft.startupTimeout = readStartupTimeout(cursor);
+    },
+    multicluster: () => {
+      draft.multicluster = parseZones(cursor.remainingArguments());
+    },
+    zonal: () => {
+      cursor.remainingBetween(0, 0);
+      draft.zonal = true;
+    },
+  };
+}
+
+function selectionProperties(cursor: DirectiveCursor, draft: Draft): Readonly<Record<string, () => void>> {
+  return {
+    namespaces: () => {
+      const words = cursor.remainingArguments();
+      if (words.length === 0) throw cursor.argumentError('Name the namespaces.');
+      draft.namespaces = [...new Set([...draft.namespaces, ...words])];
+    },
+    namespace_labels: () => {
+      draft.namespaceLabels = readSelector(cursor, 'namespace_label');
+    },
+    labels: () => {
+      draft.labels = readSelector(cursor, 'label');
+    },
+  };
+}
+
+function readSelector(cursor: DirectiveCursor, name: string): string {
+  const words = cursor.remainingArguments();
+  if (words.length === 0) throw cursor.argumentError('Give a label selector, as in app=nginx.');
+  const selector = words.join(' ');
+  const fault = findSelectorFault(selector);
+  if (fault === undefined) return selector;
+  throw cursor.bareError(
+    `unable to parse ${name} selector value: '${selector}': ${fault}`,
+    'Write it as kubectl takes it: app=nginx,tier in (a, b).',
+  );
+}
+
+function readPods(cursor: DirectiveCursor): KubernetesOptions['pods'] {
+  const [text = ''] = cursor.remainingBetween(1, 1);
+  const mode = PODS.find((known) => known === text);
+  if (mode !== undefined) return mode;
+  throw cursor.bareError(
+    `wrong value for pods: ${text},  must be one of: disabled, verified, insecure`,
+    'Give one of the three.',
+  );
+}
+
+function readTtl(cursor: DirectiveCursor): number {
+  const [text] = cursor.remainingArguments();
+  const remedy = `Give seconds from 0 to ${MAX_TTL}.`;
+  if (text === undefined) throw cursor.argumentError(remedy);
+  const ttl = cursor.bare(parseInteger(text), remedy);
+  if (ttl < 0 || ttl > MAX_TTL) throw cursor.error(`ttl must be in range [0, ${MAX_TTL}]: ${ttl}`, remedy);
+  return ttl;
+}
+
+function readStartupTimeout(cursor: DirectiveCursor): number {
+  const [text] = cursor.remainingArguments();
+  const remedy = 'Give a duration such as 5s.';
+  if (text === undefined) throw cursor.argumentError(remedy);
+  const timeout = parseGoDuration(text);
+  if (timeout.kind === 'good') return timeout.value;
+  throw cursor.bareError(`failed to parse startup_timeout: ${text}, ${timeout.fault}`, remedy);
+}
+
+function checkTogether(cursor: DirectiveCursor, draft: Draft): void {
+  if (draft.namespaces.length > 0 && draft.namespaceLabels !== undefined)
+    throw cursor.error('namespaces and namespace_labels cannot both be set', 'Take one of the two out.');
+  const foreign = draft.multicluster.find((zone) => !draft.zones.includes(zone));
+  if (foreign !== undefined)
+    throw cursor.error(
+      `is not authoritative for the multicluster zone ${foreign} (authoritative zones: [${draft.zones.join(' ')}])`,
+      `Name ${foreign} among the zones of kubernetes too.`,
+    );
+  if (draft.zonal && !draft.hasEndpoints)
+    throw cursor.error('zonal requires the endpoint cache; remove noendpoints', 'Take one of the two out.');
+  const unbuilt = draft.zonal ? 'zonal' : draft.multicluster.length > 0 ? 'multicluster' : undefined;
+  if (unbuilt !== undefined)
+    throw cursor.bareError(
+      `${unbuilt} is not built into Portolan`,
+      `Take the line with ${unbuilt} out of this block.`,
+    );
+}

@@ -1,0 +1,127 @@
+/**
+ * A cluster with both ways to an answer: the plain chain, and the table.
+ */
+
+import type { Clock } from '../../../base/clock.ts';
+import { silentLog } from '../../../base/log.ts';
+import { ManualClock } from '../../../base/testing/manual-clock.ts';
+import { createHandleQuery, type HandleQuery } from '../../../chain/handle-query.ts';
+import { composeChain, type Handler } from '../../../chain/handler.ts';
+import type { Client } from '../../../chain/query.ts';
+import { QUERY_HEADER } from '../../../chain/testing/queries.ts';
+import type { Dialect } from '../../../kube/dialects/dialect.ts';
+import type { ClusterObject } from '../../../kube/objects/objects.ts';
+import { Cluster, type ClusterOptions } from '../../../kube/publish/cluster.ts';
+import { findDialect } from '../../../kube/publish/find-dialect.ts';
+import { createTypeFilter } from '../../../resolver/filtered-types.ts';
+import { TableReader } from '../../../table/reader.ts';
+import { DEFAULT_VIEW, VERDICT } from '../../../table/types.ts';
+import { TableWriter } from '../../../table/writer.ts';
+import { decodeMessage, encodeMessage } from '../../../wire/message.ts';
+import { parseName, toKey } from '../../../wire/name.ts';
+import type { Message, NameKey, Question } from '../../../wire/types.ts';
+import { CLASS } from '../../../wire/types.ts';
+import { createAliasFollower } from '../../aliases/alias.ts';
+import { createAnyHandler } from '../../any-type/any.ts';
+import { metaTypesHandler } from '../../meta-types/meta-types.ts';
+import { createKubernetesHandler } from '../kubernetes.ts';
+
+export type DialectName = Dialect['name'];
+
+const CLIENT: Client = { address: '192.0.2.53', port: 5353, transport: 'tcp' };
+/** A packet as large as any. */
+const packet = new Uint8Array(65_535);
+
+export class AskableCluster {
+  readonly cluster: Cluster;
+  readonly table: TableWriter;
+  readonly clock: Clock = new ManualClock();
+  readonly #reader: TableReader;
+  readonly #handleQuery: HandleQuery;
+
+  /** @param behind the handlers behind that of the cluster */
+  constructor(
+    dialectName: DialectName,
+    options: Partial<ClusterOptions> = {},
+    behind: readonly Handler[] = [],
+  ) {
+    const dialect = findDialect(dialectName);
+    this.table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
+    const domain = toKey(parseName('cluster.local.'));
+    const ownAddresses = ['192.0.2.2', 'fd00::2'];
+    const all: ClusterOptions = { domain, dialect, pods: 'insecure', ttl: 30, ownAddresses, ...options };
+    this.cluster = new Cluster(all, this.table, this.clock, silentLog);
+    this.#reader = new TableReader(this.table.memory, 0);
+    const view = this.table.viewSettings(DEFAULT_VIEW);
+    this.table.changeView(DEFAULT_VIEW, {
+      ...view,
+      recursionAvailable: dialect.recursionAvailable,
+      otherQuestions: 'refused',
+    });
+    const { filteredTypes = new Set<number>() } = options;
+    const { cluster, clock } = this;
+    const isOurs = (name: NameKey) => cluster.names.owns(name);
+    const chain = composeChain([
+      metaTypesHandler,
+      createAnyHandler(dialect.anyQuestions, isOurs),
+      createTypeFilter(filteredTypes, isOurs),
+      createAliasFollower(silentLog, clock),
+      createKubernetesHandler(cluster),
+      ...behind,
+    ]);
+    const { recursionAvailable } = dialect;
+    this.#handleQuery = createHandleQuery(chain, { recursionAvailable, log: silentLog });
+  }
+
+  /** Lists exactly these objects, of all kinds, and publishes them. */
+  list(objects: readonly ClusterObject[]): void {
+    this.begin(objects);
+    const { services, endpoints, namespaces, pods } = this.cluster;
+    for (const store of [services, endpoints, namespaces, pods]) store.listCompleted();
+    this.cluster.settle();
+  }
+
+  /** Begins to list these objects, and never comes to the end. */
+  begin(objects: readonly ClusterObject[]): void {
+    const { services, endpoints, namespaces, pods } = this.cluster;
+    for (const store of [services, endpoints, namespaces, pods]) store.listStarted();
+    for (const object of objects) this.upsert(object);
+    this.cluster.settle();
+  }
+
+  upsert(object: ClusterObject): void {
+    if (object.kind === 'Service') this.cluster.services.upsert(object);
+    else if (object.kind === 'Endpoints') this.cluster.endpoints.upsert(object);
+    else if (object.kind === 'Namespace') this.cluster.namespaces.upsert(object);
+    else this.cluster.pods.upsert(object);
+  }
+
+  async askChain(question: Question): Promise<Message> {
+    const response = await this.#handleQuery(encodeMessage(queryFor(question)), CLIENT);
+    if (response === undefined) throw new Error(`no response: ${question.name} ${question.type}`);
+    return decodeMessage(response);
+  }
+
+  /** What the table says; nothing if it wants the chain to be asked. */
+  askTable(question: Question): Message | undefined {
+    const query = encodeMessage(queryFor(question));
+    packet.set(query);
+    const length = this.#reader.answer(packet, 0, query.length, packet.length, 'tcp');
+    return length === VERDICT.ASK ? undefined : decodeMessage(packet.slice(0, length));
+  }
+}
+
+export function question(name: string, type: number): Question {
+  return { name: parseName(name), type, class: CLASS.IN };
+}
+
+function queryFor(asked: Question): Message {
+  return {
+    header: { ...QUERY_HEADER, id: 1 },
+    questions: [asked],
+    answers: [],
+    authorities: [],
+    additionals: [],
+    edns: undefined,
+  };
+}

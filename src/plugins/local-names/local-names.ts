@@ -1,0 +1,125 @@
+/**
+ * Hosts files, records of options, and rules: what is known of names without asking. They outlive plans that say the same of them.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Handler } from '../../chain/handler.ts';
+import { Lasting } from '../../contract/lasting.ts';
+import type { Plugin, PluginContext, StopReason } from '../../contract/plugin.ts';
+import type { LocalisedPublication } from '../../sources/local/localised-publications.ts';
+import { ROOT } from '../../wire/name.ts';
+import type { NameKey } from '../../wire/types.ts';
+import { LocalHandlers, type LocalSettings } from './local-handlers.ts';
+import type { LocalNamesOptions } from './options.ts';
+
+/** Keeps answers that may be others when a name becomes known. */
+export interface AnswerKeeper {
+  forget(domain: NameKey): void;
+  /** To be called when what readers may not forward may have changed. */
+  updateRoute(): void;
+}
+
+/** The names, and the plugin of the plan that is followed. */
+interface Followed {
+  readonly handlers: LocalHandlers;
+  plugin: Pick<LocalNames, 'changed' | 'forgetKept'>;
+}
+
+export class LocalNames implements Plugin {
+  readonly handler: Handler;
+  readonly #options: LocalNamesOptions;
+  /** Has views changed, where they show this plugin. @returns false: they show what they did */
+  readonly changed: () => boolean;
+  readonly #lasting: Lasting<Followed>;
+  #keeper: AnswerKeeper | undefined;
+  #isNew: boolean;
+
+  constructor(options: LocalNamesOptions, context: PluginContext, former: LocalNames | undefined) {
+    this.#options = options;
+    this.changed = context.changed;
+    const kept = former === undefined ? undefined : former.#lastingFor(options);
+    this.#isNew = kept === undefined;
+    this.#lasting = (kept ?? lastingNames(options, context, this)).retain();
+    this.handler = this.handlers.knownNames;
+  }
+
+  /** What it keeps is forgotten where names become known. */
+  keepInStep(keeper: AnswerKeeper): void {
+    this.#keeper = keeper;
+  }
+
+  /** Has answers forgotten that may no longer be right. */
+  forgetKept(domains: readonly NameKey[]): void {
+    for (const domain of domains) this.#keeper?.forget(domain);
+    this.#keeper?.updateRoute();
+  }
+
+  get handlers(): LocalHandlers {
+    return this.#lasting.value.handlers;
+  }
+
+  get localised(): readonly LocalisedPublication[] {
+    return this.handlers.localised;
+  }
+
+  /** Ends when all files are read and their names answered. */
+  async start(): Promise<void> {
+    if (this.#isNew) await this.handlers.start();
+  }
+
+  follow(): void {
+    const { settings, networks } = this.#options;
+    this.#lasting.value.plugin = this;
+    this.handlers.changeRules(settings.questions);
+    this.handlers.changeNetworks(networks);
+    if (this.#isNew) this.#keeper?.forget(ROOT);
+    this.#isNew = false;
+  }
+
+  /** Looks for changed files at once. */
+  reload(): void {
+    this.handlers.reload();
+  }
+
+  async stop(reason: StopReason): Promise<void> {
+    if (reason === 'ending') this.handlers.stop();
+    else await this.#lasting.release();
+  }
+
+  #lastingFor({ settings }: LocalNamesOptions): Lasting<Followed> | undefined {
+    return isSameLocal(settings, this.#options.settings) ? this.#lasting : undefined;
+  }
+}
+
+function lastingNames(
+  { settings, networks }: LocalNamesOptions,
+  { table, clock, log }: PluginContext,
+  plugin: Followed['plugin'],
+): Lasting<Followed> {
+  const handlers = new LocalHandlers({
+    settings,
+    table,
+    networks,
+    onShow: () => followed.plugin.changed(),
+    forget: (domains) => followed.plugin.forgetKept(domains),
+    clock,
+    log,
+  });
+  const followed: Followed = { handlers, plugin };
+  return new Lasting(followed, () => retire(handlers, table));
+}
+
+/** Frees what local names have in the table. No view shows them any more. */
+async function retire(local: LocalHandlers, table: PluginContext['table']): Promise<void> {
+  local.stop();
+  for (const publication of [local.publication, ...local.localised.map((each) => each.publication)]) {
+    const steps = table.dropPublication(publication);
+    while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Whether local names and rules for replies stay as they are; rules for questions may change. */
+function isSameLocal(one: LocalSettings, other: LocalSettings): boolean {
+  const { questions: _, ...rest } = one;
+  const { questions: __, ...otherRest } = other;
+  return isDeepStrictEqual(rest, otherRest);
+}

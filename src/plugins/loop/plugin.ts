@@ -1,0 +1,23 @@
+/**
+ * `loop`: finds out whether queries that are forwarded come back.
+ */
+
+import { definePlugin } from '../../contract/define-plugin.ts';
+import { ROOT } from '../../wire/name.ts';
+import { endProcess } from './end-process.ts';
+import { Loop } from './loop.ts';
+import type { LoopOptions } from './options.ts';
+
+/** `loop`. Source: plugin/loop of CoreDNS 1.14.7. */
+export const loop = definePlugin({
+  name: 'loop',
+  syntax: ['loop'],
+  read(cursor, { zones }): LoopOptions {
+    cursor.onlyUse(() => {
+      if (cursor.argument() !== undefined)
+        throw cursor.argumentError('Take the word out: this plugin has no settings.');
+    });
+    return { zone: zones[0] ?? ROOT };
+  },
+  create: (options, context) => new Loop(options, { ...context, onLoop: endProcess }),
+});

@@ -1,0 +1,10 @@
+/**
+ * `meta-types`: questions for types that stand for no records.
+ */
+import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { metaTypesHandler } from './meta-types.ts';
+
+export const metaTypes = definePlainPlugin({
+  name: 'meta-types',
+  create: (_: undefined) => ({ handler: metaTypesHandler }),
+});

@@ -1,0 +1,13 @@
+/**
+ * `probes`: drops our own probes, which a server that we asked has sent back.
+ */
+import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { Resolving } from '../resolver/resolving.ts';
+import { createProbesHandler } from './probes.ts';
+
+export const probes = definePlainPlugin({
+  name: 'probes',
+  create: (_: undefined, { find }) => ({
+    handler: createProbesHandler((question) => find(Resolving)?.isOwnProbe(question) === true),
+  }),
+});

@@ -1,0 +1,20 @@
+/**
+ * Drops our own probes: a server that we asked has sent them back.
+ */
+import type { Handler } from '../../chain/handler.ts';
+import { NO_QUESTIONS } from '../../chain/match.ts';
+import { CLASS, type Question, TYPE } from '../../wire/types.ts';
+
+export function createProbesHandler(isOwnProbe: (question: Question) => boolean): Handler {
+  return {
+    name: 'loop',
+    role: 'other',
+    answers: 'unchanged',
+    questions: {
+      includes: (name, type) => type === TYPE.TXT && isOwnProbe({ name, type, class: CLASS.IN }),
+      // Probes ask for random names below stub zones and the root: none of them is ever published.
+      matches: () => NO_QUESTIONS.matches(),
+    },
+    handle: (query, next) => (isOwnProbe(query.question) ? { kind: 'drop' } : next(query)),
+  };
+}

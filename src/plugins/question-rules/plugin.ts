@@ -1,0 +1,10 @@
+/**
+ * `question-rules`: the rules of `local-names` for questions that nothing before answers.
+ */
+import { definePlainPlugin } from '../../contract/define-plugin.ts';
+import { LocalNames } from '../local-names/local-names.ts';
+
+export const questionRules = definePlainPlugin({
+  name: 'question-rules',
+  create: (_: undefined, { find }) => ({ handler: find(LocalNames)?.handlers.questionRules }),
+});

@@ -1,0 +1,35 @@
+/**
+ * `ready`: whether all handlers are ready, over HTTP.
+ */
+
+import { definePlugin } from '../../contract/define-plugin.ts';
+import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
+import { readListenAddress } from '../../corefile/directive/listen-address.ts';
+import type { ReadyOptions } from './options.ts';
+
+const DEFAULT_ADDRESS = ':8181';
+
+/** `ready [ADDRESS] { monitor until-ready|continuously }`. Source: plugin/ready of CoreDNS 1.14.7. */
+export const ready = definePlugin({
+  name: 'ready',
+  syntax: ['ready [ADDRESS] {', '    monitor until-ready|continuously', '}'],
+  read(cursor): ReadyOptions {
+    let address = DEFAULT_ADDRESS;
+    let monitor: ReadyOptions['monitor'] = 'until-ready';
+    cursor.onlyUse(() => {
+      address = readListenAddress(cursor, address);
+      cursor.properties({
+        monitor: () => {
+          monitor = readMonitor(cursor);
+        },
+      });
+    });
+    return { address, monitor };
+  },
+});
+
+function readMonitor(cursor: DirectiveCursor): ReadyOptions['monitor'] {
+  const [text = ''] = cursor.remainingBetween(1, 1);
+  if (text === 'until-ready' || text === 'continuously') return text;
+  throw cursor.error(`monitor type '${text}' not supported`, 'Give until-ready or continuously.');
+}

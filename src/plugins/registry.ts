@@ -1,0 +1,46 @@
+/**
+ * What follows from the list of plugins: their names, the types of their options, their definitions by name.
+ */
+import type { CorefilePluginDefinition, PluginDefinition } from '../contract/define-plugin.ts';
+import type { Position } from '../corefile/syntax/token.ts';
+import * as definitions from './corefile-plugins.ts';
+import type * as plainDefinitions from './plain-plugins.ts';
+
+type OptionsOf<Each> = Each extends PluginDefinition<string, infer Options> ? Options : never;
+
+type OptionsByName<Each extends PluginDefinition<string, unknown>> = {
+  readonly [One in Each as One['name']]: OptionsOf<One>;
+};
+
+/** The options of each plugin that a Corefile may name. */
+export type CorefilePluginOptions = OptionsByName<(typeof definitions)[keyof typeof definitions]>;
+
+/** The options of each plugin of our own front ends. */
+export type PlainPluginOptions = OptionsByName<(typeof plainDefinitions)[keyof typeof plainDefinitions]>;
+
+export type CorefilePluginName = keyof CorefilePluginOptions;
+
+/** A plugin in a server block, with its options. */
+export type PluginUse = {
+  readonly [Name in CorefilePluginName]: {
+    readonly name: Name;
+    readonly options: CorefilePluginOptions[Name];
+    /** Where it is named first. */
+    readonly position: Position;
+  };
+}[CorefilePluginName];
+
+/** All plugins that a Corefile may name. */
+export const COREFILE_PLUGINS: readonly CorefilePluginDefinition<CorefilePluginName, unknown>[] =
+  Object.values(definitions);
+
+const byName = new Map<string, CorefilePluginDefinition<CorefilePluginName, unknown>>(
+  COREFILE_PLUGINS.map((definition) => [definition.name, definition]),
+);
+
+/** Undefined: none of that name is built. */
+export function findDefinition(
+  name: string,
+): CorefilePluginDefinition<CorefilePluginName, unknown> | undefined {
+  return byName.get(name);
+}

@@ -1,0 +1,51 @@
+/**
+ * Which names a rule of `rewrite` is for.
+ */
+
+import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
+import { compilePattern, type PatternFaults } from '../../corefile/directive/patterns.ts';
+import { normalizeName } from '../../corefile/keys/zone-name.ts';
+import type { RewriteMatch } from './options.ts';
+
+export type MatchKind = RewriteMatch['kind'];
+export const MATCH_KINDS: readonly MatchKind[] = ['exact', 'prefix', 'suffix', 'substring', 'regex'];
+
+export function matchKindOf(word: string): MatchKind | undefined {
+  return MATCH_KINDS.find((known) => known === word.toLowerCase());
+}
+
+/** @param normalize How a text that is no pattern is written. @throws DirectiveError */
+export function readMatch(
+  kind: MatchKind,
+  text: string,
+  faults: PatternFaults,
+  cursor: DirectiveCursor,
+  normalize: (text: string) => string = normalizeName,
+): RewriteMatch {
+  if (kind === 'regex') return { kind, pattern: compilePattern(text, faults) };
+  const normalized = normalize(text);
+  const isCut = normalized !== text && !text.endsWith('.');
+  if (kind === 'prefix' && isCut && normalized.endsWith('.'))
+    cursor.warn(
+      `The prefix ${JSON.stringify(text)} is taken as ${JSON.stringify(normalized)}: it fits whole labels only. Use regex for a part of a label.`,
+    );
+  if (kind === 'substring' && isCut && normalized.endsWith('.'))
+    cursor.warn(
+      `The text ${JSON.stringify(text)} is taken as ${JSON.stringify(normalized)}: it fits only where a label ends. Use regex for a part of a label.`,
+    );
+  return { kind, text: normalized };
+}
+
+/** The faults of a pattern in the words of rules for responses. */
+export function responseFaults(
+  field: 'ttl' | 'rcode',
+  source: string,
+  cursor: DirectiveCursor,
+): PatternFaults {
+  const refuse = (message: string): DirectiveError =>
+    cursor.bareError(message, 'Correct the expression; its syntax is that of Go.');
+  return {
+    tooLong: (lengths) => refuse(`regex pattern too long in a ${field} rule: ${lengths}`),
+    invalid: () => refuse(`invalid regex pattern in a ${field} rule: ${source}`),
+  };
+}

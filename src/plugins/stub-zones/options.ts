@@ -1,0 +1,10 @@
+/**
+ * The settings of `stub-zones`.
+ */
+import type { NameKey } from '../../wire/types.ts';
+
+export interface StubZonesOptions {
+  readonly zones: readonly NameKey[];
+  /** The name of the plugin that their names go to. */
+  readonly to: string;
+}

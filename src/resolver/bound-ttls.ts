@@ -1,0 +1,18 @@
+/**
+ * The longest TTL that clients are told, however long an answer is kept.
+ */
+import type { Answer } from '../chain/answer.ts';
+import type { ResourceRecord } from '../wire/types.ts';
+
+/** @param most seconds; what is remembered of the answer keeps its own TTLs */
+export function boundTtls(answer: Answer, most: number): Answer {
+  if (answer.kind !== 'forwarded') return answer;
+  const bound = (record: ResourceRecord) => (record.ttl <= most ? record : { ...record, ttl: most });
+  const { answers, authorities, additionals } = answer;
+  return {
+    ...answer,
+    answers: answers.map(bound),
+    authorities: authorities.map(bound),
+    additionals: additionals.map(bound),
+  };
+}

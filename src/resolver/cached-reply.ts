@@ -1,0 +1,60 @@
+/**
+ * Cached answers for handlers: read back as records, with the TTLs that they have left.
+ */
+import type { Forwarded } from '../chain/answer.ts';
+import type { AnswerBody, CachedEntry, CachedQuestion } from '../table/types.ts';
+import { HEADER_OCTETS } from '../wire/header.ts';
+import { decodeMessage } from '../wire/message.ts';
+import type { ResourceRecord } from '../wire/types.ts';
+
+/** In the third and fourth octet of a header. */
+const FLAG = { RESPONSE: 0x80, RECURSION_AVAILABLE: 0x80, AUTHENTIC: 0x20 } as const;
+
+/** @param now seconds of the monotonic clock that all threads share */
+export function replyFromEntry(entry: CachedEntry, now: number): Forwarded {
+  return replyFromBody(entry, entry.body, Math.max(0, now - entry.stored));
+}
+
+/** @param age seconds that are taken off every TTL */
+export function replyFromBody(question: CachedQuestion, body: AnswerBody, age: number): Forwarded {
+  const { answers, authorities, additionals } = decodeMessage(toMessage(question, body));
+  const aged = (records: readonly ResourceRecord[]) =>
+    age === 0 ? records : records.map((record) => ({ ...record, ttl: Math.max(0, record.ttl - age) }));
+  return {
+    kind: 'forwarded',
+    rcode: body.rcode,
+    authoritative: false,
+    truncated: false,
+    authenticData: body.authenticData ?? false,
+    answers: aged(answers),
+    authorities: aged(authorities),
+    additionals: aged(additionals),
+    memory: undefined,
+  };
+}
+
+/** An answer as a response, with the TTLs that it was stored with. */
+export function messageFromEntry(entry: CachedEntry): Uint8Array {
+  const { rcode, authenticData = false } = entry.body;
+  const octets = toMessage(entry, entry.body);
+  octets[2] = FLAG.RESPONSE;
+  octets[3] =
+    (entry.recursionAvailable ? FLAG.RECURSION_AVAILABLE : 0) | (authenticData ? FLAG.AUTHENTIC : 0) | rcode;
+  return octets;
+}
+
+/** A whole message again: the body's names are shortened against the question before it. */
+function toMessage({ name, type, class: dnsClass }: CachedQuestion, body: AnswerBody): Uint8Array {
+  const records = HEADER_OCTETS + name.length + 4;
+  const octets = new Uint8Array(records + body.bytes.length);
+  const view = new DataView(octets.buffer);
+  view.setUint16(4, 1);
+  view.setUint16(6, body.answerCount);
+  view.setUint16(8, body.authorityCount);
+  view.setUint16(10, body.additionalCount);
+  octets.set(name, HEADER_OCTETS);
+  view.setUint16(records - 4, type);
+  view.setUint16(records - 2, dnsClass);
+  octets.set(body.bytes, records);
+  return octets;
+}

@@ -1,0 +1,54 @@
+/**
+ * Which names two lists of forwarding rules may send to different servers.
+ */
+import type { ForwardRule, ForwardTarget, NameMatch } from '../forward/forward-plan.ts';
+import { formatUpstream } from '../forward/upstream-address.ts';
+import { parentOf, ROOT } from '../wire/name.ts';
+import type { NameKey } from '../wire/types.ts';
+
+/** Each domain is looked for among all cached answers: beyond so many it is better to forget all of them. */
+const MAX_DOMAINS = 64;
+
+/** The domains whose names may go elsewhere, none within another; the root where it cannot be told so finely. */
+export function listChangedDomains(
+  before: readonly ForwardRule[],
+  after: readonly ForwardRule[],
+): readonly NameKey[] {
+  const [old, now] = [targetsByMatch(before), targetsByMatch(after)];
+  const changed = [...new Set([...old.keys(), ...now.keys()])].filter(
+    (match) => old.get(match)?.target !== now.get(match)?.target,
+  );
+  const domains = new Set(changed.map((match) => coverOf((old.get(match) ?? now.get(match))?.match)));
+  const widest = [...domains].filter((domain) => !isBelowAny(domain, domains));
+  return widest.length > MAX_DOMAINS ? [ROOT] : widest;
+}
+
+function isBelowAny(domain: NameKey, domains: ReadonlySet<NameKey>): boolean {
+  for (let at = parentOf(domain); at !== undefined; at = parentOf(at)) if (domains.has(at)) return true;
+  return false;
+}
+
+interface Rule {
+  readonly match: NameMatch;
+  readonly target: string;
+}
+
+/** By the text of what they match; of two for the same the last one counts. */
+function targetsByMatch(rules: readonly ForwardRule[]): ReadonlyMap<string, Rule> {
+  const targets = new Map<string, Rule>();
+  for (const { names, target } of rules) {
+    for (const match of names) targets.set(JSON.stringify(match), { match, target: textOf(target) });
+  }
+  return targets;
+}
+
+function textOf(target: ForwardTarget): string {
+  if (target.kind !== 'servers') return target.kind;
+  return target.servers
+    .map(({ address, queriesPerSecond }) => `${formatUpstream(address)} ${queriesPerSecond}`)
+    .join();
+}
+
+function coverOf(match: NameMatch | undefined): NameKey {
+  return match?.kind === 'domain' ? match.name : ROOT;
+}

@@ -1,0 +1,27 @@
+/**
+ * The addresses of a name by the way that every query takes: for upstream servers that are given by name.
+ */
+import type { Answer } from '../chain/answer.ts';
+import type { Chain } from '../chain/handler.ts';
+import type { ResolveName } from '../forward/named-servers.ts';
+import { CLASS, type ResourceRecord, TYPE } from '../wire/types.ts';
+import { createOwnQuery } from './own-query.ts';
+
+const PLAIN = { dnssecOk: false, checkingDisabled: false };
+
+/** @param chain all handlers, once they are there */
+export function createNameResolver(chain: () => Chain): ResolveName {
+  return async (name) => {
+    const records: ResourceRecord[] = [];
+    for (const type of [TYPE.A, TYPE.AAAA])
+      records.push(...recordsOf(await chain()(createOwnQuery({ name, type, class: CLASS.IN }, PLAIN))));
+    const addresses = records.flatMap(({ data }) => ('address' in data ? [data.address] : []));
+    const ttl = addresses.length === 0 ? 0 : Math.min(...records.map((record) => record.ttl));
+    return { addresses, ttl };
+  };
+}
+
+function recordsOf(answer: Answer): readonly ResourceRecord[] {
+  if (answer.kind === 'records') return answer.records;
+  return answer.kind === 'forwarded' ? answer.answers : [];
+}

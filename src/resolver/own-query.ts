@@ -1,0 +1,29 @@
+/**
+ * Queries of our own: for prefetching, and for names of upstream servers.
+ */
+import { Query } from '../chain/query.ts';
+import { OPCODE, type Question } from '../wire/types.ts';
+
+const OURSELVES = { address: '', port: 0, transport: 'tcp' } as const;
+
+/** @param flags those that belong to the key of a cached answer */
+export function createOwnQuery(
+  question: Question,
+  flags: { readonly dnssecOk: boolean; readonly checkingDisabled: boolean },
+): Query {
+  const { dnssecOk, checkingDisabled } = flags;
+  const header = {
+    id: 0,
+    response: false,
+    opcode: OPCODE.QUERY,
+    rcode: 0,
+    authoritative: false,
+    truncated: false,
+    authenticData: false,
+    recursionAvailable: false,
+    recursionDesired: true,
+    checkingDisabled,
+  };
+  const edns = { version: 0, udpSize: 1232, dnssecOk, extendedRcode: 0, options: [] };
+  return new Query(question, { header, question, edns }, OURSELVES);
+}

@@ -1,0 +1,94 @@
+/**
+ * Prefetches popular answers shortly before they expire, so that no client has to wait for them.
+ *
+ * Once a second the cache is searched, in parts, with other work between them.
+ */
+
+import type { Clock, Timer } from '../base/clock.ts';
+import type { Query } from '../chain/query.ts';
+import { isWorthPrefetching } from '../forward/caching/expiry.ts';
+import type { QuestionKey } from '../forward/question-key.ts';
+import { QuestionTable } from '../forward/question-table.ts';
+import type { CachedEntry } from '../table/types.ts';
+import type { TableWriter } from '../table/writer.ts';
+import { decodeName } from '../wire/name-wire.ts';
+import { createOwnQuery } from './own-query.ts';
+
+export interface PrefetchingOptions {
+  readonly table: Pick<TableWriter, 'scanCached'>;
+  /** Asks anew and keeps the answer. */
+  readonly refresh: (query: Query) => Promise<void>;
+  /** Whether to prefetch at all. May change. */
+  readonly isWanted: () => boolean;
+  readonly clock: Clock;
+}
+
+const SWEEP_MILLISECONDS = 1_000;
+/** Milliseconds between two parts of a sweep. */
+const PAUSE_MILLISECONDS = 5;
+/** Entries that are looked at without a pause: a fraction of a millisecond. */
+const PART = 5_000;
+/** Answers asked for anew at once: clients' own questions come first. */
+const MAX_UNDER_WAY = 64;
+
+interface Prefetch {
+  readonly question: QuestionKey;
+  nextInChain: Prefetch | undefined;
+}
+
+export class Prefetching {
+  readonly #options: PrefetchingOptions;
+  readonly #underWay = new QuestionTable<Prefetch>(MAX_UNDER_WAY);
+  #timer: Timer | undefined;
+  #isStopped = false;
+  #prefetched = 0;
+
+  constructor(options: PrefetchingOptions) {
+    this.#options = options;
+  }
+
+  /** Answers asked for anew so far. */
+  get prefetched(): number {
+    return this.#prefetched;
+  }
+
+  start(): void {
+    this.#sweepAfter(SWEEP_MILLISECONDS, 0);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  #sweepAfter(milliseconds: number, from: number): void {
+    if (!this.#isStopped) this.#timer = this.#options.clock.after(milliseconds, () => this.#sweep(from));
+  }
+
+  #sweep(from: number): void {
+    const { table, clock, isWanted } = this.#options;
+    const now = Math.floor(clock.monotonic() / 1000);
+    let next = 0;
+    if (isWanted()) {
+      // All that can be said without reading an answer: it is near its end, and was not short-lived.
+      const part = table.scanCached(from, PART, (stored, expires) => {
+        const left = expires - now;
+        return left > 0 && left * 10 <= expires - stored;
+      });
+      next = part.next;
+      for (const entry of part.found) if (isWorthPrefetching(entry, now)) this.#prefetch(entry);
+    }
+    this.#sweepAfter(next === 0 ? SWEEP_MILLISECONDS : PAUSE_MILLISECONDS, next);
+  }
+
+  #prefetch(entry: CachedEntry): void {
+    const { name, type, class: dnsClass } = entry;
+    const query = createOwnQuery({ name: decodeName(name), type, class: dnsClass }, entry);
+    const prefetch: Prefetch = { question: query.questionKey, nextInChain: undefined };
+    if (this.#underWay.size >= MAX_UNDER_WAY || this.#underWay.find(prefetch.question) !== undefined) return;
+    this.#underWay.add(prefetch);
+    this.#prefetched += 1;
+    const end = () => void this.#underWay.remove(prefetch);
+    this.#options.refresh(query).then(end, end);
+  }
+}

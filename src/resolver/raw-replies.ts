@@ -1,0 +1,114 @@
+/**
+ * Makes the response to a client and the cached answer from a raw reply, by copying octets.
+ */
+
+import type { Clock } from '../base/clock.ts';
+import type { AnswerForm } from '../forward/caching/answer-form.ts';
+import type { CachingRules } from '../forward/caching/caching-rules.ts';
+import { RawAnswer, type RawQuery } from '../forward/caching/raw-answer.ts';
+import type { ForwardQuestion } from '../forward/forwarder.ts';
+import type { RawReply } from '../forward/transport/raw-reply.ts';
+import type { TableWriter } from '../table/writer.ts';
+import { HEADER_OCTETS } from '../wire/header.ts';
+import { LOWER_CASE, MAX_NAME_OCTETS } from '../wire/label.ts';
+import { MAX_UDP_SIZE } from '../wire/response-size.ts';
+import type { WireName } from '../wire/types.ts';
+import { RESOLVER_OUTCOME } from './outcomes.ts';
+
+/** A query that waits, as octets, and what was read of it when it came. */
+export interface WaitingQuery extends RawQuery {
+  readonly question: Omit<ForwardQuestion, 'name'>;
+}
+
+type AnswerStore = Pick<TableWriter, 'cache' | 'dropCached'>;
+
+export class RawResponses {
+  readonly #answer = new RawAnswer();
+  readonly #table: AnswerStore;
+  readonly #clock: Clock;
+  readonly #udpSize: number;
+  #form: Extract<AnswerForm, { kind: 'own' }> | undefined;
+  /** The name of the question that is being answered, in lower case. */
+  readonly #name = new Uint8Array(MAX_NAME_OCTETS);
+
+  constructor(table: AnswerStore, clock: Clock, udpSize: number) {
+    this.#table = table;
+    this.#clock = clock;
+    this.#udpSize = udpSize;
+  }
+
+  /** Where responses are written to. */
+  get octets(): Uint8Array {
+    return this.#answer.octets;
+  }
+
+  /**
+   * Writes the response to a query, and puts it into the cache.
+   *
+   * @param isCurrent whether what answers are made from is what it was when the query came
+   * @returns the octets of the response; 0 if it does not fit, and then nothing was done
+   */
+  answer(query: WaitingQuery, reply: RawReply, caching: CachingRules, isCurrent: boolean): number {
+    const length = this.#answer.write(query, reply, this.#formOf(caching), this.#udpSize);
+    if (length > 0 && isCurrent) this.#keep(query, reply);
+    return length;
+  }
+
+  /** Puts a reply that readers have told their clients into the cache, in place of an older one. */
+  replace(query: WaitingQuery, reply: RawReply, caching: CachingRules): void {
+    const isWritten = this.#answer.write(query, reply, this.#formOf(caching), MAX_UDP_SIZE) > 0;
+    if (isWritten && this.#keep(query, reply)) return;
+    const { type, class: dnsClass, dnssecOk, checkingDisabled } = query.question;
+    // Whatever is true now, the older answer is not (RFC 8767 section 4).
+    this.#table.dropCached({ name: this.#nameOf(query), type, class: dnsClass, dnssecOk, checkingDisabled });
+  }
+
+  /** Kept, as it is the same for most replies. */
+  #formOf(caching: CachingRules): AnswerForm {
+    if (this.#form?.caching !== caching) this.#form = { kind: 'own', caching };
+    return this.#form;
+  }
+
+  #keep(query: WaitingQuery, reply: RawReply): boolean {
+    const { lifetime, octets } = this.#answer;
+    if (lifetime < 1) return false;
+    const bytes = octets.subarray(query.questionEnd, query.questionEnd + reply.recordsLength);
+    const { type, class: dnsClass, dnssecOk, checkingDisabled } = query.question;
+    const { rcode, answerCount, authorityCount, addresses, runAt, stride, ttlOffsets } = reply;
+    const offsets: number[] = [];
+    for (let index = 0; index < answerCount + authorityCount; index += 1)
+      offsets.push(ttlOffsets[index] ?? 0);
+    return this.#table.cache(
+      {
+        name: this.#nameOf(query),
+        type,
+        class: dnsClass,
+        dnssecOk,
+        checkingDisabled,
+        recursionAvailable: true,
+        body: {
+          rcode,
+          authoritative: false,
+          authenticData: reply.authenticData,
+          answerCount,
+          authorityCount,
+          additionalCount: 0,
+          bytes,
+          rotation: addresses > 1 ? { start: runAt, stride, count: addresses } : undefined,
+        },
+        ttlOffsets: offsets,
+        lifetime,
+        outcome: RESOLVER_OUTCOME.answered,
+      },
+      this.#clock.monotonic(),
+    );
+  }
+
+  #nameOf({ octets, start, questionEnd }: WaitingQuery): WireName {
+    const length = questionEnd - HEADER_OCTETS - 4;
+    for (let at = 0; at < length; at += 1)
+      this.#name[at] = LOWER_CASE[octets[start + HEADER_OCTETS + at] ?? 0] ?? 0;
+    // It was a name when the query was read.
+    return this.#name.subarray(0, length) as WireName;
+  }
+}

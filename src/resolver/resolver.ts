@@ -1,0 +1,225 @@
+/**
+ * Everything behind the names that we know ourselves: upstream servers, the cache in the table, and what follows a change
+ * of either's terms.
+ */
+
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { Answer } from '../chain/answer.ts';
+import { type Chain, composeChain, type Handler } from '../chain/handler.ts';
+import type { Query } from '../chain/query.ts';
+import type { Connect } from '../forward/connect.ts';
+import type { ForwardPlan } from '../forward/forward-plan.ts';
+import { Forwarder, type ForwardStatistics } from '../forward/forwarder.ts';
+import type { ResolveName } from '../forward/named-servers.ts';
+import { toCachedQuestion } from '../forward/question-key.ts';
+import type { LinkedForwarder } from '../forward/reader-path/linked-forwarder.ts';
+import type { ReaderPath } from '../forward/reader-path/reader-path.ts';
+import { NO_ROUTE } from '../table/types.ts';
+import type { TableWriter } from '../table/writer.ts';
+import { encodeName, ROOT } from '../wire/name.ts';
+import type { NameKey, Question } from '../wire/types.ts';
+import { boundTtls } from './bound-ttls.ts';
+import { CachingResolver, type CachingResolverCounts, type StaleSettings } from './caching-resolver.ts';
+import { listChangedDomains } from './changed-domains.ts';
+import { Forwarding, type ForwardingCounts, type ReplySettings } from './forwarding.ts';
+import { HandedAnswers } from './handed-answers.ts';
+import { PacketForwarding, type PacketForwardingOptions, type ResolverParts } from './packet-path.ts';
+import { Prefetching } from './prefetching.ts';
+import { ResolverRoute, type ResolverRouteOptions } from './resolver-route.ts';
+
+export interface ResolverSettings extends ReplySettings {
+  readonly forward: ForwardPlan;
+  /** Undefined: nothing is served stale. */
+  readonly stale: StaleSettings | undefined;
+  readonly prefetch: boolean;
+  /** Seconds that clients are told at most, however long an answer is kept. The table has its own such bound. */
+  readonly maxTtl?: number | undefined;
+}
+
+export interface ResolverOptions {
+  readonly table: TableWriter;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Looks up the addresses of upstream servers that are given by name: through ourselves. */
+  readonly resolveName: ResolveName;
+  /**
+   * The whole chain, which ends with the resolver. Prefetching asks it: a handler before the resolver may answer the name by now.
+   * Default: the resolver itself.
+   */
+  readonly chain?: Chain;
+  /** Those asked before a question goes upstream. What they answer with a lifetime is remembered too. */
+  readonly before?: readonly Handler[];
+  /** How servers are reached; by sockets by default. */
+  readonly connect?: Connect;
+  /** From 0 to below 1, for choices that need not be secret. */
+  readonly random?: () => number;
+}
+
+export interface ResolverStats {
+  readonly forward: ForwardStatistics;
+  readonly forwarding: ForwardingCounts;
+  readonly cachingResolver: CachingResolverCounts;
+  readonly prefetched: number;
+}
+
+export class Resolver {
+  readonly #table: TableWriter;
+  readonly #clock: Clock;
+  readonly #forwarder: Forwarder;
+  readonly #forwarding: Forwarding;
+  readonly #cachingResolver: CachingResolver;
+  readonly #prefetching: Prefetching;
+  /** For the process that takes over. */
+  readonly handedAnswers: HandedAnswers;
+  readonly #chain: Chain;
+  /** Queries of prefetching that are on their way through the chain. */
+  readonly #refreshing = new WeakSet<Query>();
+  #settings: ResolverSettings;
+  #generation = 0;
+  #readerPath: ReaderPath | undefined;
+  #link: LinkedForwarder | undefined;
+
+  constructor(settings: ResolverSettings, options: ResolverOptions) {
+    const { table, clock, log, before = [], chain = (query) => this.answer(query) } = options;
+    this.#settings = settings;
+    this.handedAnswers = new HandedAnswers(table, clock);
+    this.#chain = chain;
+    this.#table = table;
+    this.#clock = clock;
+    this.#forwarder = new Forwarder(settings.forward, options);
+    this.#forwarding = new Forwarding(this.#forwarder, () => this.#settings, clock, log);
+    this.#cachingResolver = new CachingResolver({
+      ask: composeChain([...before, this.#forwarding]),
+      store: table,
+      clock,
+      recursionAvailable: true,
+      stale: () => this.#settings.stale,
+      generation: () => this.#generation,
+      waited: (question) => this.#forwarder.tried.waited(question),
+    });
+    this.#prefetching = new Prefetching({
+      table,
+      refresh: (query) => this.#refresh(query),
+      isWanted: () => this.#settings.prefetch,
+      clock,
+    });
+  }
+
+  /** The end of a chain. */
+  answer(query: Query): Answer | Promise<Answer> {
+    const answer = this.#refreshing.delete(query)
+      ? this.#cachingResolver.refresh(query)
+      : this.#cachingResolver.answer(query);
+    const { maxTtl } = this.#settings;
+    if (maxTtl === undefined) return answer;
+    return answer instanceof Promise
+      ? answer.then((late) => boundTtls(late, maxTtl))
+      : boundTtls(answer, maxTtl);
+  }
+
+  /** Fetches again what is cached. Where a handler before the resolver answers by now, the cached answer is dropped. */
+  async #refresh(query: Query): Promise<void> {
+    this.#refreshing.add(query);
+    await this.#chain(query);
+    if (this.#refreshing.delete(query)) this.#table.dropCached(toCachedQuestion(query.questionKey));
+  }
+
+  /** Another way to answers, for questions that no handler before the resolver answers. */
+  packetPath(options: PacketForwardingOptions): PacketForwarding {
+    return new PacketForwarding(this.#parts(), options);
+  }
+
+  /** Has reader threads forward such questions by themselves. To be called once. @returns the number of the route, for views */
+  openRoute(
+    readerPath: ReaderPath,
+    options: Omit<ResolverRouteOptions, 'servesStaleAtOnce' | 'trustsAd'>,
+  ): number {
+    const servesStaleAtOnce = () => this.#settings.stale?.timeout === 0;
+    const trustsAd = () => this.#settings.forward.trustsAd;
+    this.#readerPath = readerPath;
+    this.#link = readerPath.link(this.#forwarder);
+    const route = new ResolverRoute(this.#parts(), { ...options, servesStaleAtOnce, trustsAd });
+    return this.#link?.open(route) ?? NO_ROUTE;
+  }
+
+  /** To be called when what the options of the route say may have changed. */
+  updateRoute(): void {
+    this.#readerPath?.noteGeneration();
+    this.#link?.update();
+  }
+
+  #parts(): ResolverParts {
+    return {
+      forwarder: this.#forwarder,
+      forwarding: this.#forwarding,
+      cachingResolver: this.#cachingResolver,
+      table: this.#table,
+      clock: this.#clock,
+      isUsable: () => leavesPlainReplies(this.#settings),
+    };
+  }
+
+  /** Whether a question is our own, sent back by a server that we asked. It gets no answer. */
+  isOwnProbe(question: Question): boolean {
+    return this.#forwarder.isOwnProbe(question);
+  }
+
+  /** To be called once queries are received. */
+  start(): void {
+    this.#forwarder.testForLoops();
+    this.#prefetching.start();
+  }
+
+  /**
+   * Follows other terms. The cached answers that the change covers are dropped; what is under way is answered as it began,
+   * and not remembered.
+   */
+  change(settings: ResolverSettings): void {
+    const before = this.#settings;
+    this.#settings = settings;
+    this.#generation += 1;
+    const isOnlyForward =
+      before.caching === settings.caching &&
+      before.changes === settings.changes &&
+      before.filteredTypes === settings.filteredTypes;
+    const domains = isOnlyForward ? listChangedDomains(before.forward.rules, settings.forward.rules) : [ROOT];
+    for (const domain of domains) this.forget(domain);
+    this.#forwarder.change(settings.forward);
+    this.updateRoute();
+    // Readers have asked by the former policy until now.
+    this.#generation += 1;
+    this.#readerPath?.noteGeneration();
+  }
+
+  /** Forgets what is cached of a name and all below it. @returns how many answers that were */
+  forget(domain: NameKey): number {
+    this.#generation += 1;
+    this.#readerPath?.noteGeneration();
+    return this.#table.dropCachedWithin(encodeName(domain));
+  }
+
+  stats(): ResolverStats {
+    this.#readerPath?.catchUp();
+    return {
+      forward: this.#forwarder.statistics(),
+      forwarding: this.#forwarding.count(),
+      cachingResolver: this.#cachingResolver.count(),
+      prefetched: this.#prefetching.prefetched,
+    };
+  }
+
+  /** What is under way fails at once. */
+  stop(): void {
+    this.#prefetching.stop();
+    this.#forwarder.stop();
+    this.#link?.update();
+  }
+}
+
+/** Whether clients are told addresses as servers send them, but for the bounds of the cache. */
+function leavesPlainReplies({ changes, leavesAddresses, filteredTypes, maxTtl }: ResolverSettings): boolean {
+  return (
+    (changes.length === 0 || leavesAddresses === true) && filteredTypes.size === 0 && maxTtl === undefined
+  );
+}
