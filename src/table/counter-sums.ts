@@ -96,7 +96,7 @@ class OutcomeSums {
   /** Word by word from the first, so that no time is seen of an answer that is not. */
   addGrowth(): void {
     for (const [reader, words] of this.#pages.entries()) {
-      const seen = this.#seen[reader] ?? this.#see(reader, words);
+      const seen = this.#seen[reader] ?? this.#see(reader);
       if (seen === undefined) continue;
       for (let word = 0; word < words.length; word++) {
         const now = words[word] ?? 0;
@@ -108,12 +108,21 @@ class OutcomeSums {
     }
   }
 
-  /** Begins to follow a reader once it has counted something. */
-  #see(reader: number, words: Uint32Array): Uint32Array | undefined {
-    if (!words.some((count) => count > 0)) return undefined;
+  /**
+   * Begins to follow a reader once it has counted something: every answer has octets. Most outcomes of many server blocks stay without
+   * any, so they must cost next to nothing.
+   */
+  #see(reader: number): Uint32Array | undefined {
+    const [octets = 0, ofPointers = 0] = this.#fractions[reader] ?? [];
+    if (octets === 0 && ofPointers === 0) return undefined;
     if (this.#sums === NO_COUNTS) this.#sums = new Float64Array(COUNTERS.OCTETS);
     this.#seen[reader] = new Uint32Array(COUNTERS.OCTETS);
     return this.#seen[reader];
+  }
+
+  /** Whether anything was counted. */
+  get isUsed(): boolean {
+    return this.#sums !== NO_COUNTS;
   }
 
   /** By word. */
@@ -188,14 +197,12 @@ export class CounterSums {
   read(): QueryCounts {
     this.#findOutcomes();
     const byTypeAndRcode = new Float64Array(TYPE_BUCKETS * RCODE_BUCKETS);
-    const outcomes = this.#outcomes.filter((outcome) => outcome !== undefined);
-    for (const outcome of outcomes) {
-      outcome.addGrowth();
+    const outcomes = this.#used();
+    for (const outcome of outcomes)
       for (let word = 0; word < ANSWER_WORDS; word++) {
         const count = outcome.sums[COUNTERS.ANSWERS + word] ?? 0;
         byTypeAndRcode[word & 0xff] = (byTypeAndRcode[word & 0xff] ?? 0) + count;
       }
-    }
     const groups = [false, true].flatMap((pointers) => outcomes.map((outcome) => outcome.group(pointers)));
     const counted = groups.filter(({ count }) => count > 0);
     const byOutcome = new Map<number, number>();
@@ -205,6 +212,14 @@ export class CounterSums {
       return answers === undefined ? [] : each.queries(answers);
     });
     return { byTypeAndRcode: listTypes(byTypeAndRcode), byOutcome, groups: counted, queries };
+  }
+
+  /** The sums of outcomes that anything was counted for, brought up to date. */
+  #used(): readonly OutcomeSums[] {
+    return this.#outcomes.flatMap((outcome) => {
+      outcome?.addGrowth();
+      return outcome?.isUsed === true ? [outcome] : [];
+    });
   }
 
   /** Outcomes that have counters by now. */
