@@ -19,7 +19,7 @@ import { PidFile } from '../server/pid-file.ts';
 import { Server } from '../server/server.ts';
 import { formatSocketAddress } from '../socket/addresses.ts';
 import { PortInUseError, SocketError } from '../socket/socket-error.ts';
-import { CorefileLoadError, type CorefileText, loadCorefile } from './load-corefile.ts';
+import { CorefileLoadError, type CorefileText, loadCorefile, loadExtra } from './load-corefile.ts';
 import { addressesByInterface } from './machine-interfaces.ts';
 import { CarriedAutoscaler } from './make-autoscaler.ts';
 import { serverDependencies } from './server-dependencies.ts';
@@ -98,9 +98,13 @@ function reloadCorefile(conf: string | undefined): CorefileText {
   }
 }
 
-function readText({ file, text }: CorefileText, { port, compat = '1.14' }: RunPlan): CorefileReading {
+function readText(
+  { file, text }: CorefileText,
+  { port, blocksExtra, compat = '1.14' }: RunPlan,
+): CorefileReading {
   return readCorefile(text, {
     file,
+    extra: blocksExtra === undefined ? undefined : loadExtra(blocksExtra),
     profile: compat,
     defaultPort: Number(port),
     environment: process.env,

@@ -10,14 +10,18 @@ export interface CorefileText {
   readonly text: string;
 }
 
-/** A Corefile cannot be read. */
+/** A Corefile cannot be read, or the file of `-blocks-extra`. */
 export class CorefileLoadError extends Error {
   override readonly name = 'CorefileLoadError';
   /** `open /etc/coredns/Corefile: permission denied`. */
   readonly reason: string;
 
-  constructor(how: 'flag' | 'default', reason: string) {
-    super(`loading Caddyfile via ${how}: ${reason}`);
+  constructor(how: 'flag' | 'default' | '-blocks-extra', reason: string) {
+    super(
+      how === '-blocks-extra'
+        ? `${how}: ${reason}\n  Give a file that exists and is readable.`
+        : `loading Caddyfile via ${how}: ${reason}`,
+    );
     this.reason = reason;
   }
 }
@@ -38,5 +42,14 @@ export function loadCorefile(conf: string | undefined): CorefileText {
     const reason = describeReadFault(error);
     if (conf === undefined && reason === 'no such file or directory') return { file, text: '' };
     throw new CorefileLoadError(conf === undefined ? 'default' : 'flag', `open ${file}: ${reason}`);
+  }
+}
+
+/** The file of `-blocks-extra`. @throws CorefileLoadError */
+export function loadExtra(file: string): CorefileText {
+  try {
+    return { file, text: readFileSync(file, 'utf8') };
+  } catch (error) {
+    throw new CorefileLoadError('-blocks-extra', `open ${file}: ${describeReadFault(error)}`);
   }
 }

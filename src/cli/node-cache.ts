@@ -96,8 +96,8 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     await corefile.start();
     await network.prepare();
     if (isToStop) return 0;
-    const { corefile: conf, port, pidFile, isQuiet, compat, metricsCompat } = plan;
-    const run = { conf, port: String(port), pidFile, isQuiet, compat, metricsCompat };
+    const { corefile: conf, blocksExtra, port, pidFile, isQuiet, compat, metricsCompat } = plan;
+    const run = { conf, blocksExtra, port: String(port), pidFile, isQuiet, compat, metricsCompat };
     const command = { kind: 'run', ...run, autoscaler: undefined } as const;
     const onServing: ServingSteps['serving'] = (serving, write) => {
       server = serving;

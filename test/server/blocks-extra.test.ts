@@ -1,8 +1,10 @@
 /**
- * `--blocks-extra`: plugins of a Corefile in the block of a front end that has no Corefile.
+ * `--blocks-extra`: plugins in the syntax of a Corefile, which join blocks of a front end.
  */
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { findFreePort } from '../../src/base/testing/free-port.ts';
 import { makeTemporaryFolder } from '../../src/base/testing/temporary-folder.ts';
+import { waitUntil } from '../../src/base/testing/wait-until.ts';
 import { askShort } from '../../src/chain/testing/ask.ts';
 import { runOurs } from '../dnsmasq/both.ts';
 import { endAllPrograms, runPortolan, servePortolan } from '../support/portolan.ts';
@@ -79,6 +81,49 @@ it('dnsmasq answers by them, and follows the file', async () => {
   ours.signal('SIGHUP');
   await vi.waitFor(async () => expect(await askShort(ours, 'www.made.example', 'A')).toBe('192.0.2.2'), {
     timeout: 10_000,
+  });
+});
+
+describe('a server of Corefiles', () => {
+  const corefileOf = (port: number) =>
+    `.:${port} {\n bind 127.0.0.1\n hosts {\n 192.0.2.9 own.example\n }\n}\n`;
+  const extraOf = (port: number, address: string) =>
+    `.:${port} {\n template IN A made.example {\n  answer "{{ .Name }} 60 IN A ${address}"\n }\n}\n`;
+
+  it.each([
+    ['coredns', (conf: string) => ['coredns', '-conf', conf]],
+    [
+      'node-cache',
+      (conf: string) => [
+        ...['node-cache', '-conf', conf, '-localip', '127.0.0.1', '-setupinterface=false'],
+        ...['-setupiptables=false', '-metrics-listen-address', '127.0.0.1:0'],
+      ],
+    ],
+  ])('%s has the directives in the block of their zone, and follows the file', async (_, commandOf) => {
+    const folder = await makeTemporaryFolder();
+    const port = await findFreePort();
+    const conf = await folder.write('Corefile', corefileOf(port));
+    const extra = await folder.write('extra', extraOf(port, '192.0.2.1'));
+    const program = runPortolan([...commandOf(conf), '-blocks-extra', extra]);
+    await waitUntil('the banner', () => program.output.includes('linux/') || program.ended !== undefined);
+    expect(program.ended, program.errors).toBe(undefined);
+    const server = { address: '127.0.0.1', port };
+    expect(await askShort(server, 'www.made.example', 'A')).toBe('192.0.2.1');
+    expect(await askShort(server, 'own.example', 'A')).toBe('192.0.2.9');
+    await folder.write('extra', extraOf(port, '192.0.2.2'));
+    program.signal('SIGUSR1');
+    await waitUntil('the reload', () => program.output.includes('Reloading complete'));
+    expect(await askShort(server, 'www.made.example', 'A')).toBe('192.0.2.2');
+  });
+
+  it('ends where no block of the zone is there', async () => {
+    const folder = await makeTemporaryFolder();
+    const port = await findFreePort();
+    const conf = await folder.write('Corefile', corefileOf(port));
+    const extra = await folder.write('extra', 'other.example {\n whoami\n}\n');
+    const program = runPortolan(['coredns', '-conf', conf, '-blocks-extra', extra]);
+    expect((await program.exit).code).toBe(1);
+    expect(program.errors).toContain('no server block to join: other.example.:53');
   });
 });
 

@@ -1,10 +1,18 @@
 /**
- * The flags that keep to a version of CoreDNS: those of `portolan coredns` and of `portolan node-cache`.
+ * Flags of our own that `portolan coredns` and `portolan node-cache` have in common.
  */
 
 import { ORDER_PROFILES } from '../../corefile/coredns-version.ts';
 import type { Flag } from '../flags/flag.ts';
 import { FORMER_NAMES } from '../server/former-names.ts';
+
+/** Of `portolan coredns` and `portolan node-cache`. */
+export const BLOCKS_EXTRA_FLAG = {
+  name: 'blocks-extra',
+  valueName: 'path',
+  value: { kind: 'file' },
+  help: 'file with further directives, for server blocks of the Corefile',
+} as const satisfies Flag;
 
 export const COMPAT_FLAGS = [
   {

@@ -5,6 +5,7 @@ const read = (line: string) => readCoreDnsFlags(line === '' ? [] : line.split(' 
 const run = {
   kind: 'run',
   conf: undefined,
+  blocksExtra: undefined,
   port: '53',
   pidFile: undefined,
   isQuiet: false,
@@ -18,6 +19,7 @@ describe('readCoreDnsFlags', () => {
     ['', run],
     ['-conf /etc/coredns/Corefile', { ...run, conf: '/etc/coredns/Corefile' }],
     ['--conf=stdin -quiet', { ...run, conf: 'stdin', isQuiet: true }],
+    ['-blocks-extra=extra', { ...run, blocksExtra: 'extra' }],
     ['-conf ', run],
     ['-dns.port 1053', { ...run, port: '1053' }],
     ['-dns.port=1 -p 2', { ...run, port: '2' }],
@@ -36,6 +38,8 @@ describe('readCoreDnsFlags', () => {
 
   const help = [
     'Usage of coredns:',
+    '  -blocks-extra string',
+    '    \tFile with further directives, for server blocks of the Corefile',
     '  -compat string',
     '    \tVersion of CoreDNS to keep to without a difference: 1.13, 1.14',
     '  -conf string',

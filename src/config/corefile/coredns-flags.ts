@@ -1,7 +1,7 @@
 /**
  * The command line of CoreDNS, as Go's package flag takes it: one dash or two, values behind `=` or as the next word, and no
- * flags behind the first word that is none. Beside its flags there are some of our own: `-compat`,
- * `-metrics-compat`, and those of the autoscaler.
+ * flags behind the first word that is none. Beside its flags there are some of our own: `-blocks-extra`,
+ * `-compat`, `-metrics-compat`, and those of the autoscaler.
  */
 
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
@@ -14,13 +14,15 @@ import { AUTOSCALE_FLAGS } from '../serve/autoscale-flags.ts';
 import { readAutoscale } from '../serve/read-autoscale.ts';
 import { FORMER_NAMES, type FormerNames } from '../server/former-names.ts';
 import { describeProblem } from '../values/problem.ts';
-import { COMPAT_FLAGS } from './compat-flags.ts';
+import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS } from './compat-flags.ts';
 
 export type CoreDnsCommand =
   | {
       readonly kind: 'run';
       /** The Corefile, `stdin`, or nothing: `Corefile` in the working folder if it is there, else the built-in default. */
       readonly conf: string | undefined;
+      /** A file whose directives join server blocks of the Corefile; undefined: there is none. */
+      readonly blocksExtra: string | undefined;
       /** The port of keys that name none, as given. */
       readonly port: string;
       readonly pidFile: string | undefined;
@@ -42,6 +44,7 @@ const PORT_TEXT = { kind: 'text', of: 'a port' } as const;
 
 /** Those of CoreDNS and ours of the server itself, in the order in which Go prints them. */
 const SERVER_FLAGS = [
+  BLOCKS_EXTRA_FLAG,
   COMPAT_FLAGS[0],
   {
     name: 'conf',
@@ -109,6 +112,7 @@ function readRun(given: Given): CoreDnsCommand {
   return {
     kind: 'run',
     conf: textOf(given, 'conf') || undefined,
+    blocksExtra: textOf(given, 'blocks-extra') || undefined,
     port: given.get('dns.port')?.value ?? DEFAULT_PORT,
     pidFile: textOf(given, 'pidfile') || undefined,
     isQuiet: isOn(given, 'quiet'),

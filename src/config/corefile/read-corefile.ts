@@ -18,12 +18,15 @@ import { type BlockNode, type DirectiveNode, parseBlocks } from '../../corefile/
 import { type CorefilePluginName, findDefinition, type PluginUse } from '../../plugins/registry.ts';
 import { ROOT } from '../../wire/name.ts';
 import { digestOf } from './digest.ts';
+import { joinBlocks } from './join-blocks.ts';
 import { pluginOrder } from './plugin-order.ts';
 import { findTraps } from './traps.ts';
 
 export interface CorefileSettings {
   /** The path of the Corefile, as messages show it. */
   readonly file: string;
+  /** A file whose directives join the server blocks of the Corefile. Default: there is none. */
+  readonly extra?: { readonly file: string; readonly text: string } | undefined;
   readonly profile: OrderProfile;
   /** The port of keys that name neither port nor scheme. */
   readonly defaultPort: number;
@@ -60,11 +63,16 @@ export type CorefileReading =
 export function readCorefile(text: string, settings: CorefileSettings): CorefileReading {
   const findings = new CorefileFindings();
   const order = pluginOrder(settings.profile);
-  const parse = (source: string): readonly BlockNode[] =>
-    parseBlocks(source, settings.file, { ...settings, directives: order }, findings);
+  const parse = (source: string, file = settings.file): readonly BlockNode[] =>
+    parseBlocks(source, file, { ...settings, directives: order }, findings);
   const written = parse(text);
   const isEmpty = written.length === 0 && findings.problems.length === 0;
-  const nodes = isEmpty ? parse(`.:${settings.defaultPort} {\nwhoami\nlog\n}\n`) : written;
+  const own = isEmpty ? parse(`.:${settings.defaultPort} {\nwhoami\nlog\n}\n`) : written;
+  const { extra } = settings;
+  const nodes =
+    extra === undefined
+      ? own
+      : joinBlocks(own, parse(extra.text, extra.file), settings.defaultPort, findings);
   const drafts = nodes.map((node) => ({
     node,
     keys: readServerKeys(node, settings.defaultPort, findings),

@@ -5,7 +5,7 @@
 import { parseDuration } from '../../base/duration.ts';
 import type { LogLevel } from '../../base/log.ts';
 import { parseAddress } from '../../wire/address.ts';
-import { COMPAT_FLAGS } from '../corefile/compat-flags.ts';
+import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS } from '../corefile/compat-flags.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
 import { FlagReader } from '../flags/flag-reader.ts';
 import { type GivenFlags, readGoFlags } from '../flags/go-flags.ts';
@@ -122,6 +122,7 @@ export const NODE_CACHE_FLAGS = [
   },
   { name: 'dns.port', valueName: 'port', value: PORT, default: '53', help: 'port of DNS' },
   { name: 'p', valueName: 'port', value: PORT, help: 'the same as -dns.port' },
+  BLOCKS_EXTRA_FLAG,
   ...COMPAT_FLAGS,
   { name: 'pidfile', valueName: 'path', value: { kind: 'file' }, help: 'file to write the process ID to' },
   { name: 'quiet', value: 'none', help: 'print neither zones nor version at the start' },
@@ -180,6 +181,7 @@ function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
     prometheusAddress: read.text('prometheus-listen-address') ?? '',
     setsUpOnly: given.switch('setuponly') ?? false,
     skipsTeardown: given.switch('skipteardown') ?? false,
+    blocksExtra: read.value('blocks-extra'),
     compat: read.value('compat'),
     metricsCompat: read.value('metrics-compat'),
     pidFile: read.value('pidfile'),

@@ -31,6 +31,8 @@ export interface NodeCachePlan {
   readonly setsUpOnly: boolean;
   /** Whether rules and interface stay when the program ends. */
   readonly skipsTeardown: boolean;
+  /** A file whose directives join server blocks of the Corefile; undefined: there is none. */
+  readonly blocksExtra: string | undefined;
   /** The version of CoreDNS that is kept to in everything, also where we differ on purpose. */
   readonly compat: OrderProfile | undefined;
   /** The version whose names of metrics are shown beside those of today. */
