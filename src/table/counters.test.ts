@@ -65,9 +65,10 @@ describe('counters', () => {
     const memory = memoryOf(1);
     const words = new Uint32Array(memory);
     const sums = new CounterSums(memory, 1);
+    const counters = new Counters(memory, 0);
+    counters.count(TYPE.A, 0, 0, 100);
     words[pageOf(memory, 0, 0) + COUNTERS.ANSWERS] = 0xffffffff;
     sums.read();
-    const counters = new Counters(memory, 0);
     counters.count(TYPE.A, 0, 0, 100);
     counters.count(TYPE.A, 0, 0, 100);
     expect(sums.read().byTypeAndRcode).toEqual([{ type: TYPE.A, rcode: 0, count: 0xffffffff + 2 }]);

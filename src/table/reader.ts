@@ -207,6 +207,9 @@ export class TableReader {
     }
     const { hash, nameLength } = this.#question;
     const count = atoms[record + (VIEW.COUNT >> 2)] ?? 0;
+    const route = atoms[record + (VIEW.ROUTE >> 2)] ?? NO_ROUTE;
+    // Without a route an open question is for the chain anyway, so the last publication need not say so.
+    const decided = route === NO_ROUTE ? count - 1 : count;
     let isConcerned = false;
     for (let index = 0; index < count; index++) {
       if (index > 0 && this.#outcomes !== NO_OUTCOME) this.#outcomes += NODE_OUTCOMES * VIEW_PATHS;
@@ -215,14 +218,14 @@ export class TableReader {
       const salt = atoms[publication + (PUBLICATION.SALT >> 2)] ?? 0;
       const id = atoms[publication + (PUBLICATION.ID >> 2)] ?? 0;
       const node = this.#finder.find(finishHash(hash ^ salt), 0, shapeOf(nameLength, KIND.NODE, id));
-      if (node === 0 && !isInScope(atoms, publication, this.#question, index + 1 === count)) continue;
+      if (node === 0 && !isInScope(atoms, publication, this.#question, index >= decided)) continue;
       const answered =
         node === 0 ? this.#answerMissing(publication, start, max) : this.#answerFromNode(start, max, node);
       if (answered !== NEXT) return answered;
       isConcerned ||= node !== 0;
     }
     const answered = this.#answerCachedOrAsk(start, max);
-    if (answered === VERDICT.ASK && !isConcerned) this.route = atoms[record + (VIEW.ROUTE >> 2)] ?? NO_ROUTE;
+    if (answered === VERDICT.ASK && !isConcerned) this.route = route;
     return answered;
   }
 

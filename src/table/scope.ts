@@ -17,6 +17,7 @@ import type { QuestionReader } from './question.ts';
  * Behind the last publication there are cached answers and the chain, as where a zone leaves names to it.
  *
  * @param publication its record, as a word
+ * @param isLast whether only cached answers and the chain come behind it
  */
 export function isInScope(
   atoms: Int32Array,

@@ -85,6 +85,19 @@ describe('a Corefile', () => {
       expect(await countOf(new RegExp(`^coredns_${counted}\\{.*\\} (\\d+)`, 'm')), counted).toBe(NAMES + 2);
   });
 
+  it('with hosts has readers ask for names that they do not have, and bounds the TTLs of those that they have', async () => {
+    const upstream = await startUpstream();
+    const hosts = 'hosts {\n 192.0.2.9 own.example\n 192.0.2.8 *.wild.example\n ttl 60\n fallthrough\n }';
+    const { server, metrics } = await startCoredns(`cache 30\n ${hosts}\n forward . ${upstream.address}`);
+    for (let index = 0; index < NAMES; index += 1)
+      expect(await askShort(server, nameOf(index), 'A')).toBe('192.0.2.1');
+    expect(await forwardedByReaders(metrics)).toBeGreaterThan(NAMES / 2);
+    const { answers } = await ask(server, 'own.example', 'A');
+    expect(answers.map(({ ttl }) => ttl)).toEqual([30]);
+    expect(await askShort(server, 'any.wild.example', 'A')).toBe('192.0.2.8');
+    expect(upstream.asked.filter((asked) => /own|wild/.test(asked))).toEqual([]);
+  });
+
   it('without cache has the TTLs that the server gave', async () => {
     const upstream = await startUpstream();
     const { server } = await startCoredns(`forward . ${upstream.address}`);

@@ -29,6 +29,8 @@ export interface RoutedZone {
   readonly zone: NameKey;
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
+  /** Whether readers look at what its publishers say. */
+  readonly readsNodes: boolean;
   /** The first of the outcomes that forwarded questions are counted for; and of those of cached answers. */
   readonly outcomes: { readonly forwarded: number; readonly cached: number };
 }
@@ -59,11 +61,10 @@ export class BlockRoutes {
 }
 
 /** Undefined where readers may not forward. */
-function directServersOf({ zone, handlers }: RoutedZone): DirectServers | undefined {
+function directServersOf({ zone, handlers, readsNodes }: RoutedZone): DirectServers | undefined {
   const forwarder = handlers.find((handler) => handler.role === 'forwarder');
   const cache = handlers.find((handler) => handler.role === 'cache');
-  // Names of `hosts` may be wildcards, which only the chain knows: what may be any name is left to it.
-  const before = addressesAnsweredBefore(handlers, false);
+  const before = addressesAnsweredBefore(handlers, readsNodes);
   const kept = cache?.forwardedIn(zone);
   if (before === undefined || (cache !== undefined && kept === undefined)) return undefined;
   const direct = forwarder?.directFor?.(zone);

@@ -7,6 +7,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { isWithinAny } from '../../chain/match.ts';
 import { type GroupPlan, optionsOf, type ServerBlockPlan } from '../../config/server/server-blocks-plan.ts';
 import type { ReaderPath } from '../../forward/reader-path/reader-path.ts';
+import { readTtlOf } from '../../plugins/hosts/read-ttl.ts';
 import type {
   AskRule,
   ClientViews,
@@ -20,7 +21,7 @@ import type { TableWriter } from '../../table/writer.ts';
 import { encodeName } from '../../wire/name.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 import type { BlockOutcomes, ZoneOfBlock } from './block-outcomes.ts';
-import { BlockRoutes } from './block-route.ts';
+import { BlockRoutes, type RoutedZone } from './block-route.ts';
 import { MAX_PUBLICATIONS } from './derived-answers.ts';
 
 /** A block, as far as its views depend on it. */
@@ -119,7 +120,8 @@ export class BlockViews {
     const of = { server, zone, handlers, isStrict: block.isStrict };
     const outcomes = this.#dependencies.outcomes.ofView(of, hasNodes);
     const derives = mayDerive(handlers) && outcomes !== undefined;
-    const route = outcomes === undefined ? NO_ROUTE : this.#openRoute(of, outcomes);
+    const route =
+      outcomes === undefined ? NO_ROUTE : this.#openRoute({ ...of, readsNodes: hasNodes }, outcomes);
     if (!hasNodes && cache === undefined && !derives && route === NO_ROUTE) return undefined;
     const settings: ViewSettings = {
       publications: handlers.flatMap((handler) =>
@@ -138,7 +140,7 @@ export class BlockViews {
     return view;
   }
 
-  #openRoute(of: ZoneOfBlock, { cached }: ViewOutcomes): number {
+  #openRoute(of: ZoneOfBlock & Pick<RoutedZone, 'readsNodes'>, { cached }: ViewOutcomes): number {
     // Strictly each query is sent on for itself.
     if (of.isStrict) return NO_ROUTE;
     const forwarded = this.#dependencies.outcomes.ofForwarded(of);
@@ -175,11 +177,13 @@ function passesOn(plan: ServerBlockPlan): boolean {
   return hosts === undefined || hosts.zones.every((zone) => isWithinAny(zone, new Set(hosts.fallthrough)));
 }
 
-/** A cache bounds the TTLs of what it keeps, and readers do not. */
+/** A cache bounds the TTLs of what it keeps; readers bound those of `hosts` only. */
 function keepsTtls(plan: ServerBlockPlan): boolean {
   const cache = optionsOf(plan, 'cache');
   if (cache === undefined) return true;
+  const hosts = optionsOf(plan, 'hosts');
+  if (hosts !== undefined && readTtlOf(hosts, cache) === undefined) return false;
+  const ttl = optionsOf(plan, 'kubernetes')?.ttl;
   const { success, denial } = cache;
-  const ttls = [optionsOf(plan, 'kubernetes')?.ttl ?? [], optionsOf(plan, 'hosts')?.ttl ?? []].flat();
-  return ttls.every((ttl) => [success, denial].every(({ minTtl, maxTtl }) => minTtl <= ttl && ttl <= maxTtl));
+  return ttl === undefined || [success, denial].every(({ minTtl, maxTtl }) => minTtl <= ttl && ttl <= maxTtl);
 }

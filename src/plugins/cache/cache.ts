@@ -40,7 +40,7 @@ interface Hit extends FoundAnswer {
 
 export class Cache implements AnswerKeeper {
   readonly handler: Handler;
-  readonly #options: CacheOptions;
+  readonly options: CacheOptions;
   readonly #clock: Clock;
   readonly #store: CacheStore;
   readonly #zones: ReadonlySet<NameKey>;
@@ -54,7 +54,7 @@ export class Cache implements AnswerKeeper {
 
   /** @param former another cache whose entries it takes over */
   constructor(options: CacheOptions, { clock, table, metrics }: CacheDependencies, former?: Cache) {
-    this.#options = options;
+    this.options = options;
     this.#clock = clock;
     this.#counts = new CacheCounts(metrics, options.zones);
     this.#endCollecting = metrics.collectBy(() => this.#showSizes());
@@ -135,11 +135,11 @@ export class Cache implements AnswerKeeper {
     if (this.#isDue(hit)) this.#prefetch(query, hit, next, false);
     this.#store.share(hit.kind, query.questionKey, hit.item, this.#readSecondsOf(hit.item));
     this.#noteKept(query, before, hit);
-    return this.#present(query, hit.answer, this.#options.keepTtl ? hit.item.ttl : hit.left);
+    return this.#present(query, hit.answer, this.options.keepTtl ? hit.item.ttl : hit.left);
   }
 
   #find(query: Query): Hit | undefined {
-    const { serveStale } = this.#options;
+    const { serveStale } = this.options;
     const positive = () => this.#findIn('success', query);
     if (serveStale?.prefersPositive === true) {
       const found = positive();
@@ -152,7 +152,7 @@ export class Cache implements AnswerKeeper {
   }
 
   #findIn(kind: CacheKind, query: Query): Hit | undefined {
-    const { serveStale } = this.#options;
+    const { serveStale } = this.options;
     const found = this.#store.find(kind, query.questionKey);
     if (found === undefined) return undefined;
     const left = found.item.ttl - Math.floor((this.#now() - found.item.storedAt) / 1000);
@@ -169,14 +169,14 @@ export class Cache implements AnswerKeeper {
 
   #keep(query: Query, answer: WholeAnswer, isOurs: boolean): WholeAnswer {
     const answerClass = classify(query, answer, Math.floor(this.#clock.now() / 1000));
-    const ttl = lifetimeOf(answer, answerClass, this.#options);
+    const ttl = lifetimeOf(answer, answerClass, this.options);
     const told = withTtl(answer, ttl);
     const presented = { ...told, authenticData: told.authenticData && wantsAuthenticData(query) };
     if (ttl <= 0 || !mayKeep(query, answer, answerClass)) return presented;
     const kind = answerClass === 'success' || answerClass === 'delegation' ? 'success' : 'denial';
     if (isWithinAny(query.key, this.#uncached[kind])) return presented;
     this.#put(query, kind, told, ttl);
-    const prefersPositive = this.#options.serveStale?.prefersPositive === true;
+    const prefersPositive = this.options.serveStale?.prefersPositive === true;
     const replaces = prefersPositive ? answersQuestion(query.question, answer.answers) : isOurs;
     if (kind === 'success' && replaces) this.#store.remove('denial', query.questionKey);
     return presented;
@@ -194,7 +194,7 @@ export class Cache implements AnswerKeeper {
   /** @param now when it is stored */
   #lifetimeOf(kind: CacheKind, key: QuestionKey, ttl: number, now: number) {
     const isOnly = !this.#store.has(kind === 'success' ? 'denial' : 'success', key);
-    return { ttl, readSeconds: isOnly && this.#options.prefetch === undefined ? ttl : 0, now };
+    return { ttl, readSeconds: isOnly && this.options.prefetch === undefined ? ttl : 0, now };
   }
 
   #noteSite(site: QuerySite): void {
@@ -211,7 +211,7 @@ export class Cache implements AnswerKeeper {
 
   /** For how long readers give an answer from when it was stored on: what is due to be fetched anew is for this cache. */
   #readSecondsOf({ hits, ttl }: CacheItem): number {
-    const { prefetch } = this.#options;
+    const { prefetch } = this.options;
     if (prefetch === undefined) return ttl;
     return hits < prefetch.amount ? 0 : ttl - dueSecondsOf(prefetch, ttl);
   }
@@ -219,13 +219,13 @@ export class Cache implements AnswerKeeper {
   /** Handlers before this one may have their answer kept for as long as readers give this one. */
   #noteKept(query: Query, before: Dependence, { item }: Hit): void {
     const until = this.#store.since + item.storedAt + this.#readSecondsOf(item) * 1000;
-    if (item.isShared && !this.#options.keepTtl) query.answeredFromCache(before, { until });
+    if (item.isShared && !this.options.keepTtl) query.answeredFromCache(before, { until });
     else query.forbidStoring();
   }
 
   /** With `prefetch` each question counts for the popularity of its answer, so that none is forwarded unseen. */
   #forwardedIn(zone: NameKey): KeptReplies | undefined {
-    const { success, denial, serveStale, prefetch, keepTtl } = this.#options;
+    const { success, denial, serveStale, prefetch, keepTtl } = this.options;
     if (prefetch !== undefined || !isWithinAny(zone, this.#zones)) return undefined;
     return {
       caching: { success, denial },
@@ -242,7 +242,7 @@ export class Cache implements AnswerKeeper {
     if (uncached.size > 0 && isWithinAny(questionOfFill(reply).name, uncached)) return;
     const now = this.#clock.monotonic();
     const stored =
-      isEncoded && this.#options.serveStale?.prefersPositive !== true
+      isEncoded && this.options.serveStale?.prefersPositive !== true
         ? this.#store.putEncoded(kind, textOfFill(reply), reply, { ttl: reply.entryLifetime, now })
         : 'refused';
     if (stored === 'refused') this.#keepMessage(questionOfFill(reply), reply, site);
@@ -267,7 +267,7 @@ export class Cache implements AnswerKeeper {
   }
 
   async #answerStale(query: Query, hit: Hit, next: Next): Promise<Answer> {
-    const { serveStale } = this.#options;
+    const { serveStale } = this.options;
     if (serveStale === undefined) return await this.#fetch(query, next);
     if (serveStale.refresh === 'verify') {
       const fresh = await this.#verify(query, hit.item, next, serveStale);
@@ -308,7 +308,7 @@ export class Cache implements AnswerKeeper {
     const answer = await next(withAuthenticData(query));
     const whole = wholeOf(answer);
     if (whole === undefined || whole.truncated) return undefined;
-    if (this.#options.serveStale?.prefersPositive === true) {
+    if (this.options.serveStale?.prefersPositive === true) {
       const told = this.#keep(query, whole, isOurs);
       return whole.rcode === RCODE.NOERROR && answersQuestion(query.question, whole.answers)
         ? told
@@ -322,7 +322,7 @@ export class Cache implements AnswerKeeper {
 
   /** Counts a hit. @returns whether the name is asked for often, and its answer near its end */
   #isDue({ item, left, wasRead }: Hit): boolean {
-    const { prefetch } = this.#options;
+    const { prefetch } = this.options;
     if (prefetch === undefined) return false;
     const now = this.#now();
     // What readers have given was asked for lately.
@@ -364,7 +364,7 @@ export class Cache implements AnswerKeeper {
   }
 
   #endRefresh(item: CacheItem, isRefreshed: boolean): void {
-    const recheck = this.#options.serveStale?.recheck ?? 0;
+    const recheck = this.options.serveStale?.recheck ?? 0;
     item.isRefreshing = false;
     item.retryAt = this.#now() + (isRefreshed ? 0 : recheck);
   }

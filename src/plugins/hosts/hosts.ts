@@ -24,6 +24,8 @@ export interface HostsDependencies {
   readonly clock: Clock;
   readonly metrics: PluginMetrics;
   readonly log: Log;
+  /** Seconds with which readers give names. Default: that of the options. */
+  readonly readTtl?: number | undefined;
 }
 
 export class Hosts {
@@ -108,7 +110,8 @@ export class Hosts {
   }
 
   async #publish(names: HostsNames): Promise<void> {
-    const published = new PublishedHosts(names, this.#options);
+    const { readTtl: ttl = this.#options.ttl } = this.#dependencies;
+    const published = new PublishedHosts(names, { ...this.#options, ttl });
     await inSteps(this.#publication.replace(this.#published, published));
     this.#published = published;
     this.#names = names;

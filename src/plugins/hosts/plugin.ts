@@ -11,8 +11,10 @@ import {
 } from '../../corefile/directive/directive.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
 import { isAddress, parseGoDuration, parseInteger } from '../../corefile/directive/go-values.ts';
+import { Cache } from '../cache/cache.ts';
 import { Hosts } from './hosts.ts';
 import type { HostsOptions } from './options.ts';
+import { readTtlOf } from './read-ttl.ts';
 
 const DEFAULT_PATH = '/etc/hosts';
 const DEFAULT_TTL = 3600;
@@ -58,7 +60,8 @@ export const hosts = definePlugin({
     });
     return draft;
   },
-  create: (options, context) => new Hosts(options, context),
+  create: (options, context) =>
+    new Hosts(options, { ...context, readTtl: readTtlOf(options, context.find(Cache)?.options) }),
 });
 
 function findFile(path: string, cursor: DirectiveCursor, context: DirectiveContext): string {
