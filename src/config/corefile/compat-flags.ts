@@ -1,5 +1,5 @@
 /**
- * The flags that keep to a version of CoreDNS: those of `portolan coredns` and of `portolan node-cache`.
+ * Flags that select compatibility with a CoreDNS version: those of `portolan coredns` and `portolan node-cache`.
  */
 
 import { ORDER_PROFILES } from '../../corefile/coredns-version.ts';
