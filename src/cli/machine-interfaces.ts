@@ -1,5 +1,5 @@
 /**
- * The network interfaces of this machine, as directives name them.
+ * The network interfaces of this machine, by the names that directives use.
  */
 import { networkInterfaces } from 'node:os';
 

@@ -18,7 +18,7 @@ export function serverDependencies(log: Log): Omit<ServerDependencies, 'plugins'
     exampleFolder: packageFolder('examples/cluster'),
     startReader,
     afterStart: leaveStart,
-    // Built beside this code.
+    // Built into the same folder as this code.
     queryLogEntry: new URL('./query-log.js', import.meta.url),
     version: VERSION,
     clock: systemClock,

@@ -22,7 +22,7 @@ export function readersAtOnceFor(cores: number): number {
   return Math.min(4, Math.max(1, Math.floor(cores) - 1));
 }
 
-/** @returns cores, or infinity where there is no quota or no control group. */
+/** @returns cores, or infinity without a quota or a control group */
 export function quota(controlGroup: string): number {
   const [now, period] = readWords(`${controlGroup}/cpu.max`);
   if (now !== undefined) return coresOf(now, period);

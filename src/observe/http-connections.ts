@@ -1,6 +1,6 @@
 /**
- * Limits the connections of one HTTP port per client address and in total. A new connection is always accepted. It replaces the
- * connection that has waited longest for the rest of its request.
+ * Limits the connections of one HTTP port per client address and in total. A new connection is always accepted. At a limit it
+ * replaces the connection that has waited longest for the rest of its request.
  *
  * So probes are answered no matter how many connections others hold open: a client that sends its request immediately outlives all
  * that wait. Connections being answered may take half of the places before the oldest of them is closed, because a client may refuse

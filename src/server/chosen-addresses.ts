@@ -1,7 +1,7 @@
 /**
  * Chooses listen addresses: applies dnsmasq's rules for interfaces and addresses to the current interfaces.
  *
- * Unless told to bind interfaces, dnsmasq binds the wildcard address and discards packets from wrong interfaces. Portolan binds only
+ * Without `--bind-interfaces`, dnsmasq binds the wildcard address and discards packets from wrong interfaces. Portolan binds only
  * the addresses that may answer, so it has nothing to discard.
  */
 import type { NetworkInterfaceInfo } from 'node:os';

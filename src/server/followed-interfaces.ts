@@ -19,7 +19,7 @@ export interface FollowedInterfacesOptions {
   readonly log: Log;
 }
 
-/** dnsmasq was told to bind to an interface that does not exist. */
+/** The options bind to an interface that does not exist. */
 export class UnknownInterfaceError extends Error {
   override readonly name = 'UnknownInterfaceError';
   readonly interface: string;

@@ -29,7 +29,7 @@ export interface FrontEnd {
   leaving?(): void | Promise<void>;
   /** Rereads all files that it follows. */
   reload(): Promise<void>;
-  /** Whether a reload keeps the cache and the files that blocks follow. */
+  /** Whether a reload keeps the cache and does not reread the files that blocks follow. */
   readonly reloadsPlanAlone: boolean;
   /** Whether slow settings were read, or are known to be unreadable. Stays true. */
   readonly isSettled: boolean;

@@ -1,7 +1,7 @@
 /**
  * The format of cached answers passed between processes: a sequence of length-prefixed records.
  *
- *     octets 0 to 3   the octets behind them
+ *     octets 0 to 3   the number of octets that follow
  *     octet  4        the kind: KEEPER, ANSWER or END
  *     KEEPER          a text that identifies the keeper of the answers that follow
  *     ANSWER          octet 5 kind, 6 flags, 7 to 10 age, 11 to 14 lifetime, then the message

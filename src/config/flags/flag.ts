@@ -19,7 +19,7 @@ export interface SwitchFlag extends FlagText {
 
 export interface ValueFlag extends FlagText {
   readonly value: ValueKind;
-  /** The placeholder for the value in help, such as `port`. */
+  /** The name of the value in help, such as `port`. */
   readonly valueName: string;
   /** The default value, as written on the command line. */
   readonly default?: string;

@@ -142,7 +142,7 @@ function readEtcd(read: SkyDnsFlagReader): EtcdSettings {
 /** Collects problems of values. */
 type Complaints = Pick<SkyDnsFlagReader, 'addProblem'>;
 
-/** Placeholders for wrong values; settings with problems are never used. */
+/** Replace wrong values; settings with problems are never used. */
 const NO_NAME = toKey(parseName('invalid.'));
 const NO_PLACE = { address: '192.0.2.1', port: 53 };
 

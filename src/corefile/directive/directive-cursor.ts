@@ -124,7 +124,7 @@ export class DirectiveCursor {
     return words;
   }
 
-  /** Reads the next line of the block that opens in this line. @returns false at the end of the block */
+  /** Reads the next line of the block that opens in this line. @returns whether there is one */
   nextInBlock(): boolean {
     if (this.#depth === 0) {
       const next = this.#next;

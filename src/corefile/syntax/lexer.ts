@@ -1,5 +1,5 @@
 /**
- * The text of a Corefile as words.
+ * Splits the text of a Corefile into words.
  *
  * Blanks separate words, and `#` begins a comment. A word that begins with a quotation mark ends at the next one. Inside quotes only
  * `\"` is an escape; other backslashes are literal.

@@ -1,7 +1,7 @@
 /**
  * A log file in append mode that can be reopened after rotation.
  *
- * Lines are collected during one turn of the event loop and written at its end, so that a query log costs one write for many lines.
+ * Lines are collected during one turn of the event loop and written at its end, so a query log costs one write for many lines.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 

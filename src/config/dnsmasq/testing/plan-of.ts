@@ -1,5 +1,5 @@
 /**
- * The plan of some lines of a configuration file, for tests.
+ * Makes a plan from some lines of a configuration file, for tests.
  */
 
 import { describeProblem } from '../../values/problem.ts';
