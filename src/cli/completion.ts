@@ -117,7 +117,7 @@ function zshFlag({ dashes }: DescribedCommand, flag: Flag): string {
   const help = flag.help.replaceAll(/[[\]:\\]/g, '\\$&');
   if (flag.value === 'none') return `${dashes}${flag.name}[${help}]`;
   const repeats = flag.repeats === true ? '*' : '';
-  // In zsh, a dash before `=` keeps the value in the same word; two colons make it optional.
+  // In zsh, a dash after `=` keeps the value in the same word; two colons make it optional.
   const [joint, colon] = flag.impliedValue === undefined ? ['=', ':'] : ['=-', '::'];
   const choices = choicesOf(flag);
   const paths = { files: '_files', folders: '_files -/', none: ' ' }[pathsOf(flag)];

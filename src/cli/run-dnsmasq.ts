@@ -73,7 +73,7 @@ export async function runDnsmasqServer(run: DnsmasqRun): Promise<ExitCode> {
 async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): Promise<ExitCode> {
   const identity = findIdentity(plan.process);
   const allNotes = [...notes, ...notesOnPlan(plan, process.getuid?.() === 0)];
-  // Do not keep a file system busy; as in dnsmasq, relative paths are resolved from here on.
+  // Do not keep a file system busy. As in dnsmasq, relative paths now start at `/`.
   if (plan.process.mode !== 'debug') process.chdir('/');
   const log = openLog(plan);
   const { frontEnd, server } = await makeServer(plan, log);

@@ -27,7 +27,7 @@ export interface ServeMachine {
   readonly ownAddresses: readonly string[];
 }
 
-/** Octets per cached answer on average, to convert a number of answers to the size of the cache. */
+/** Octets per cached answer on average, to convert the size of the cache to a number of answers. */
 const OCTETS_PER_ANSWER = 256;
 
 export function compileServe(plan: ServePlan, changing: ServeInputs, machine: ServeMachine): ServerPlan {
