@@ -1,5 +1,5 @@
 /**
- * `portolan autoscaler decide`: what parameters ask for, tried on the command line.
+ * `portolan autoscaler decide`: computes the replicas for given parameters on the command line.
  */
 import { readFileSync } from 'node:fs';
 import { DECIDE_FLAGS, type DecideQuestion, readDecideFlags } from '../config/autoscaler/decide-flags.ts';
@@ -10,7 +10,7 @@ import { helpRow } from '../config/flags/klog-flags.ts';
 import { describeProblem } from '../config/values/problem.ts';
 import { type ClusterSize, type Decision, decideReplicas } from '../roles/autoscaler/decide.ts';
 
-/** @param words what stands behind the command @returns the exit code */
+/** @param words the arguments after the command @returns the exit code */
 export async function runDecide(words: readonly string[]): Promise<number> {
   const reading = readDecideFlags(words);
   if (reading === 'help') {

@@ -1,5 +1,5 @@
 /**
- * `--blocks-extra` of the front ends without a Corefile. The code of Corefiles is loaded only where the flag is given.
+ * `--blocks-extra` for front ends without a Corefile. The Corefile code is loaded only if the flag is given.
  */
 import { readFileSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
@@ -10,21 +10,21 @@ import type { PluginMaker } from '../engine/server-blocks/plugin-maker.ts';
 import { ExtendedFrontEnd } from '../server/extended-front-end.ts';
 import type { FrontEnd } from '../server/front-end.ts';
 
-/** What a server is made of. */
+/** The parts of a server. */
 export interface ServedFrontEnd {
   readonly frontEnd: FrontEnd;
   readonly plugins: PluginMaker;
 }
 
-/** The file cannot be read or has faults. The message has all of them, each with its place and its remedy. */
+/** The file is unreadable or faulty. The message lists all faults with position and remedy. */
 export class BlocksExtraError extends Error {
   override readonly name = 'BlocksExtraError';
 }
 
 /**
- * The front end, with the plugins of the file in its block.
+ * Adds the plugins of the file to the block of the front end.
  *
- * @param path undefined: the flag was not given
+ * @param path undefined if the flag is not given
  * @throws BlocksExtraError
  */
 export async function extendBlocks(

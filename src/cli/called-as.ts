@@ -1,13 +1,12 @@
 /**
- * The names that the program is called by: in an image that stands for one of kube-dns, the file of that image's program is a
- * link to our entry.
+ * Program names that select a command: in an image that replaces a kube-dns one, the original program's file is a link to this entry.
  */
 import { basename } from 'node:path';
 import { COMMANDS } from './command-table.ts';
 
 /**
- * @param entry the path that the program was called by, links not resolved
- * @returns `words`, with the command before them if the name says it
+ * @param entry the path of the call, with links unresolved
+ * @returns `words`, preceded by the command if the name selects one
  */
 export function wordsAsCalled(entry: string, words: readonly string[]): readonly string[] {
   const called = basename(entry);

@@ -1,5 +1,5 @@
 /**
- * Carries out the orders of the control socket: the level of the log, and the query log.
+ * Carries out orders from the control socket: the log level and the query log.
  */
 import type { LogPlan } from '../config/plan.ts';
 import { type ControlOrder, readControlOrder } from '../config/query-log/control-order.ts';
@@ -10,11 +10,11 @@ import type { QueryLog } from '../observe/query-events/query-log.ts';
 export interface Controlled {
   readonly log: AdjustableLog;
   readonly queryLog: QueryLog;
-  /** Of the log, and of a query log that is given no other. */
+  /** The format of the log, and the default format of the query log. */
   readonly format: LogPlan['format'];
 }
 
-/** @returns the answer @throws Error that says what is wrong with the order, or why it cannot be carried out */
+/** @returns the reply @throws Error with the fault of the order, or the reason why it failed */
 export async function carryOut(words: readonly string[], controlled: Controlled): Promise<string> {
   const checked = readControlOrder(words, controlled.format);
   if (checked.kind === 'bad') throw new Error(checked.problems.map(describeProblem).join(' '));

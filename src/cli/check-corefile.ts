@@ -1,5 +1,5 @@
 /**
- * The problems and warnings of a Corefile, printed.
+ * Prints the problems and warnings of a Corefile.
  */
 import { readFileSync } from 'node:fs';
 import { type CheckFlags, planFromCheckFlags } from '../config/corefile/check-flags.ts';
@@ -13,7 +13,7 @@ import { addressesByInterface } from './machine-interfaces.ts';
 
 const STANDARD_INPUT = '-';
 
-/** @throws ExitError with 1 if there are problems or no such file, with 2 for wrong flags */
+/** @throws ExitError with 1 if there are problems or the file is missing, with 2 for wrong flags */
 export function checkCorefile(file: string, flags: CheckFlags): void {
   const checked = planFromCheckFlags(flags);
   if (checked.kind === 'bad') {

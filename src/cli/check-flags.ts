@@ -1,5 +1,5 @@
 /**
- * Whether a command would accept given flags.
+ * Checks whether a command would accept the given flags.
  */
 import { Command } from 'commander';
 import { countCores } from '../config/cores.ts';
@@ -13,7 +13,7 @@ import { addOptions } from './options.ts';
 import type { UnitCommand } from './systemd-unit.ts';
 import { describeUnknownArguments } from './unknown-arguments.ts';
 
-/** @throws ExitError if it would not; why is printed then */
+/** @throws ExitError if it would not, after the problems are printed */
 export function checkFlags(command: UnitCommand, flags: readonly string[]): void {
   const problems = command === 'serve' ? problemsOfServe(flags) : problemsOfDnsmasq(flags);
   if (problems.length === 0) return;

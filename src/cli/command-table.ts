@@ -1,9 +1,9 @@
 /**
- * All commands, in the order in which `portolan --help` lists them: help, completions, the man page, the reference page, the names
- * that the program is called by, and the bundles of `dist/` come from this table.
+ * All commands, in the order of `portolan --help`. The table is the source of help, completions, the man page, the reference page, the
+ * program's other names, and the bundles of `dist/`.
  *
- * Each command is loaded only when it runs, since some run in small containers. `scripts/build.mjs` reads the table too: it
- * imports nothing that it does not load late.
+ * Each command is loaded only when it runs, because some run in small containers. `scripts/build.mjs` also reads this table, so its
+ * static imports must not load any command.
  */
 import type { CommandRow } from './command.ts';
 

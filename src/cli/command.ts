@@ -1,43 +1,43 @@
 /**
- * A command of the program, as a row of the table of commands.
+ * A row of the command table.
  */
 import type { Flag } from '../config/flags/flag.ts';
 
 export interface CommandRow {
   readonly name: string;
-  /** What it does: a sentence without a final full stop. */
+  /** The effect of the command: a sentence without a final full stop. */
   readonly summary: string;
-  /** The program that it takes the place of: called by this name, ours runs the command. */
+  /** The program that it replaces: if Portolan is called by this name, it runs the command. */
   readonly program?: string;
-  /** How that program writes its flags. */
+  /** The dashes of that program's flags. */
   readonly dashes: '-' | '--';
-  /** Whether it takes the flags of klog as well. */
+  /** Whether it also accepts the klog flags. */
   readonly takesKlog?: true;
-  /** Whether it serves DNS in this process, whatever its arguments, or where they keep it in the foreground. */
+  /** Whether it serves DNS in this process: always, or only with arguments that keep it in the foreground. */
   readonly serves?: 'always' | 'in the foreground';
-  /** The bundle of `dist/` that it is built into, with the others of that name; without one it is in that of the entry. */
+  /** The bundle of `dist/` that contains it, shared by commands with the same name; undefined: the bundle of the entry. */
   readonly bundle?: string;
-  /** Loaded only where flags are described: they are no part of a start. */
+  /** Loaded only to describe flags, not to run the command. */
   readonly takes: () => Promise<CommandArguments>;
   readonly load: () => Promise<RunCommand>;
 }
 
-/** The words and flags that a command takes. */
+/** The arguments and flags of a command. */
 export interface CommandArguments {
   readonly flags: readonly Flag[];
-  /** Flags of another command that it takes too. */
+  /** Flags that it also takes from another command. */
   readonly further?: { readonly flags: readonly Flag[]; readonly of: string };
   readonly subcommands?: readonly { readonly name: string; readonly flags: readonly Flag[] }[];
-  /** Words that may come first, where they can be listed. */
+  /** The possible first words, if they can be listed. */
   readonly words?: readonly string[];
 }
 
 /**
  * Runs a command.
  *
- * @param words those behind its name
- * @param command its own row
- * @param commands all of them
+ * @param words the arguments after the command
+ * @param command its row
+ * @param commands all rows
  * @returns the exit code
  */
 export type RunCommand = (

@@ -1,5 +1,5 @@
 /**
- * Shell completions: commands, their flags, and the values of flags where these can be listed.
+ * Shell completions: commands, their flags, and the values of flags if they can be listed.
  */
 import { choicesOf, type Flag } from '../config/flags/flag.ts';
 import { type DescribedCommand, shownFlagsOf, wordsOf } from './described-command.ts';
@@ -7,7 +7,7 @@ import { type DescribedCommand, shownFlagsOf, wordsOf } from './described-comman
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The script for a shell, to be read by it at its start. */
+/** The completion script, which the shell reads at start. */
 export function completionScript(shell: Shell, commands: readonly DescribedCommand[]): string {
   switch (shell) {
     case 'bash':
@@ -26,7 +26,7 @@ function flagsOf(command: DescribedCommand): readonly Flag[] {
 
 type Paths = 'files' | 'folders' | 'none';
 
-/** Which paths a flag's value may be; files stand in folders. */
+/** The kinds of paths that a flag accepts; for files, offer folders too. */
 function pathsOf({ value }: Flag): Paths {
   if (value === 'none') return 'none';
   if (value.kind === 'folder') return 'folders';
@@ -36,7 +36,7 @@ function pathsOf({ value }: Flag): Paths {
 function bashScript(commands: readonly DescribedCommand[]): string {
   const values = commands.flatMap((command) =>
     flagsOf(command).flatMap((flag) => {
-      // A value that may be left out stands in the flag's own word.
+      // An optional value is part of the flag's own word.
       if (flag.value === 'none' || flag.impliedValue !== undefined) return [];
       return [
         `    ${quote(`${command.name} ${command.dashes}${flag.name}`)}) ${bashReply(flag)} return ;;\n`,
@@ -77,7 +77,7 @@ complete -o default -F _portolan portolan
 function bashReply(flag: Flag): string {
   const choices = choicesOf(flag);
   if (choices.length > 0) return `COMPREPLY=($(compgen -W ${quote(choices.join(' '))} -- "$current"));`;
-  // Other values are left to the user; where there is no reply, bash offers files.
+  // Without a reply for other values, bash offers files.
   return pathsOf(flag) === 'folders' ? 'COMPREPLY=($(compgen -d -- "$current"));' : '';
 }
 
@@ -117,7 +117,7 @@ function zshFlag({ dashes }: DescribedCommand, flag: Flag): string {
   const help = flag.help.replaceAll(/[[\]:\\]/g, '\\$&');
   if (flag.value === 'none') return `${dashes}${flag.name}[${help}]`;
   const repeats = flag.repeats === true ? '*' : '';
-  // With a dash behind it the value is in the same word; with two colons it may be left out.
+  // In zsh, a dash after `=` keeps the value in the same word; two colons make it optional.
   const [joint, colon] = flag.impliedValue === undefined ? ['=', ':'] : ['=-', '::'];
   const choices = choicesOf(flag);
   const paths = { files: '_files', folders: '_files -/', none: ' ' }[pathsOf(flag)];
@@ -156,7 +156,7 @@ function fishValue(flag: Flag): string {
   return paths[pathsOf(flag)];
 }
 
-/** For bash and zsh. */
+/** Quotes for bash and zsh. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

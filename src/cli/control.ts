@@ -1,5 +1,5 @@
 /**
- * `portolan control`: gives orders to a running server over its control socket.
+ * `portolan control`: sends orders to a running server over its control socket.
  */
 import { CONTROL_FLAGS, type ControlFlags } from '../config/query-log/control-flags.ts';
 import type { RunCommand } from './command.ts';

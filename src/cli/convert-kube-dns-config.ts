@@ -1,5 +1,5 @@
 /**
- * The ConfigMap of kube-dns, read from a file or a folder and printed as a Corefile.
+ * Reads the ConfigMap of kube-dns from a file or a folder and prints it as a Corefile.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { convertKubeDnsConfig } from '../config/corefile/from-kube-dns.ts';
 import { describeReadFault } from '../corefile/syntax/importer.ts';
 import { ExitError } from './exit.ts';
 
-/** @throws ExitError with 1 if there is no ConfigMap to be read */
+/** @throws ExitError with 1 if the ConfigMap cannot be read */
 export function printConvertedConfig(file: string): void {
   const { corefile, notices } = convertKubeDnsConfig(readConfigMap(file));
   for (const notice of notices) process.stderr.write(`[WARNING] ${notice}\n`);
@@ -25,7 +25,7 @@ function readConfigMap(file: string): ReadonlyMap<string, string> {
   }
 }
 
-/** A mounted ConfigMap: one file for each key, beside folders and links of its own that begin with two dots. */
+/** Reads a mounted ConfigMap: one file per key. Ignores the kubelet's folders and links, which begin with two dots. */
 function readFolder(folder: string): ReadonlyMap<string, string> {
   const keys = readdirSync(folder).filter(
     (name) => !name.startsWith('..') && statSync(join(folder, name)).isFile(),
@@ -44,7 +44,7 @@ function readManifest(text: string, file: string): ReadonlyMap<string, string> {
   return new Map(Object.entries(data).map(([key, entry]) => [key, String(entry)]));
 }
 
-/** Aliases may name what is not there, or blow up a small file. */
+/** YAML aliases may be unresolved, or expand a small file beyond bounds. */
 function toValue(document: Document, file: string): unknown {
   try {
     return document.toJS();

@@ -29,7 +29,7 @@ import { VERSION } from './version.ts';
 export type RunPlan = Extract<CoreDnsCommand, { kind: 'run' }>;
 type GoodReading = Extract<CorefileReading, { kind: 'good' }>;
 
-/** @param words what stands behind the command @returns the exit code */
+/** @param words the arguments after the command @returns the exit code */
 export async function runCoreDns(words: readonly string[]): Promise<number> {
   const command = readCoreDnsFlags(words);
   switch (command.kind) {
@@ -44,21 +44,21 @@ export async function runCoreDns(words: readonly string[]): Promise<number> {
   }
 }
 
-/** Answers a question about the program. @returns the exit code */
+/** Prints information about the program. @returns the exit code */
 export function printAbout(subject: 'version' | 'plugins'): number {
   process.stdout.write(subject === 'version' ? corednsBanner() : listPlugins());
   return 0;
 }
 
-/** What a program around the server does in step with it. */
+/** Hooks for a program that runs around the server. */
 export interface ServingSteps {
-  /** The blocks that are served for those of a Corefile. */
+  /** Changes the blocks of the Corefile before they are served. */
   adapt(blocks: readonly ServerBlock[]): readonly ServerBlock[];
-  /** Whether ports that another process serves are joined. */
+  /** Whether to join ports that another process serves. */
   readonly takeover: boolean;
-  /** Called once queries are answered. @param writeMetrics what `prometheus` of the Corefile shows */
+  /** Called when the server answers queries. @param writeMetrics renders the metrics of the Corefile's `prometheus` */
   serving(server: Server, writeMetrics: () => Promise<string>): void;
-  /** Called when the server is about to stop, and when it has stopped. */
+  /** Called before the server stops; `stopped` is called after it. */
   stopping(): Promise<void>;
   stopped(): Promise<void>;
 }
@@ -71,7 +71,7 @@ const NO_STEPS: ServingSteps = {
   async stopped() {},
 };
 
-/** Serves a Corefile until a signal comes. @returns the exit code */
+/** Serves a Corefile until a stop signal. @returns the exit code */
 export async function serveCorefile(command: RunPlan, steps: ServingSteps = NO_STEPS): Promise<number> {
   try {
     const corefile = loadCorefile(command.conf);
@@ -89,7 +89,7 @@ export async function serveCorefile(command: RunPlan, steps: ServingSteps = NO_S
   }
 }
 
-/** @throws Error with the reason alone: who asks for a reload says the rest */
+/** @throws Error with only the reason: callers of a reload add the context */
 function reloadCorefile(conf: string | undefined): CorefileText {
   try {
     return loadCorefile(conf);
@@ -119,7 +119,7 @@ function adapt(reading: CorefileReading, steps: ServingSteps): CorefileReading {
 
 interface Run {
   readonly reading: GoodReading;
-  /** Reads the Corefile again. */
+  /** Reads the current Corefile. */
   readonly read: () => CorefileReading;
   readonly steps: ServingSteps;
 }
@@ -153,10 +153,10 @@ async function runUntilStopped(
   showBuild(server);
   const autoscaler = autoscalerPlan && new CarriedAutoscaler(autoscalerPlan, ANY_CLUSTER, log);
   const stopped = followSignals(server, log);
-  // Timers alone keep no process alive.
+  // Portolan's own timers are unreferenced; this one keeps the process alive.
   const hold = setInterval(() => {}, 2 ** 30);
   try {
-    // A start may wait for a cluster or an etcd, a signal does not wait for it.
+    // The start may wait for a cluster or etcd; a signal ends that wait.
     const isServing = await Promise.race([server.start().then(() => true), stopped.then(() => false)]);
     if (!isServing) return 0;
     steps.serving(server, () => metrics.render());
@@ -165,14 +165,14 @@ async function runUntilStopped(
     await steps.stopping();
   } finally {
     clearInterval(hold);
-    // While the server still answers, another replica takes over what scales.
+    // Hand over the autoscaler's Lease while the server still answers.
     await Promise.all([server.stop(), autoscaler?.stop()]);
     await steps.stopped();
   }
   return 0;
 }
 
-/** Once queries are answered: others wait for the file. As in CoreDNS, a server without it serves. */
+/** Called once the server answers queries, because others wait for the file. As in CoreDNS, a failure does not stop the server. */
 function keepPidFile(path: string, log: Log): void {
   try {
     const file = PidFile.write(path, 'any');
@@ -182,10 +182,10 @@ function keepPidFile(path: string, log: Log): void {
   }
 }
 
-/** The pod's own, or that of the user's kubeconfig. */
+/** The cluster of the pod or of the user's kubeconfig. */
 const ANY_CLUSTER = { kubecfgFile: undefined, context: undefined, masterUrl: undefined };
 
-/** @returns ends with the first signal to stop */
+/** @returns a promise that resolves at the first stop signal */
 function followSignals(server: Server, log: Log): Promise<void> {
   onReportSignal(() => void server.reload());
   onQuitSignal(() => {
@@ -209,7 +209,7 @@ function followSignals(server: Server, log: Log): Promise<void> {
   );
 }
 
-/** The metric that tells which server this is. */
+/** Sets the metric that identifies this build. */
 function showBuild({ engine }: Server): void {
   const labels = ['version', 'revision', 'goversion'];
   const help = 'A metric with a constant 1 value labeled by version, revision, and goversion of the build.';
@@ -217,7 +217,7 @@ function showBuild({ engine }: Server): void {
   gauge.set({ version: COREDNS_VERSION, revision: `portolan-${VERSION}`, goversion: '' }, 1);
 }
 
-/** As CoreDNS says it, where it has words for it. */
+/** Uses CoreDNS's message where it has one. */
 function describeStartFailure(error: unknown): string {
   if (error instanceof PortInUseError) {
     const { endpoint, transport } = error;
@@ -234,7 +234,7 @@ function write(text: string): void {
   process.stdout.write(text);
 }
 
-/** The version that is stood in for, and ours. */
+/** The CoreDNS version that Portolan implements, and Portolan's own version. */
 function corednsBanner(): string {
   const { platform, arch, version } = process;
   const machine = arch === 'x64' ? 'amd64' : arch;

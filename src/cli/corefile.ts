@@ -14,7 +14,7 @@ export const runCorefile: RunCommand = async (words, command) => {
     .argument('<file>', 'Corefile to check; - is standard input');
   addOptions(check, CHECK_FLAGS);
   check.action(async (file: string, flags: CheckFlags) => {
-    // Loaded late: the reader of Corefiles, with its regular expressions, takes memory that a server would keep.
+    // Loaded late: the Corefile reader and its regular expressions would keep memory in a server.
     const { checkCorefile } = await import('./check-corefile.ts');
     checkCorefile(file, flags);
   });

@@ -32,7 +32,7 @@ export const runSystemd: RunCommand = async (words, command, commands) => {
     .argument('<command>', 'serve or dnsmasq')
     .argument('[flags...]', 'flags of the command')
     .allowUnknownOption()
-    // What follows the command belongs to it.
+    // Leave arguments after the command to the command.
     .passThroughOptions()
     .action(async (text: string, flags: readonly string[]) => {
       const { systemdUnit, UNIT_COMMANDS } = await import('./systemd-unit.ts');
@@ -54,7 +54,7 @@ export const runVersion: RunCommand = async (words, command) => {
   return await runParser(parser, words);
 };
 
-/** @throws ExitError for another word */
+/** @throws ExitError for an unknown choice */
 function chosen<Choice extends string>(what: string, text: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((each) => each === text);
   if (choice !== undefined) return choice;

@@ -1,5 +1,5 @@
 /**
- * Commands with the words and flags that they take, for what describes them together: completions, the man page, the reference page.
+ * Commands with their arguments and flags, for completions, the man page and the reference page.
  */
 import type { Flag } from '../config/flags/flag.ts';
 import { SHOWN_KLOG_FLAGS } from '../config/flags/klog-flags.ts';
@@ -13,17 +13,17 @@ export async function describeCommands(
   return await Promise.all(commands.map(async (row) => ({ ...row, ...(await row.takes()) })));
 }
 
-/** The flags of its own and of its subcommands, without those of klog. */
+/** The flags of the command and its subcommands, without the klog flags. */
 export function ownFlagsOf({ flags, subcommands = [] }: DescribedCommand): readonly Flag[] {
   return [...flags, ...subcommands.flatMap((subcommand) => subcommand.flags)];
 }
 
-/** All flags that its help shows. */
+/** The flags that its help shows. */
 export function shownFlagsOf(command: DescribedCommand): readonly Flag[] {
   return [...ownFlagsOf(command), ...(command.takesKlog === true ? SHOWN_KLOG_FLAGS : [])];
 }
 
-/** The words that may come first behind it. */
+/** The possible first words after the command. */
 export function wordsOf({ words = [], subcommands = [] }: DescribedCommand): readonly string[] {
   return [...words, ...subcommands.map(({ name }) => name)];
 }

@@ -1,9 +1,9 @@
 /**
- * Detaching: a child in a session of its own runs on, and the parent exits with the child's exit code.
+ * Detaching: a child in its own session keeps running, and the parent exits with the child's exit code.
  *
- * Node cannot fork. So the child is a new process of this program with the same arguments; a variable of its environment marks it as
- * the child. It opens its sockets and files and sends a message when it serves; the parent then exits with 0. If the child ends
- * before, the parent exits with its exit code. Until then the parent passes on what the child writes to standard error.
+ * Node cannot fork, so the child is a new process of this program with the same arguments. An environment variable marks it as the
+ * child. It opens its sockets and files, then sends a message when it serves; the parent exits with 0. If the child ends earlier, the
+ * parent exits with the child's exit code. Until then the parent forwards the child's standard error.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
@@ -12,26 +12,26 @@ const MARK = 'PORTOLAN_DETACHED';
 const SERVES = 'serves';
 
 export interface DetachOptions {
-  /** Everything behind the program's name, the command included. */
+  /** All arguments, including the command. */
   readonly words: readonly string[];
-  /** What the parent has read of standard input, for the child to read. */
+  /** Standard input that the parent has already read, passed to the child. */
   readonly standardInput: Uint8Array | undefined;
-  /** Whether the child keeps standard error for good. */
+  /** Whether the child keeps standard error after start. */
   readonly keepsStandardError: boolean;
 }
 
-/** @returns the exit code for the parent */
+/** @returns the exit code of the parent */
 export async function startDetached(options: DetachOptions): Promise<number> {
   const { words, standardInput, keepsStandardError } = options;
   const [, entry = ''] = process.argv;
-  // Not by another name that it may have been called by, which would be one more command.
+  // Use the real path: a link name could select another command.
   const child = spawn(process.execPath, [...process.execArgv, realpathSync(entry), ...words], {
     detached: true,
     env: { ...process.env, [MARK]: '1' },
     stdio: ['pipe', 'ignore', keepsStandardError ? 'inherit' : 'pipe', 'ipc'],
   });
   child.stderr?.on('data', (octets: Uint8Array) => process.stderr.write(octets));
-  // A child that does not read it, or ends at once, is no reason to fail.
+  // Ignore write errors: the child may end early or not read its input.
   child.stdin?.on('error', () => {});
   child.stdin?.end(standardInput ?? '');
   const code = await verdictOf(child);
@@ -39,7 +39,7 @@ export async function startDetached(options: DetachOptions): Promise<number> {
   return code;
 }
 
-/** Closes what would keep the parent as long as the child runs. */
+/** Closes everything that would keep the parent running with the child. */
 function letGo(child: ChildProcess): void {
   child.stdin?.destroy();
   child.stderr?.destroy();
@@ -52,19 +52,19 @@ function verdictOf(child: ChildProcess): Promise<number> {
     child.on('message', (message) => {
       if (message === SERVES) resolve(0);
     });
-    // After everything that it said.
+    // `close` follows the last output of the child.
     child.on('close', (code) => resolve(code ?? 1));
   });
 }
 
-/** Whether this process is such a child. Its own children are none. */
+/** Whether this process is a detached child. Removes the mark, so that its own children are not. */
 export function takeDetachedMark(): boolean {
   const isMarked = process.env[MARK] !== undefined && process.send !== undefined;
   delete process.env[MARK];
   return isMarked;
 }
 
-/** Lets the parent go. */
+/** Tells the parent that this process serves, so that the parent exits. */
 export async function releaseParent(): Promise<void> {
   await new Promise<void>((resolve) => process.send?.(SERVES, () => resolve()));
   process.disconnect();

@@ -1,5 +1,5 @@
 /**
- * `portolan dnsmasq-nanny`: dnsmasq-nanny and the dnsmasq that it supervises, in one process.
+ * `portolan dnsmasq-nanny`: replaces dnsmasq-nanny and its dnsmasq in one process.
  */
 
 import { systemClock } from '../base/clock.ts';
@@ -15,7 +15,7 @@ import { createProcessSources } from './dnsmasq-sources.ts';
 import { helpText } from './help-text.ts';
 import { runDnsmasqServer } from './run-dnsmasq.ts';
 
-/** As Go's flag package exits for flags that it does not understand. */
+/** Go's flag package exits with this code for invalid flags. */
 const BAD_FLAGS = 2;
 
 export const runDnsmasqNanny: RunCommand = async (words, command) => {
@@ -50,7 +50,7 @@ export const runDnsmasqNanny: RunCommand = async (words, command) => {
   });
 };
 
-/** The image of the nanny runs its dnsmasq as root, by that program's build. */
+/** The dnsmasq build in the nanny's image runs as root by default. */
 function asRoot(words: readonly string[]): readonly string[] {
   const namesUser = readArguments(words).some(
     (argument) => argument.kind !== 'wrong' && argument.option.name === 'user',
@@ -58,7 +58,7 @@ function asRoot(words: readonly string[]): readonly string[] {
   return namesUser ? words : ['--user=root', ...words];
 }
 
-/** A supervised server stays in the foreground. */
+/** The supervised server must stay in the foreground. */
 function inForeground(plan: DnsmasqPlan): DnsmasqPlan {
   if (plan.process.mode !== 'background') return plan;
   return { ...plan, process: { ...plan.process, mode: 'foreground' } };

@@ -1,14 +1,14 @@
 /**
- * The files that a dnsmasq configuration is read from, on disk.
+ * Reads the files of a dnsmasq configuration from disk.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { ConfigSources, Failed, FolderEntry } from '../config/dnsmasq/sources.ts';
 
-/** Sources that read standard input once and keep it, so that it can be passed on to another process. */
+/** Sources that keep standard input after reading it, so that it can be passed to another process. */
 export interface ProcessSources extends ConfigSources {
-  /** What was read of standard input; nothing if it was not asked for. */
+  /** The contents of standard input; undefined if it was not read. */
   readonly standardInput: Uint8Array | undefined;
 }
 

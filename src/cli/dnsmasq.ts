@@ -13,7 +13,7 @@ import { createProcessSources } from './dnsmasq-sources.ts';
 import { runDnsmasqServer } from './run-dnsmasq.ts';
 import { VERSION } from './version.ts';
 
-/** @param words what stands behind the command @returns the exit code */
+/** @param words the arguments after the command @returns the exit code */
 export async function runDnsmasq(words: readonly string[]): Promise<number> {
   const isDetached = takeDetachedMark();
   const sources = createProcessSources();
@@ -36,8 +36,8 @@ function keepsStandardError({ log }: DnsmasqPlan): boolean {
 }
 
 /**
- * @param command the one that the options were given to
- * @returns the exit code, unless there is something to serve
+ * @param command the command's name, for messages
+ * @returns the exit code; undefined if the server is to run
  */
 export function answerWithoutServing(command: string, reading: DnsmasqReading): number | undefined {
   switch (reading.kind) {
@@ -58,7 +58,7 @@ export function answerWithoutServing(command: string, reading: DnsmasqReading): 
   }
 }
 
-/** @param command the one that the options were given to */
+/** @param command the command's name, for messages */
 export function reportProblems(command: string, problems: readonly Problem[]): void {
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
   process.stderr.write(`portolan ${command}: ${count} with the options\n`);

@@ -1,9 +1,9 @@
 /**
- * How a command ends the program with a code of its own, after everything worth saying is said.
+ * Ends a command with an exit code, after all messages are printed.
  */
 export class ExitError extends Error {
   override readonly name = 'ExitError';
-  /** 1 for what could not be done, 2 for what was asked wrongly. */
+  /** 1: the command failed; 2: wrong arguments. */
   readonly code: 1 | 2;
 
   constructor(code: 1 | 2) {

@@ -1,33 +1,33 @@
 /**
- * The first reader thread of a server, which is started before the code of the server is loaded: both take about as long. The entry
- * and the servers, which have bundles of their own, share this module.
+ * Starts the first reader thread before the server's code is loaded: both take about equally long. The entry and the servers are
+ * separate bundles that share this module.
  */
 import { PreparedReader, startThreadOf } from '../listen/reader-threads.ts';
 import type { StartThread } from '../listen/udp-reader.ts';
 import type { CommandRow } from './command.ts';
 
-/** What has a command end without serving. */
+/** Arguments with which a command ends without serving. */
 const ENDS = /^--?(h|help|v|version|plugins|setuponly)$/;
-/** What has dnsmasq serve in the process that is started. */
+/** Arguments with which dnsmasq serves in this process instead of a child. */
 const FOREGROUND = /^(-k|-d|--keep-in-foreground|--no-daemon)$/;
 
-/** Built beside this code. */
+/** The bundle of the reader thread, built beside this code. */
 const ENTRY = new URL('./reader.js', import.meta.url);
 
 let prepared: PreparedReader | undefined;
 
-/** Starts the thread where the command is sure to need it with these words behind it. */
+/** Starts the thread if the command with these arguments certainly needs it. */
 export function prepareFirstReader({ serves }: CommandRow, words: readonly string[]): void {
   const isSure =
     serves === 'always' || (serves === 'in the foreground' && words.some((word) => FOREGROUND.test(word)));
-  // Elsewhere there are no readers.
+  // Other platforms have no reader threads.
   if (process.platform !== 'linux' || !isSure || words.some((word) => ENDS.test(word))) return;
   prepared = new PreparedReader(ENTRY);
 }
 
 export const startReader: StartThread = (data) => prepared?.take(data) ?? startThreadOf(ENTRY)(data);
 
-/** Ends the thread where the server has started without it. */
+/** Ends the prepared thread if the server did not take it. */
 export async function endUnusedReader(): Promise<void> {
   await prepared?.end();
 }

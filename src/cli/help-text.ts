@@ -1,20 +1,20 @@
 /**
- * What `--help` prints of a command in place of another program.
+ * Formats `--help` of commands that replace another program.
  */
 import type { Flag } from '../config/flags/flag.ts';
 import { formatRows, rowOf } from '../config/flags/flag-text.ts';
 import { helpRow, SHOWN_KLOG_FLAGS } from '../config/flags/klog-flags.ts';
 import type { CommandRow } from './command.ts';
 
-/** A note for programs whose command lines Go reads. */
+/** A note for commands that replace Go programs. */
 export const EITHER_DASHES = 'Flags may be written with one dash or two.';
 
 interface HelpParts {
-  /** Another form than `NAME [flags]`. */
+  /** Replaces the usage line `NAME [flags]`. */
   readonly usage?: string;
-  /** What the command does. */
+  /** The purpose of the command. */
   readonly about: string;
-  /** Text behind the flags. */
+  /** Text after the flags. */
   readonly notes?: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * `portolan kube-dns`: kube-dns, with its command line.
+ * `portolan kube-dns`: replaces kube-dns, with its command line.
  */
 import { countCores } from '../config/cores.ts';
 import { wrapWords } from '../config/flags/flag-text.ts';

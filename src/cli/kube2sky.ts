@@ -1,5 +1,5 @@
 /**
- * `portolan kube2sky`: the program that wrote the Services of a cluster into etcd for SkyDNS, with its command line.
+ * `portolan kube2sky`: replaces kube2sky, which wrote the Services of a cluster into etcd for SkyDNS.
  */
 import { systemClock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';

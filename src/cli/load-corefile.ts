@@ -1,11 +1,11 @@
 /**
- * The Corefile that the command line of CoreDNS names.
+ * Loads the Corefile named on the command line of CoreDNS.
  */
 import { readFileSync } from 'node:fs';
 import { describeReadFault } from '../corefile/syntax/importer.ts';
 
 export interface CorefileText {
-  /** As messages show it. */
+  /** The path for messages. */
   readonly file: string;
   readonly text: string;
 }
@@ -26,11 +26,11 @@ export class CorefileLoadError extends Error {
   }
 }
 
-/** The file that is read where none is named. */
+/** The default file. */
 const DEFAULT_FILE = 'Corefile';
 
 /**
- * @param conf a path, `stdin`, or undefined for `Corefile` in the working folder, which may be missing
+ * @param conf a path or `stdin`; undefined: an optional `Corefile` in the working directory
  * @throws CorefileLoadError
  */
 export function loadCorefile(conf: string | undefined): CorefileText {

@@ -1,9 +1,9 @@
 /**
- * The network interfaces of this machine, as directives name them.
+ * The network interfaces of this machine, by the names that directives use.
  */
 import { networkInterfaces } from 'node:os';
 
-/** Addresses by the names of their interfaces. Addresses of the link need the name of their interface to be listened on. */
+/** Addresses by interface name. Link-local addresses include their zone, which sockets need to bind them. */
 export function addressesByInterface(): ReadonlyMap<string, readonly string[]> {
   return new Map(
     Object.entries(networkInterfaces()).map(([name, addresses = []]) => [

@@ -1,5 +1,5 @@
 /**
- * An autoscaler on the cluster that flags name: for `portolan autoscaler`, and for a server that scales itself.
+ * Creates an autoscaler, for `portolan autoscaler` and for a server that scales itself.
  */
 import { randomUUID } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
@@ -10,12 +10,12 @@ import type { AutoscalerPlan } from '../config/autoscaler/autoscaler-plan.ts';
 import type { Connection } from '../kube/api/connection/types.ts';
 import type { Autoscaler } from '../roles/autoscaler/autoscaler.ts';
 
-/** The pod's name, for people, and what makes it another after a restart. */
+/** The holder's identity in the Lease: the pod's name for readers, and a UUID that changes with each restart. */
 export function makeIdentity(): string {
   return `${hostname()}_${randomUUID()}`;
 }
 
-/** @throws Error that says where it was looked for; ClusterConfigurationError */
+/** @throws Error listing the places searched; ClusterConfigurationError */
 export async function connectToCluster(
   cluster: AutoscalerSettings['cluster'],
   log: Log,
@@ -31,7 +31,7 @@ export async function connectToCluster(
   return found;
 }
 
-/** The autoscaler beside a server: it neither delays nor ends it. */
+/** The autoscaler inside a server. It neither delays the server's start nor ends the server. */
 export class CarriedAutoscaler {
   readonly #plan: AutoscalerPlan;
   readonly #cluster: AutoscalerSettings['cluster'];
@@ -44,10 +44,10 @@ export class CarriedAutoscaler {
     this.#log = log;
   }
 
-  /** Never rejects: what fails is logged. */
+  /** Never rejects: failures are logged. */
   async start(): Promise<void> {
     try {
-      // Loaded late: most servers carry none.
+      // Loaded late: most servers have no autoscaler.
       const { Autoscaler } = await import('../roles/autoscaler/autoscaler.ts');
       const connection = await connectToCluster(this.#cluster, this.#log);
       const dependencies = { connection, clock: systemClock, log: this.#log, identity: makeIdentity() };
@@ -59,13 +59,13 @@ export class CarriedAutoscaler {
     }
   }
 
-  /** Its metrics, in the text format of Prometheus; nothing before it has started. */
+  /** The metrics in Prometheus text format; empty before the start. */
   writeMetrics(): string {
     const { autoscaler } = this.#running ?? {};
     return autoscaler?.stats.write(autoscaler.isLeader) ?? '';
   }
 
-  /** Gives the Lease back, so that another replica goes on. */
+  /** Releases the Lease, so that another replica takes over. */
   async stop(): Promise<void> {
     await this.#running?.autoscaler.stop();
     this.#running?.connection.close();

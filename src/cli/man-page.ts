@@ -9,7 +9,7 @@ import { type DescribedCommand, shownFlagsOf } from './described-command.ts';
 export function manPage(version: string, commands: readonly DescribedCommand[]): string {
   return [
     `.TH PORTOLAN 1 "" "portolan ${escapeRoff(version)}" "User Commands"`,
-    // Ragged: long values leave lines that cannot be adjusted.
+    // Ragged right: lines with long values cannot be adjusted.
     '.ad l',
     '.SH NAME',
     'portolan \\- DNS server of a Kubernetes cluster',
@@ -56,7 +56,7 @@ function sectionOf(command: DescribedCommand): readonly string[] {
   const { name, dashes, further, subcommands = [] } = command;
   const flags = shownFlagsOf({ ...command, subcommands: [] });
   const entriesOf = (some: readonly Flag[]) => some.flatMap((flag) => entryOf(flag, dashes));
-  // The flags of serve are many: they appear under the headings of its help.
+  // The many flags of `serve` are grouped by the headings of its help.
   const groups = name === 'serve' ? [...new Set(flags.map(({ group }) => group))] : [];
   const lines = [`.SH "FLAGS OF ${name.toUpperCase()}"`];
   for (const group of groups) {
@@ -80,8 +80,8 @@ function sentence(text: string): string {
 }
 
 /**
- * Backslashes and hyphens stand for themselves; a line that begins with a dot or an apostrophe would be a request. Where a comma
- * stands in a word, as in JSON, a line may end.
+ * Escapes backslashes and hyphens, and lines that begin with a dot or an apostrophe, which would be requests. Allows line breaks after
+ * commas inside words, as in JSON.
  */
 function escapeRoff(text: string): string {
   const literal = text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');

@@ -19,7 +19,7 @@ export const runManifests: RunCommand = async (words, command) => {
   addOptions(parser, MANIFESTS_FLAGS);
   parser.action(async (flags: ManifestsFlags) => {
     const plan = planOrExit(flags);
-    // Loaded late: the reader of YAML takes memory that a server would keep.
+    // Loaded late: a YAML parser would keep memory in a server.
     const { printManifests } = await import('./print-manifests.ts');
     process.stdout.write(printManifests(plan));
   });

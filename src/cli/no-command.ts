@@ -1,5 +1,5 @@
 /**
- * `portolan` without a command, or with an unknown one: the help of the program, its version, and the nearest command.
+ * `portolan` without a known command: prints help or the version, and suggests the nearest command.
  */
 import { Command } from 'commander';
 import type { CommandRow } from './command.ts';
@@ -17,7 +17,7 @@ export async function runNoCommand(
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .enablePositionalOptions();
-  // Their names and summaries only: no command is first among these words.
+  // Names and summaries are enough: the arguments do not begin with a known command.
   for (const { name, summary } of commands)
     program
       .command(name)

@@ -1,5 +1,5 @@
 /**
- * `portolan node-cache`: NodeLocal DNSCache's program, with its command line.
+ * `portolan node-cache`: replaces NodeLocal DNSCache's program, with its command line.
  */
 import { rmSync } from 'node:fs';
 import { systemClock } from '../base/clock.ts';
@@ -49,7 +49,7 @@ pods send their queries to, and serves it.`,
   notes: EITHER_DASHES,
 };
 
-/** For a server that has not the right to. @returns the exit code */
+/** Prepares the network for a server that lacks the privileges for it. @returns the exit code */
 async function setUp(plan: NodeCachePlan, log: Log): Promise<number> {
   let hasFailed = false;
   const network = await createNodeNetwork({
@@ -70,7 +70,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
   onStopSignal(() => {
     isToStop = true;
   });
-  // It tells this process from the one before, which answers at the same addresses.
+  // The file distinguishes this process from a predecessor that answers on the same addresses.
   if (plan.pidFile !== undefined) rmSync(plan.pidFile, { force: true });
   const metrics = new NodeCacheMetrics();
   let writeMetrics = () => metrics.render();
@@ -78,7 +78,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
   const corefile = new RenderedCorefile({
     plan,
     environment: process.env,
-    // Before the server serves, it has not read the file yet.
+    // Before the server runs, the file needs no reload.
     onChange: () => void server?.reload(),
     onError: () => metrics.addError('configmap'),
     clock: systemClock,
@@ -107,7 +107,7 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
     };
     return await serveCorefile(command, stepsOf(plan, network, onServing));
   } finally {
-    // Where it did not start, perhaps since another process has the port.
+    // Covers a failed start, for example if another process has the port.
     await (plan.skipsTeardown ? network.leave() : network.stopUnlessServed());
     await corefile.stop();
     await http?.stop();
@@ -115,8 +115,8 @@ async function serve(plan: NodeCachePlan, log: Log): Promise<number> {
 }
 
 /**
- * Rules are removed while DNS is still answered, so that no packet is sent to a closed port. With `-takeover` another process
- * may serve the same addresses: what it needs stays.
+ * Removes the rules while DNS still answers, so that packets do not reach a closed port. With `-takeover` another process may serve
+ * the same addresses; then its rules stay.
  */
 function stepsOf(plan: NodeCachePlan, network: NodeNetwork, serving: ServingSteps['serving']): ServingSteps {
   const { skipsTeardown, takeover } = plan;
@@ -150,7 +150,7 @@ async function openMetrics(
     return server;
   } catch (error) {
     if (!(error instanceof HttpServerError)) throw error;
-    // As in the original: DNS matters more.
+    // As in the original, do not fail: serving DNS matters more.
     log.error(error.message);
     return undefined;
   }

@@ -1,11 +1,11 @@
 /**
- * Options of the command line parser, made from a table of flags.
+ * Makes the options of the command line parser from a table of flags.
  */
 import { type Command, Option } from 'commander';
 import { type Flag, formOf } from '../config/flags/flag.ts';
 import { rowOf } from '../config/flags/flag-text.ts';
 
-/** How the parser has a flag whose value may be left out. */
+/** The parser's syntax for a flag with an optional value. */
 function parserForm(flag: Flag): string {
   const isOptional = flag.value !== 'none' && flag.impliedValue !== undefined;
   return isOptional ? `--${flag.name} [${flag.valueName}]` : formOf(flag);

@@ -1,11 +1,11 @@
 /**
- * Commands whose arguments commander parses: flags, help, exit codes.
+ * Commands that commander parses: flags, help, exit codes.
  */
 import { Command, CommanderError } from 'commander';
 import type { CommandRow } from './command.ts';
 import { ExitError } from './exit.ts';
 
-/** @returns a parser with the name and the summary of a command, and with its help */
+/** @returns a parser with the name, summary and help of a command */
 export function createParser({ name, summary }: CommandRow): Command {
   return new Command(`portolan ${name}`)
     .description(summary)
@@ -21,7 +21,7 @@ export async function runParser(parser: Command, words: readonly string[]): Prom
     return 0;
   } catch (error) {
     if (error instanceof ExitError) return error.code;
-    // Help and version are thrown as mistakes are; commander has printed its message.
+    // commander throws for help and version too, after it has printed its message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     throw error;
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The program's entry. Handlers of signals stand before anything else is loaded, hence the second, late import.
+ * The program's entry. Signal handlers are installed before the rest loads, hence the dynamic import.
  */
 import './signals.ts';
 import './small-heap.ts';
@@ -9,8 +9,8 @@ const MAX_MS_TO_CLOSE = 1_000;
 const [, entry = '', ...words] = process.argv;
 const { wordsAsCalled } = await import('./called-as.ts');
 const { run } = await import('./program.ts');
-// Not `process.exit()`: it joins the threads that compile for V8, and one of them may wait for a garbage collection that only
-// this thread can make (nodejs/node#54918). Short commands on Node 24 hung forever, several of a hundred.
+// Avoid `process.exit()`: it joins V8's compiler threads, and one of them may wait for a garbage collection that only this thread can
+// run (nodejs/node#54918). On Node 24, several in a hundred short commands hung forever.
 process.exitCode = await run(wordsAsCalled(entry, words));
-// A connection that its peer holds open does not keep the process.
+// Exit even if a peer keeps a connection open.
 setTimeout(() => process.exit(), MAX_MS_TO_CLOSE).unref();

@@ -1,5 +1,5 @@
 /**
- * The text of the shipped manifests, filled in.
+ * Renders the shipped manifests for a cluster.
  */
 import { LAYOUT_FOLDERS, type ManifestsPlan } from '../config/manifests/manifests-flags.ts';
 import { fillIn } from '../roles/manifests/fill-in.ts';
@@ -7,7 +7,7 @@ import { ManifestFileError, readKustomization } from '../roles/manifests/layout-
 import { ExitError } from './exit.ts';
 import { packageFolder } from './package-folder.ts';
 
-/** @throws ExitError if they cannot be read; why is said by then */
+/** @throws ExitError if they cannot be read, after the reason is printed */
 export function printManifests(plan: ManifestsPlan): string {
   const { layout, dnsServer, domain, image, scaled } = plan;
   const folder = packageFolder(LAYOUT_FOLDERS[layout]);

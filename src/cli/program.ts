@@ -1,7 +1,7 @@
 /**
- * The command line as a whole: which command runs, and which exit code it ends with.
+ * The command line: selects the command to run and returns its exit code.
  *
- * Exit codes: 0 for what went well, 1 for what could not be done, 2 for what was asked wrongly.
+ * Exit codes: 0 for success, 1 for failure, 2 for wrong arguments.
  */
 import { COMMANDS } from './command-table.ts';
 import { prepareFirstReader } from './first-reader.ts';

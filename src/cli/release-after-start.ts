@@ -1,9 +1,9 @@
 /**
- * When the memory is given back that only the start of a program needed.
+ * Releases memory that only the start of a program needed.
  */
 import { systemClock } from '../base/clock.ts';
 
-/** By then a program has done for the first time what it does again and again. */
+/** After this time a program has done its recurring work at least once. */
 const SETTLED_MILLISECONDS = 3_000;
 
 /** @param release see `releaseProgramPages` */

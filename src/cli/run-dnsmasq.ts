@@ -1,8 +1,8 @@
 /**
- * Runs a server in dnsmasq's manner from its start to its end: log, identity, pid file, signals, exit code.
+ * Runs a server in dnsmasq's manner: log, identity, pid file, signals, exit code.
  *
- * In dnsmasq's order: the options are read, the log and the sockets are opened, the pid file is written, then the process
- * becomes its user; all that only root may do is done by then.
+ * The order is dnsmasq's: read the options, open the log and the sockets, write the pid file, then drop root privileges. All steps that
+ * need root come before.
  */
 import { networkInterfaces } from 'node:os';
 import { systemClock } from '../base/clock.ts';
@@ -36,13 +36,13 @@ export interface DnsmasqRun {
   readonly command: string;
   readonly plan: DnsmasqPlan;
   readonly notes: readonly Note[];
-  /** Called once it serves. */
+  /** Called when the server answers queries. */
   readonly onServing?: () => Promise<void>;
-  /** What runs beside the server, from before its start until its end. */
+  /** Creates the companion, which runs from before the server's start until its end. */
   readonly companion?: (beside: Beside) => Companion;
 }
 
-/** What a companion may do with the server. */
+/** The parts of the server that a companion may use. */
 export interface Beside {
   readonly frontEnd: DnsmasqFrontEnd;
   /** Writes the statistics to the log. */
@@ -55,9 +55,9 @@ export interface Companion {
   stop(): void;
 }
 
-/** @returns the exit code, once it has stopped or could not start */
+/** @returns the exit code when the server has stopped or failed to start */
 export async function runDnsmasqServer(run: DnsmasqRun): Promise<ExitCode> {
-  // A reader of the log that goes away must not end the server.
+  // Ignore errors: a closed log pipe must not end the server.
   process.stderr.on('error', () => {});
   const hold = setInterval(() => {}, 2 ** 30);
   try {
@@ -73,7 +73,7 @@ export async function runDnsmasqServer(run: DnsmasqRun): Promise<ExitCode> {
 async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): Promise<ExitCode> {
   const identity = findIdentity(plan.process);
   const allNotes = [...notes, ...notesOnPlan(plan, process.getuid?.() === 0)];
-  // No folder is kept from being unmounted; relative paths are those of dnsmasq.
+  // Do not keep a file system busy. As in dnsmasq, relative paths now start at `/`.
   if (plan.process.mode !== 'debug') process.chdir('/');
   const log = openLog(plan);
   const { frontEnd, server } = await makeServer(plan, log);
@@ -104,9 +104,9 @@ async function startAndStop({ plan, notes, onServing, companion }: DnsmasqRun): 
   return signal === 'SIGINT' && plan.process.mode === 'debug' ? EXIT.OTHER : EXIT.GOOD;
 }
 
-/** What is left to do for root, and then to be root no more. */
+/** Writes the pid file, then drops root privileges. */
 function settle({ process: { mode, pidFile } }: DnsmasqPlan, identity: Identity): void {
-  // A process that is debugged has no file with its number.
+  // As in dnsmasq, debug mode writes no pid file.
   if (mode === 'debug') return;
   if (pidFile !== undefined) {
     const file = writePidFile(pidFile, identity);

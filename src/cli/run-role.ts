@@ -1,5 +1,5 @@
 /**
- * Runs the command of a program beside the server from its flags to its end: its log, its signals, its exit code.
+ * Runs the commands of auxiliary programs: flags, log, signals, exit code.
  */
 import { systemClock } from '../base/clock.ts';
 import type { Log, LogLevel } from '../base/log.ts';
@@ -12,29 +12,29 @@ import { VERSION } from './version.ts';
 export interface Role {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** The port of its HTTP server, once it listens. */
+  /** The port of its HTTP server when it listens. */
   readonly port: number | undefined;
-  /** Kept when it cannot go on: the program ends with its message. */
+  /** Resolves if the role cannot continue; the program then exits with this error. */
   readonly failure?: Promise<Error>;
 }
 
-/** What the flags of such a program say. */
+/** The result of reading the flags of a role. */
 export type RoleReading<Good extends { readonly kind: 'good' }> =
   | { readonly kind: 'help' | 'version' }
-  /** The exit code is 2 unless it has another. */
+  /** The exit code is 2 by default. */
   | { readonly kind: 'bad'; readonly problems: readonly Problem[]; readonly exitCode?: number }
   | Good;
 
 export interface RoleCommand<Good> {
   readonly name: string;
-  /** The program that it stands in for, with its version. */
+  /** The program that it replaces, with its version. */
   readonly inPlaceOf: string;
   readonly helpText: () => string;
   readonly logLevel: (reading: Good) => LogLevel;
   readonly create: (reading: Good, log: Log) => Role;
 }
 
-/** @returns the exit code, once the program has stopped or could not start */
+/** @returns the exit code when the program has stopped or failed to start */
 export async function runRoleCommand<Good extends { readonly kind: 'good' }>(
   reading: RoleReading<Good>,
   { name, inPlaceOf, helpText, logLevel, create }: RoleCommand<Good>,
@@ -66,7 +66,7 @@ interface RoleRun {
   readonly create: (log: Log) => Role;
 }
 
-/** @returns the exit code, once it has stopped or could not start */
+/** @returns the exit code when the role has stopped or failed to start */
 async function runRole({ command, logLevel, create }: RoleRun): Promise<number> {
   // A log collector that closes the pipe must not end the program.
   process.stderr.on('error', () => {});
@@ -88,7 +88,7 @@ async function runRole({ command, logLevel, create }: RoleRun): Promise<number> 
     return 1;
   }
   log.info('started', { command, port: role.port });
-  // Loaded late: nothing else in these small programs calls the C library.
+  // Loaded late: these small programs do not otherwise load the C library bindings.
   releaseAfterStart(async () => (await import('../socket/program-pages.ts')).releaseProgramPages());
   const end = await Promise.race([stopped, role.failure ?? stopped]);
   if (end instanceof Error) log.error('cannot go on', { reason: end.message });

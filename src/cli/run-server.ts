@@ -1,5 +1,5 @@
 /**
- * Runs a server as a process: its log, its environment, its signals, from start to exit.
+ * Runs a server process: log, environment and signals, from start to exit.
  */
 import { systemClock } from '../base/clock.ts';
 import { formatDuration, formatElapsed } from '../base/duration.ts';
@@ -18,7 +18,7 @@ import { CarriedAutoscaler } from './make-autoscaler.ts';
 import { serverDependencies } from './server-dependencies.ts';
 import { onReloadSignal, onReopenSignal, onReportSignal, onStopSignal, stopHint } from './signals.ts';
 
-/** How the process reports. */
+/** How the process reports errors. */
 interface Reporting {
   readonly command: string;
   readonly format: LogPlan['format'];
@@ -26,8 +26,8 @@ interface Reporting {
 }
 
 /**
- * @param command what it is run as, for messages
- * @throws ExitError if the server cannot be started, after the reason was reported
+ * @param command the command's name, for messages
+ * @throws ExitError if the server cannot start, after the reason is reported
  */
 export async function runServer(plan: ServePlan, command: 'serve' | 'kube-dns'): Promise<void> {
   // A log collector that closes the pipe must not end the server.
@@ -39,7 +39,7 @@ export async function runServer(plan: ServePlan, command: 'serve' | 'kube-dns'):
     clock: systemClock,
     write: (line) => void process.stderr.write(line),
   });
-  // Timers alone keep no process alive, and a server that waits for its cluster may have nothing else.
+  // Portolan's own timers are unreferenced; a server that waits for its cluster may have nothing else.
   const hold = setInterval(() => {}, 2 ** 30);
   try {
     await startAndStop(plan, { command, format: plan.log.format, log });
@@ -66,7 +66,7 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
   onReopenSignal(() => server.queryLog.reopen());
   onReportSignal(() => log.info('report', reportOf(server)));
   try {
-    // Health checks are answered while the server starts.
+    // Answer health checks already while the server starts.
     await sidecar?.start();
     await control?.start();
     await server.start();
@@ -79,14 +79,14 @@ async function startAndStop(plan: ServePlan, reporting: Reporting): Promise<void
   log.info('stopped');
 }
 
-/** The sidecar stops last: it reports on the server until then. */
+/** Stops the sidecar last, because it reports on the server. */
 async function stopAll(
   server: Server,
   sidecar: Sidecar | undefined,
   control: ControlSocket | undefined,
   autoscaler: CarriedAutoscaler | undefined,
 ): Promise<void> {
-  // While the server still answers, another replica takes over what scales.
+  // Hand over the autoscaler's Lease while the server still answers.
   await Promise.all([server.stop(), autoscaler?.stop()]);
   await control?.stop();
   await sidecar?.stop();
@@ -126,7 +126,7 @@ function makeAutoscaler({ autoscaler, cluster }: ServePlan, log: Log): CarriedAu
 }
 
 /**
- * Reports why the server cannot start: as plain text, or as a line of the log where that is JSON.
+ * Reports why the server cannot start: as plain text, or as a log line if the format is JSON.
  *
  * @throws ExitError
  */

@@ -16,7 +16,7 @@ import { describeUnknownArguments } from './unknown-arguments.ts';
 
 export const runServe: RunCommand = async (words, command) => {
   const parser = createParser(command)
-    // Arguments that no option takes are reported together with wrong values.
+    // Unknown arguments are reported together with wrong values.
     .allowUnknownOption()
     .allowExcessArguments()
     .usage('[flags]');

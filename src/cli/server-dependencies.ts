@@ -1,5 +1,5 @@
 /**
- * What every server that runs in this process is given of the process and of the package.
+ * The dependencies of servers in this process, taken from the process and the package.
  */
 import { homedir } from 'node:os';
 import { systemClock } from '../base/clock.ts';
@@ -18,7 +18,7 @@ export function serverDependencies(log: Log): Omit<ServerDependencies, 'plugins'
     exampleFolder: packageFolder('examples/cluster'),
     startReader,
     afterStart: leaveStart,
-    // Built beside this code.
+    // Built into the same folder as this code.
     queryLogEntry: new URL('./query-log.js', import.meta.url),
     version: VERSION,
     clock: systemClock,
@@ -26,7 +26,7 @@ export function serverDependencies(log: Log): Omit<ServerDependencies, 'plugins'
   };
 }
 
-/** Gives back what only the start needed. */
+/** Releases memory that only the start needed. */
 function leaveStart(): void {
   void endUnusedReader();
   releaseAfterStart(releaseProgramPages);

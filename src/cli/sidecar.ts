@@ -1,5 +1,5 @@
 /**
- * `portolan sidecar`: the sidecar of kube-dns, with its command line.
+ * `portolan sidecar`: replaces the sidecar of kube-dns, with its command line.
  */
 
 import { systemClock } from '../base/clock.ts';

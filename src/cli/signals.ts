@@ -1,9 +1,9 @@
 /**
- * What signals do, from the first moment on: the entry imports this before all else.
+ * Handles signals from the first moment on: the entry imports this module first.
  *
- * SIGTERM and SIGINT stop a server in good order. A second one, and any that comes before there is a server, ends the
- * process at once. SIGHUP, SIGUSR1 and SIGUSR2 never end it in any command: by default the first would, the second would
- * open Node's inspector, the third would end it.
+ * The first SIGTERM or SIGINT stops a server gracefully. A second one, or one before a server runs, ends the process immediately.
+ * SIGHUP, SIGUSR1 and SIGUSR2 never end a command. By default SIGHUP and SIGUSR2 would do so, and SIGUSR1 would open Node's
+ * inspector.
  */
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 
@@ -29,12 +29,12 @@ process.on('SIGUSR1', () => report());
 process.on('SIGHUP', () => reload());
 process.on('SIGUSR2', () => reopen());
 
-/** Ends the process at once, as a signal without a handler does: `process.exit()` may wait for threads of V8 (see portolan.ts). */
+/** Ends the process like an unhandled signal: `process.exit()` may wait for V8 threads (see portolan.ts). */
 function endBySignal(signal: StopSignal): void {
   takeLastSteps();
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
-  // The kernel sends process 1 of a container no signal that has no handler.
+  // In a container, the kernel does not deliver unhandled signals to process 1.
   process.exit(128 + NUMBERS[signal]);
 }
 
@@ -42,7 +42,7 @@ function takeLastSteps(): void {
   for (const step of lastSteps.splice(0)) step();
 }
 
-/** Calls `step`, which must not wait, when the process ends, however it does: only SIGKILL and a crash go without. */
+/** Registers a synchronous `step` for the end of the process; only SIGKILL and a crash skip it. */
 export function onEnd(step: () => void): void {
   lastSteps.push(step);
 }
@@ -50,7 +50,7 @@ export function onEnd(step: () => void): void {
 /**
  * Calls `run` for the first stop signal; the next one ends the process.
  *
- * @param again called for the next one instead
+ * @param again handles the next signal instead
  */
 export function onStopSignal(run: (signal: StopSignal) => void, again?: (signal: StopSignal) => void): void {
   stop = (signal) => {
@@ -59,27 +59,27 @@ export function onStopSignal(run: (signal: StopSignal) => void, again?: (signal:
   };
 }
 
-/** Calls `run` for SIGQUIT, which else ends the process with a memory image. */
+/** Calls `run` for SIGQUIT, which would otherwise dump core. */
 export function onQuitSignal(run: () => void): void {
   process.on('SIGQUIT', run);
 }
 
-/** How to end at once, for the line that tells of the first stop signal; nothing where no person pressed a key. */
+/** A hint for the log line of the first stop signal; undefined if a user did not press Ctrl-C. */
 export function stopHint(signal: StopSignal): string | undefined {
   return signal === 'SIGINT' ? 'Press Ctrl-C again to end at once.' : undefined;
 }
 
-/** Calls `run` whenever an operator asks for a report (SIGUSR1, as dnsmasq does). */
+/** Calls `run` when an operator requests a report (SIGUSR1, as in dnsmasq). */
 export function onReportSignal(run: () => void): void {
   report = run;
 }
 
-/** Calls `run` whenever files are to be read again (SIGHUP). */
+/** Calls `run` when files are to be reread (SIGHUP). */
 export function onReloadSignal(run: () => void): void {
   reload = run;
 }
 
-/** Calls `run` whenever the log was rotated (SIGUSR2). */
+/** Calls `run` after the log is rotated (SIGUSR2). */
 export function onReopenSignal(run: () => void): void {
   reopen = run;
 }

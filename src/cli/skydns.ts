@@ -60,7 +60,7 @@ const HELP = {
 PROMETHEUS_SUBSYSTEM open the metrics of SkyDNS. The JSON of the key config in etcd wins over the flags.`,
 };
 
-/** The settings with the key `config`; those of the flags while etcd is away. */
+/** The settings with the key `config` applied; only the flags while etcd is unavailable. */
 async function readConfig(flags: SkyDnsSettings, read: ValueReader, log: Log): Promise<SkyDnsSettings> {
   const { etcd, version, prefix } = flags;
   try {
@@ -84,10 +84,10 @@ async function runUntilStopped(flags: SkyDnsSettings, settings: SkyDnsSettings, 
   if (etcd !== undefined) frontEnd.follow(etcd.source);
   onReloadSignal(() => void server.reload());
   const stopped = new Promise<void>((resolve) => onStopSignal(() => resolve()));
-  // Timers alone keep no process alive.
+  // Portolan's own timers are unreferenced; this one keeps the process alive.
   const hold = setInterval(() => {}, 2 ** 30);
   try {
-    // A start may wait for etcd, a signal does not wait for it.
+    // The start may wait for etcd; a signal ends that wait.
     await Promise.race([server.start(), stopped]);
     await stopped;
     return 0;

@@ -1,9 +1,9 @@
 /**
- * Tells V8 to rather collect than grow. Without it a burst of questions leaves tens of megabytes behind that are never given
- * back, in a container that is asked to be small. What answers stored questions allocates nothing, and is not affected.
+ * Makes V8 collect garbage instead of growing the heap. Otherwise a burst of queries leaves tens of megabytes that V8 never returns,
+ * which matters in small containers. Answers from the table allocate nothing and are not affected.
  *
- * Set while the engine already runs, since nothing else reaches every container: the entry has no command line of Node's own,
- * and NODE_OPTIONS refuses this flag. The collector reads it each time it decides (V8 11 to 13).
+ * Set at run time, because no other way reaches every container: the entry has no Node command line of its own, and NODE_OPTIONS
+ * refuses this flag. The collector reads it at each decision (V8 11 to 13).
  */
 import { setFlagsFromString } from 'node:v8';
 

@@ -1,10 +1,10 @@
 /**
- * A unit of systemd that runs a command with given flags.
+ * Makes a systemd unit that runs a command with given flags.
  */
 export const UNIT_COMMANDS = ['serve', 'dnsmasq'] as const;
 export type UnitCommand = (typeof UNIT_COMMANDS)[number];
 
-/** What differs between the commands. */
+/** Lines that differ between the commands. */
 const SERVICE: Readonly<Record<UnitCommand, readonly string[]>> = {
   serve: [
     '# A wrong flag stays wrong.',
@@ -25,15 +25,15 @@ const SERVICE: Readonly<Record<UnitCommand, readonly string[]>> = {
 };
 
 /**
- * @param program the words that run the program itself: absolute paths
- * @param flags of the command, checked
+ * @param program the absolute paths that run the program
+ * @param flags of the command, already checked
  */
 export function systemdUnit(
   { command, summary }: { readonly command: UnitCommand; readonly summary: string },
   program: readonly string[],
   flags: readonly string[],
 ): string {
-  // systemd waits for the process itself, which must not go into the background.
+  // systemd supervises the process itself, which must stay in the foreground.
   const words = [...program, command, ...(command === 'dnsmasq' ? ['--keep-in-foreground'] : []), ...flags];
   return `# Made by: portolan systemd ${[command, ...flags].join(' ')}
 [Unit]
@@ -66,7 +66,7 @@ WantedBy=multi-user.target
 `;
 }
 
-/** One word of a command line, as systemd.service(5) reads it. */
+/** Quotes one word of a command line as in systemd.service(5). */
 function quoteWord(word: string): string {
   const escaped = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
   return /^[\w\-./:=,@%$#+]+$/.test(escaped) ? escaped : `"${escaped.replaceAll(/["\\]/g, '\\$&')}"`;

@@ -1,12 +1,12 @@
 /**
- * What is wrong with arguments that no flag of a command took.
+ * Describes arguments that are not flags of a command.
  */
 
 import { findNearest } from '../base/nearest.ts';
 import type { Flag } from '../config/flags/flag.ts';
 import type { Problem } from '../config/values/problem.ts';
 
-/** @param command its name, for the remedy */
+/** @param command the command's name, for the remedy */
 export function describeUnknownArguments(
   args: readonly string[],
   flags: readonly Flag[],
@@ -17,7 +17,7 @@ export function describeUnknownArguments(
   for (const arg of args) {
     const isFlag = arg.startsWith('-') && arg !== '-';
     if (isFlag) problems.push(describeUnknownFlag(arg, flags, command));
-    // What follows an unknown flag is most likely its value.
+    // An argument after an unknown flag is most likely its value.
     else if (!afterFlag)
       problems.push({
         where: arg,

@@ -1,9 +1,9 @@
 /**
- * Which build of the program this is.
+ * Identifies the build of the program.
  */
 
-/** Written into the bundle when it is built. */
+/** Set in the bundle at build time. */
 declare const PORTOLAN_VERSION: string | undefined;
 
-/** The version of the package, or `unbuilt` when its source runs without a build. */
+/** The version of the package, or `unbuilt` if the program runs from source. */
 export const VERSION: string = typeof PORTOLAN_VERSION === 'string' ? PORTOLAN_VERSION : 'unbuilt';

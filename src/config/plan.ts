@@ -1,8 +1,8 @@
 /**
- * The settings of `serve` and `kube-dns`: what their flags say.
+ * The settings of `serve` and `kube-dns`, compiled from their flags.
  *
- * A plan is complete and checked: every default is filled in, every number lies in its range. Code that
- * reads it applies no defaults of its own.
+ * A plan is complete and validated: every default is filled in and every number is in range. Code that reads it applies no defaults of
+ * its own.
  */
 
 import type { LogLevel } from '../base/log.ts';
@@ -33,33 +33,33 @@ export interface ServePlan {
   readonly log: LogPlan;
   /** Undefined: queries are not logged. */
   readonly queryLog: QueryLogPlan | undefined;
-  /** Where settings come from that change while the server runs. */
+  /** The source of settings that change while the server runs. */
   readonly dynamic: DynamicPlan;
-  /** Those that hold while `dynamic` says nothing else. */
+  /** In force unless `dynamic` overrides them. */
   readonly federations: readonly Federation[];
-  /** Metrics under the names that SkyDNS gives them, on a port of their own. */
+  /** Metrics under SkyDNS's names, on a separate port. */
   readonly skyDnsMetrics: SkyDnsMetricsPlan | undefined;
-  /** What the sidecar of the pod does, where the server does that too. */
+  /** The probes and metrics of the pod's sidecar, if this server provides them. */
   readonly sidecar: SidecarPlan | undefined;
-  /** What the server scales; undefined: nothing. */
+  /** The autoscaler that runs in this server; undefined: none. */
   readonly autoscaler: AutoscalerPlan | undefined;
-  /** Where the last good state is kept between two runs. */
+  /** Where to keep the last good state across restarts. */
   readonly snapshotFile: string | undefined;
-  /** The path of the socket that takes orders while the server runs; undefined: there is none. */
+  /** The path of the control socket; undefined: no socket. */
   readonly controlSocket: string | undefined;
-  /** A file with further plugins in the syntax of a Corefile; undefined: there is none. */
+  /** A file of further plugins in Corefile syntax; undefined: none. */
   readonly blocksExtra: string | undefined;
-  /** Milliseconds: an older state is not used; 0: any is. */
+  /** Milliseconds after which a state is too old to use; 0: never. */
   readonly snapshotMaxAge: number;
-  /** Milliseconds until a cluster that is still not listed is reported as an error. */
+  /** Milliseconds until an incomplete initial list of the cluster is reported as an error. */
   readonly initialSyncTimeout: number;
-  /** Milliseconds that a stopping server answers on after it has said that it is not ready. */
+  /** Milliseconds for which a stopping server still answers after it reports not ready. */
   readonly lameduck: number;
 }
 
 /** The zone of a Kubernetes cluster. */
 export interface ClusterPlan {
-  /** The apex below which `svc` and `pod` stand. */
+  /** The apex of the zone; `svc` and `pod` are below it. */
   readonly domain: NameKey;
   readonly dialect: Dialect['name'];
   readonly pods: PodMode;
@@ -68,34 +68,34 @@ export interface ClusterPlan {
   readonly objects: ObjectsPlan;
 }
 
-/** Where questions about names outside the cluster go, and how their answers are kept. */
+/** How to resolve names outside the cluster, and how to cache the answers. */
 export interface ResolverPlan {
   readonly upstreams: UpstreamsChoice;
   readonly policy: Policy;
-  /** Whether the AD bit of upstream servers is believed. */
+  /** Whether to trust the AD bit of upstream servers. */
   readonly trustsAd: boolean;
-  /** Whether names are sent to upstream servers in random case. */
+  /** Whether to randomize the case of names in upstream queries. */
   readonly mixesCase: boolean;
-  /** Each for one or several domains; before `upstreams` where they match. */
+  /** Rules for one or more domains each; they take precedence over `upstreams`. */
   readonly stubDomains: readonly ForwardRule[];
-  /** Hosts files and folders of them, in the order in which they are read. */
+  /** Hosts files, and folders of them, in reading order. */
   readonly hosts: readonly string[];
-  /** Octets for cached answers; 0 keeps none. */
+  /** The cache size in octets; 0: no cache. */
   readonly cacheOctets: number;
-  /** Cached answers at most; undefined: as many as the octets hold. */
+  /** The maximum number of cached answers; undefined: limited by octets only. */
   readonly cacheEntries: number | undefined;
-  /** What a file of dnsmasq's options says. */
+  /** The settings of a file of dnsmasq options. */
   readonly dnsmasq: DnsmasqPlan | undefined;
-  /** What is good to know about these options, to be told at the start. */
+  /** Notes about these options for the log at start. */
   readonly notes: readonly string[];
 }
 
-/** Who is asked about names that no rule is for. */
+/** The servers for names without a rule. */
 export type UpstreamsChoice =
-  /** They are refused. */
+  /** Refuse such names. */
   | { readonly kind: 'none' }
   | { readonly kind: 'servers'; readonly servers: readonly UpstreamAddress[] }
-  /** The servers of a resolv.conf, followed as it changes. */
+  /** The nameservers of a resolv.conf, reread when it changes. */
   | { readonly kind: 'resolv-file'; readonly path: string };
 
 export const POLICIES = [
@@ -112,13 +112,13 @@ export type DynamicPlan =
   | {
       readonly kind: 'folder';
       readonly directory: string;
-      /** Milliseconds between two looks at it where the system gives no notice of changes. */
+      /** Milliseconds between polls, if the system does not report changes. */
       readonly period: number;
     }
   | { readonly kind: 'config-map'; readonly namespace: string; readonly name: string };
 
 export interface LogPlan {
-  /** At the start; it may be changed while the server runs. */
+  /** The level at start; it may change at run time. */
   readonly level: LogLevel;
   readonly format: LogFormat;
 }

@@ -1,12 +1,12 @@
 /**
- * The control socket: a Unix socket that takes orders to the running server, one line per connection, and answers each with
- * one line. Only the user that the server runs as may connect.
+ * The control socket: a Unix socket that takes one order per connection, as a line, and replies with one line. Only the user of the
+ * server may connect.
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Log } from '../base/log.ts';
 
-/** Carries out an order. @returns the answer @throws what is answered as an error */
+/** Carries out an order. @returns the reply @throws Error whose message is the error reply */
 export type OrderHandler = (words: readonly string[]) => Promise<string>;
 
 export class ControlSocketError extends Error {
@@ -20,7 +20,7 @@ export class ControlSocketError extends Error {
 const MAX_ORDER_CHARACTERS = 4_096;
 const MAX_CONNECTIONS = 8;
 const ORDER_TIMEOUT = 5_000;
-/** The owner may read and write, which is what connecting needs. */
+/** Owner may read and write, which connecting requires. */
 const OWNER_ONLY = 0o600;
 
 export class ControlSocket {
@@ -42,10 +42,10 @@ export class ControlSocket {
     try {
       await this.#listen();
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException; // What `listen` fails with.
+      const { code } = error as NodeJS.ErrnoException; // Errors of `listen` are of this type.
       if (code !== 'EADDRINUSE') throw new ControlSocketError(this.#path, String(code));
       if (await isAnswering(this.#path)) throw new ControlSocketError(this.#path, 'another process uses it');
-      // A process that was killed leaves its socket behind.
+      // A killed process leaves its socket file.
       rmSync(this.#path);
       await this.#listen();
     }
@@ -103,7 +103,7 @@ function isAnswering(path: string): Promise<boolean> {
   });
 }
 
-/** Gives an order to a server. @returns its answer, a line without its end @throws where there is no server */
+/** Sends an order to a server. @returns the reply, without its newline @throws if no server listens */
 export function sendOrder(path: string, words: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';

@@ -89,7 +89,7 @@ describe('the zone', () => {
     first.on('error', () => {});
     first.on('response', (response) => response.pause());
     first.end();
-    // It takes what lies in the sockets' buffers, and no more is made.
+    // Pieces are made until the socket buffers are full.
     await vi.waitFor(() => expect(made).toBeGreaterThan(0));
     expect(await get(port, '/cache')).toEqual([503, 'another client is reading it: try again\n']);
     expect(made).toBeLessThan(100);

@@ -1,9 +1,9 @@
 /**
- * The HTTP paths of a server for the kubelet, Prometheus and operators: `/readiness`, `/readyz`, `/healthz`, `/metrics`, and
- * `/cache` where it is configured. As in kube-dns, a port for metrics has all these paths too, and the health port has the metrics.
+ * The HTTP paths for the kubelet, Prometheus and operators: `/readiness`, `/readyz`, `/healthz`, `/metrics`, and `/cache` if
+ * configured. As in kube-dns, both the health port and a separate metrics port serve all paths.
  *
- * `/healthz` says that the main thread is alive, nothing more: a restart does not help a process that cannot reach the
- * API server. An unready server answers with the reason.
+ * `/healthz` shows only that the main thread is alive: a restart does not help a process that cannot reach the API server. While
+ * the server is not ready, the readiness paths reply with the reason.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -12,31 +12,31 @@ import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
 import { HttpServer } from './http-server.ts';
 import { inSlices } from './slices.ts';
 
-/** Whether queries should be sent here; if not, the reason. */
+/** Whether this server is ready for queries; if not, the reason. */
 export type Readiness =
   | {
       readonly ready: true;
-      /** What operators should know nevertheless. */
+      /** A remark for operators despite readiness. */
       readonly note?: string;
     }
   | { readonly ready: false; readonly reason: string };
 
 export interface HealthAnswers {
   readiness(): Readiness;
-  /** In the text format of Prometheus. */
+  /** In Prometheus text format. */
   metrics(): Promise<string>;
-  /** The zone as text, in pieces that are generated on demand; undefined: there is no such path. */
+  /** The zone as text, in pieces generated on demand; undefined: the path does not exist. */
   readonly cache?: (() => Iterable<string>) | undefined;
 }
 
 export interface HealthOptions {
-  /** Undefined: all addresses, of both families where there are two. */
+  /** Undefined: all addresses of all families of the machine. */
   readonly address: string | undefined;
   /** 0: any free port. */
   readonly port: number;
-  /** Keep trying while another process has a port, instead of failing. */
+  /** Whether to retry while another process holds the port, instead of failing. */
   readonly waitForPort: boolean;
-  /** A second port, where the metrics have another path too. */
+  /** A second port, which serves the metrics under a configurable path too. */
   readonly metrics?:
     | { readonly address: string | undefined; readonly port: number; readonly path: string }
     | undefined;
@@ -56,7 +56,7 @@ export class HealthServer {
   }
 
   /**
-   * Listens, or waits for the ports.
+   * Listens, or starts to wait for the ports.
    *
    * @throws HttpServerError
    */
@@ -64,17 +64,17 @@ export class HealthServer {
     for (const server of this.#servers) await server.start();
   }
 
-  /** The port that it listens on; undefined while it waits for it. */
+  /** The open port; undefined while waiting for it. */
   get port(): number | undefined {
     return this.#servers[0]?.port;
   }
 
-  /** Likewise, the port for metrics. */
+  /** The open metrics port; undefined while waiting for it. */
   get metricsPort(): number | undefined {
     return this.#servers[1]?.port;
   }
 
-  /** Connections that were closed before their requests were answered, of both ports. */
+  /** Connections of both ports that were closed before their requests were answered. */
   get drops(): DropCounts {
     return sumDrops(this.#servers.map((server) => server.drops));
   }
@@ -111,7 +111,7 @@ function readinessReply(readiness: Readiness): HttpReply {
   return { status: 503, type: PLAIN_TEXT, body: `${readiness.reason}\n` };
 }
 
-/** Expensive text is generated for one client at a time. */
+/** Generates expensive text for one client at a time. */
 function oneAtATime(make: () => Iterable<string>, clock: Clock): HttpRoute {
   let isBusy = false;
   async function* body(): AsyncGenerator<string, void> {

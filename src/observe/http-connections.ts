@@ -1,21 +1,21 @@
 /**
- * The connections of one HTTP port, bounded per client address and in all: a newcomer is always accepted, and takes the
- * place of the connection that has waited longest for the rest of its request.
+ * Limits the connections of one HTTP port per client address and in total. A new connection is always accepted. At a limit it
+ * replaces the connection that has waited longest for the rest of its request.
  *
- * So a probe is answered however many connections others hold open: a client that sends its request at once outlives
- * all that wait. Connections that are being answered may take half of the places before the oldest of them is closed,
- * since a client may also refuse to read.
+ * So probes are answered no matter how many connections others hold open: a client that sends its request immediately outlives all
+ * that wait. Connections being answered may take half of the places before the oldest of them is closed, because a client may refuse
+ * to read.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { readFirstRequest } from './http-first-request.ts';
 
 export interface ConnectionLimits {
-  /** Open connections of one client address. */
+  /** The maximum of open connections per client address. */
   readonly perClient: number;
-  /** Open connections in all. */
+  /** The maximum of open connections in total. */
   readonly total: number;
-  /** Milliseconds in which the header of the first request must be complete. */
+  /** Milliseconds until the header of the first request must be complete. */
   readonly firstRequestTimeout: number;
 }
 
@@ -32,7 +32,7 @@ interface Connection {
   isAnswering: boolean;
 }
 
-/** Connections in the order in which they began to wait for a request, or to be answered. */
+/** Connections by phase, each in the order in which they entered it. */
 interface Phases {
   readonly waiting: Set<Connection>;
   readonly answering: Set<Connection>;
@@ -50,7 +50,7 @@ export const NO_DROPS: DropCounts = {
   'too-large': 0,
 };
 
-/** The drops of several ports together. */
+/** The sum of the drops of several ports. */
 export function sumDrops(counts: readonly DropCounts[]): DropCounts {
   const sum = { ...NO_DROPS };
   for (const each of counts) for (const reason of DROP_REASONS) sum[reason] += each[reason];
@@ -70,13 +70,13 @@ export class HttpConnections {
   readonly #grown = new Set<Client>();
   #isTrimPlanned = false;
 
-  /** @param onDrop called for each connection that is closed here, and by {@link drop} */
+  /** @param onDrop called for each connection closed here or by {@link drop} */
   constructor(limits: ConnectionLimits, onDrop: (reason: DropReason, client: string) => void) {
     this.#limits = limits;
     this.#onDrop = onDrop;
   }
 
-  /** Connections that were closed, since the start. */
+  /** Connections dropped since the start. */
   get drops(): DropCounts {
     return this.#counts;
   }
@@ -85,14 +85,14 @@ export class HttpConnections {
     return this.#connections.size;
   }
 
-  /** Closes all connections at once. */
+  /** Closes all connections immediately. */
   closeAll(): void {
     for (const socket of this.#connections.keys()) socket.destroy();
   }
 
-  /** Bounds the connections of a server from now on. */
+  /** Limits the connections of a server from now on. */
   watch(server: Server): void {
-    const listeners = server.listeners('connection') as ((socket: Socket) => void)[]; // Node's own, which parse requests.
+    const listeners = server.listeners('connection') as ((socket: Socket) => void)[]; // Node's own listeners, which parse requests.
     server.removeAllListeners('connection');
     server.on('connection', (socket) => {
       if (!this.#add(socket)) return;
@@ -108,13 +108,13 @@ export class HttpConnections {
       socket.destroy();
     });
     server.on('timeout', (socket) => {
-      // A connection kept alive that had no further request has done no harm.
+      // Closing an idle kept-alive connection is not a drop.
       if (this.#connections.get(socket)?.isAnswering === true) this.drop(socket, 'timeout');
       else socket.destroy();
     });
   }
 
-  /** Closes a connection whose first octets are no single request; calls `parse` where they are one. */
+  /** Closes a connection whose first octets are not exactly one request; otherwise calls `parse`. */
   #expectFirstRequest(socket: Socket, parse: () => void): void {
     const onTimeout = () => this.drop(socket, 'timeout');
     const ignore = () => {}; // A reset: `close` follows.
@@ -128,7 +128,7 @@ export class HttpConnections {
     });
   }
 
-  /** Closes a connection, and counts why. */
+  /** Closes a connection and counts the reason. */
   drop(socket: Socket, reason: DropReason): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return;
@@ -138,10 +138,10 @@ export class HttpConnections {
     this.#onDrop(reason, connection.client.address);
   }
 
-  /** @returns whether it is still there */
+  /** @returns whether the connection still exists */
   #add(socket: Socket): boolean {
     const address = socket.remoteAddress;
-    // Gone before it was accepted.
+    // The client left before it was accepted.
     if (address === undefined) {
       socket.destroy();
       return false;
@@ -162,8 +162,8 @@ export class HttpConnections {
   }
 
   /**
-   * Applies the limits after the next poll of all sockets, not now: of many connections accepted in one turn, those whose
-   * requests have arrived are read and answered before the oldest are closed.
+   * Applies the limits after the next poll of all sockets. Of many connections accepted in one turn, those with complete requests are
+   * then read and answered before the oldest are closed.
    */
   #planTrim(): void {
     if (this.#isTrimPlanned) return;
@@ -183,7 +183,7 @@ export class HttpConnections {
   #onRequest(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.#connections.get(request.socket);
     if (connection === undefined) return;
-    // No probe sends a second request before the first is answered, and each costs memory until it is.
+    // Probes do not pipeline requests, and each pending request costs memory.
     if (connection.isAnswering) {
       this.drop(request.socket, 'pipelined');
       return;
@@ -213,7 +213,7 @@ export class HttpConnections {
   }
 }
 
-/** Closes the oldest: of those that are answered while they take more than half of the places, else of those that wait. */
+/** Closes the oldest connections: answering ones while they take more than half of the places, otherwise waiting ones. */
 function closeAbove({ waiting, answering }: Phases, limit: number, close: (socket: Socket) => void): void {
   while (waiting.size + answering.size > limit) {
     const from = answering.size > limit / 2 || waiting.size === 0 ? answering : waiting;

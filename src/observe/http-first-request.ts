@@ -1,26 +1,26 @@
 /**
- * The first request of an HTTP connection, looked at before Node's HTTP parser: a connection that sends several requests at once
- * is closed for the price of one look, where the parser makes objects of each of them.
+ * Checks the first request of an HTTP connection before Node's HTTP parser does. A connection that sends several requests at once is
+ * closed after this cheap check, while the parser would create objects for each request.
  *
- * No probe and no scraper sends a request before it has the answer to the one before; a flood of connections does, and each of
- * them would hold the main thread for a millisecond.
+ * Probes and scrapers wait for each response before the next request. Floods of connections do not, and each one would occupy the
+ * main thread for a millisecond.
  */
 import type { Socket } from 'node:net';
 
-/** What may be read before the end of a request's header, in octets: as much as Node's parser takes. */
+/** The maximum octets of a request header, as in Node's parser. */
 const MAX_HEADER_OCTETS = 16_384;
 
 const END_OF_HEADER = Buffer.from('\r\n\r\n');
 
-/** What became of the octets that a connection has sent first. */
+/** The result of checking the first octets of a connection. */
 export type FirstRequest = 'complete' | 'pipelined' | 'too large';
 
 /**
- * Reads until the header of the first request is complete, and puts what was read back for the next reader.
+ * Reads until the header of the first request is complete, and puts the data back for the next reader.
  *
- * A request with a body is left to the parser, which tells its body from another request.
+ * A request with a body is left to the parser, which separates the body from a further request.
  *
- * @param settle called once, unless the connection is closed before
+ * @param settle called once, unless the connection closes first
  */
 export function readFirstRequest(socket: Socket, settle: (found: FirstRequest) => void): void {
   let received: Buffer | undefined;
@@ -38,7 +38,7 @@ export function readFirstRequest(socket: Socket, settle: (found: FirstRequest) =
   socket.on('data', read);
 }
 
-/** Whether these are the only methods that are answered, none of which has a body. */
+/** Whether the method is GET or HEAD, the only ones that are answered; these have no body. */
 function hasNoBody(request: Buffer): boolean {
   return request.indexOf('GET ') === 0 || request.indexOf('HEAD ') === 0;
 }

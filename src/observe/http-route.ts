@@ -1,15 +1,15 @@
 /**
- * What a path of an HTTP port answers.
+ * The reply of a path on an HTTP port.
  */
 export const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
 export interface HttpReply {
   readonly status: number;
-  /** The media type, with its character set. */
+  /** The media type, including the character set. */
   readonly type: string;
-  /** An iterable is sent piece by piece, each after the client has read the one before. */
+  /** An iterable is sent in pieces, each after the client has read the previous one. */
   readonly body: string | Uint8Array | AsyncIterable<string>;
 }
 
-/** Answers one path. What it throws is logged; the client gets 500 without the reason. */
+/** Handles one path. Errors are logged, and the client gets 500 without the reason. */
 export type HttpRoute = (query: URLSearchParams) => HttpReply | Promise<HttpReply>;

@@ -167,7 +167,7 @@ it('stops although a client keeps its connection open', async () => {
 });
 
 describe('the first octets of a connection', () => {
-  /** @returns all that the server sends until it closes the connection */
+  /** @returns everything that the server sends until it closes the connection */
   async function exchange(server: HttpServer, ...chunks: readonly string[]): Promise<string> {
     const socket = connect(server.port ?? 0, '127.0.0.1').setNoDelay();
     let received = '';

@@ -1,6 +1,6 @@
 /**
- * A small HTTP server for kubelet's probes, Prometheus and operators with curl: fixed, read-only paths, each answered by
- * a function. It answers them under any number of hostile connections; see `http-connections.ts` for the bounds.
+ * A small HTTP server for kubelet probes, Prometheus and operators with curl. It has fixed, read-only paths, each handled by a
+ * function, and withstands any number of hostile connections; see `http-connections.ts` for the limits.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,35 +11,35 @@ import { type DropCounts, HttpConnections } from './http-connections.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from './http-route.ts';
 import { SharedReplies } from './http-shared-replies.ts';
 
-/** An open listener, for `net.Server.listen`, which then owns the descriptor. */
+/** An open listener for `net.Server.listen`, which then owns the descriptor. */
 export interface SharedPort {
   readonly fd: number;
 }
 
 export interface HttpServerOptions {
-  /** Undefined: all addresses, of both families where there are two. */
+  /** Undefined: all addresses of all families of the machine. */
   readonly address: string | undefined;
   /** 0: any free port. */
   readonly port: number;
-  /** Keep trying while another process listens on the port, instead of failing. */
+  /** Whether to retry while another process holds the port, instead of failing. */
   readonly waitForPort: boolean;
-  /** How a port is opened that a process shares with the one before and after it, as `openSharedPort`. Default: it is not shared. */
+  /** Opens a port that consecutive processes share, such as `openSharedPort`. Default: the port is not shared. */
   readonly openPort?: ((address: string | undefined, port: number) => SharedPort | undefined) | undefined;
   /** The flag that sets the port, for error messages: `--healthz-port`. */
   readonly flag: string;
-  /** As Go's servers do: every method is taken for GET, and other paths get Go's 404. Default: no. */
+  /** Whether to behave as Go's servers: every method counts as GET, and unknown paths get Go's 404. Default: no. */
   readonly answersAsGo?: boolean;
-  /** Whether a reply may take longer than a client is waited for to read one. Default: no. */
+  /** Whether replies may take longer than the write timeout. Default: no. */
   readonly takesTime?: boolean;
 }
 
-/** What Go's HTTP servers say of a path that they do not have. */
+/** The text of Go's HTTP servers for an unknown path. */
 const GO_NOT_FOUND = '404 page not found\n';
 
 export class HttpServerError extends Error {
   override readonly name = 'HttpServerError';
   readonly port: number;
-  /** Of the system call, `EADDRINUSE`. */
+  /** The error code of the system call, such as `EADDRINUSE`. */
   readonly code: string | undefined;
 
   constructor({ address, port, flag }: HttpServerOptions, cause: NodeJS.ErrnoException) {
@@ -53,13 +53,13 @@ export class HttpServerError extends Error {
 const RETRY_MILLISECONDS = 1_000;
 const MAX_CONNECTIONS = 256;
 const MAX_CONNECTIONS_PER_CLIENT = 64;
-/** Connections that the kernel holds until they are accepted; it takes the smaller of this and `net.core.somaxconn`. */
+/** Connections that the kernel queues until they are accepted, limited by `net.core.somaxconn`. */
 const BACKLOG = 4_096;
-/** Milliseconds from the beginning of a request to its end. */
+/** Milliseconds until a request must be complete. */
 const REQUEST_TIMEOUT = 5_000;
 /** Milliseconds in which a client must read a part of its response. */
 const WRITE_TIMEOUT = 10_000;
-/** Milliseconds between two checks for time-outs. */
+/** Milliseconds between checks of the timeouts. */
 const TIMEOUT_CHECK_INTERVAL = 1_000;
 
 export class HttpServer {
@@ -72,7 +72,7 @@ export class HttpServer {
   readonly #replies: SharedReplies;
   #retry: Timer | undefined;
 
-  /** @param routes by path, `/healthz`; looked up at each request, so they may change while the server runs */
+  /** @param routes by path, such as `/healthz`; looked up at each request, so they may change at run time */
   constructor(options: HttpServerOptions, routes: ReadonlyMap<string, HttpRoute>, clock: Clock, log: Log) {
     this.#options = options;
     this.#routes = routes;
@@ -97,7 +97,7 @@ export class HttpServer {
   }
 
   /**
-   * Listens, or waits for the port.
+   * Listens, or starts to wait for the port.
    *
    * @throws HttpServerError
    */
@@ -105,7 +105,7 @@ export class HttpServer {
     try {
       await this.#listen();
     } catch (error) {
-      const cause = error as NodeJS.ErrnoException; // What `listen` fails with.
+      const cause = error as NodeJS.ErrnoException; // Errors of `listen` are of this type.
       if (cause.code !== 'EADDRINUSE' || !this.#options.waitForPort)
         throw new HttpServerError(this.#options, cause);
       this.#log.warn('HTTP port in use, waiting for it', { port: this.#options.port });
@@ -113,9 +113,9 @@ export class HttpServer {
     }
   }
 
-  /** The port that it listens on; undefined while it waits for it. */
+  /** The open port; undefined while waiting for it. */
   get port(): number | undefined {
-    const address = this.#server.address() as AddressInfo | null; // Never a path: we listen on ports only.
+    const address = this.#server.address() as AddressInfo | null; // Never a path: the server listens only on ports.
     return address?.port;
   }
 
@@ -124,7 +124,7 @@ export class HttpServer {
     return this.#connections.drops;
   }
 
-  /** Closes all connections at once: new requests go to the next process. */
+  /** Closes all connections immediately, so that new requests go to the next process. */
   async stop(): Promise<void> {
     this.#retry?.cancel();
     if (!this.#server.listening) return;
@@ -141,7 +141,7 @@ export class HttpServer {
       const place = openPort?.(address, port) ?? own;
       this.#server.listen({ ...place, backlog: BACKLOG }, () => {
         this.#server.off('error', reject);
-        // For instance too many open files: the next request may succeed.
+        // For example too many open files: the next request may succeed.
         this.#server.on('error', (error) => this.#log.warn('HTTP server failed', { reason: error.message }));
         resolve();
       });
@@ -159,7 +159,7 @@ export class HttpServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     request.resume();
-    // One request a connection: what else it has sent is not looked at.
+    // One request per connection: further data is ignored.
     response.shouldKeepAlive = false;
     if (request.socket.destroyed) return;
     const { answersAsGo = false } = this.#options;
@@ -203,7 +203,7 @@ function sendBody(response: ServerResponse, status: number, type: string, body: 
   response.end(body);
 }
 
-/** Settles when the socket takes more data, or is closed. */
+/** Resolves when the socket accepts more data, or is closed. */
 function untilWritable(response: ServerResponse): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

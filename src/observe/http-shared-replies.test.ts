@@ -3,7 +3,7 @@ import { ManualClock } from '../base/testing/manual-clock.ts';
 import { type HttpRoute, PLAIN_TEXT } from './http-route.ts';
 import { SharedReplies } from './http-shared-replies.ts';
 
-/** A page that takes four milliseconds to write, and says how often it was written. */
+/** A page that takes four milliseconds to render and counts its renderings. */
 function startPage() {
   const clock = new ManualClock();
   const page = { writes: 0 };
@@ -31,7 +31,7 @@ it('a flood of requests takes a tenth of the time', async () => {
     await replies.reply(route);
     clock.advance(0.5);
   }
-  // 50 of its own in each second, and then one in 40 milliseconds.
+  // Per second: 50 separate replies, then one per 40 milliseconds.
   expect(page.writes).toBeGreaterThan(10 * 50);
   expect(page.writes).toBeLessThanOrEqual(10 * (50 + 25));
 });

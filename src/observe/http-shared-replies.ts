@@ -1,19 +1,19 @@
 /**
- * Replies that several requests share while there are too many of them, so that a flood of requests for a page that is costly to
- * write, such as `/metrics`, takes a tenth of the main thread at most.
+ * Shares replies between requests when there are too many of them. A flood of requests for an expensive page such as `/metrics` then
+ * takes at most a tenth of the main thread.
  */
 import type { Clock } from '../base/clock.ts';
 import type { HttpReply, HttpRoute } from './http-route.ts';
 
-/** Requests in a second of which each has a reply of its own: more than probes, scrapers and people send. */
+/** Requests per second that get separate replies: more than probes, scrapers and users send. */
 const MAX_OWN_REPLIES = 50;
 const SECOND = 1_000;
-/** How much longer a reply is shared than it took to write. */
+/** How much longer a reply is shared than it took to render. */
 const SHARED_PART = 9;
 
 interface SharedReply {
   readonly reply: Promise<HttpReply>;
-  /** Of the monotonic clock; infinite until it is written. */
+  /** In monotonic time; infinite until the reply is complete. */
   until: number;
 }
 
@@ -27,7 +27,7 @@ export class SharedReplies {
     this.#clock = clock;
   }
 
-  /** The reply of a route: its own, or one just given while there are many requests. */
+  /** The reply of a route: a separate one, or a recent one while there are many requests. */
   reply(route: HttpRoute, query: URLSearchParams = NO_QUERY): Promise<HttpReply> {
     const now = this.#clock.monotonic();
     if (now - this.#secondBegan >= SECOND) {
@@ -39,7 +39,7 @@ export class SharedReplies {
     if (this.#requests <= MAX_OWN_REPLIES) return answer(route, query);
     const shared = this.#shared.get(route);
     if (shared === undefined || now >= shared.until) return this.#share(route, query, now);
-    // What is sent in pieces can be sent once.
+    // Replies sent in pieces can be sent only once.
     return shared.reply.then((reply) => (isWhole(reply) ? reply : answer(route, query)));
   }
 

@@ -1,13 +1,12 @@
 /**
- * The log: one line per event, `time level message key=value` for people or JSON for collectors, with time, level and
- * message first in both.
+ * The log: one line per event, as `time level message key=value` or as JSON. Time, level and message come first in both formats.
  *
- * A line is written whole and at once, so that the last lines of a dying process are not lost.
+ * Each line is written synchronously, so that the last lines of a dying process are not lost.
  */
 import type { Clock } from '../base/clock.ts';
 import type { Log, LogFields, LogLevel } from '../base/log.ts';
 
-/** A log whose level may be changed while the program runs. */
+/** A log whose level can change at run time. */
 export interface AdjustableLog extends Log {
   /** Less urgent lines are not written. */
   level: LogLevel;
@@ -16,10 +15,10 @@ export interface AdjustableLog extends Log {
 export interface LogOptions {
   readonly level: LogLevel;
   readonly format: 'text' | 'json';
-  /** Colours the levels of text; see {@link usesColours}. */
+  /** Whether to colour the levels of text; see {@link usesColours}. */
   readonly colours?: boolean;
   readonly clock: Pick<Clock, 'now'>;
-  /** Takes a line with its end. */
+  /** Writes a line, including its newline. */
   readonly write: (line: string) => void;
 }
 
@@ -45,12 +44,12 @@ export function createLog({ level, format, colours = false, clock, write }: LogO
   return log;
 }
 
-/** Whether lines are coloured: on a terminal, unless `NO_COLOR` (no-color.org) or `TERM=dumb` says no. */
+/** Whether to colour lines: on a terminal, unless `NO_COLOR` (no-color.org) or `TERM=dumb` is set. */
 export function usesColours(isTerminal: boolean, environment: NodeJS.ProcessEnv): boolean {
   return isTerminal && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb';
 }
 
-/** A line of the log, without its end and without colours. @param time as it is shown */
+/** Renders a log line without newline and colours. @param time as shown */
 export function renderLine(
   format: LogOptions['format'],
   time: string,
@@ -63,14 +62,14 @@ export function renderLine(
 
 const renderJson: Render = (time, level, message, fields) => {
   const own = { time, level, message };
-  // Assigned twice: the order of the keys is that of the first time, their values are those of the last.
+  // Assign `own` twice: the first time fixes the key order, the last time the values.
   return JSON.stringify(Object.assign({}, own, fields, own));
 };
 
 const renderText: Render = (time, level, message, fields) =>
   `${time} ${level.toUpperCase().padEnd(5)} ${onOneLine(message)}${renderFields(fields)}`;
 
-/** The numbers of ANSI colours: red, yellow, green, blue. */
+/** ANSI colour numbers: red, yellow, green, blue. */
 const COLOUR: Readonly<Record<LogLevel, number>> = { error: 31, warn: 33, info: 32, debug: 34 };
 const FAINT = 2;
 
@@ -92,7 +91,7 @@ function renderFields(fields: LogFields): string {
   return text;
 }
 
-/** Bare where that is unambiguous, else quoted as in JSON: control characters never reach a terminal. */
+/** Unquoted if unambiguous, otherwise quoted as in JSON: control characters never reach a terminal. */
 function textOf(value: string | number | boolean): string {
   const text = String(value);
   return /^[!#-<>-~]+$/.test(text) ? text : JSON.stringify(text);

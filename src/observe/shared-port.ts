@@ -1,5 +1,5 @@
 /**
- * Ports for HTTP that a process shares with the one that takes over from it, so that one of them always answers there.
+ * HTTP ports that a process shares with its successor, so that one of them always answers.
  */
 import { isIP } from 'node:net';
 import { batchesAvailable } from '../socket/libc.ts';
@@ -8,11 +8,11 @@ import { openTcpListener } from '../socket/tcp-listener.ts';
 import type { SharedPort } from './http-server.ts';
 
 /**
- * Opens a listener on a port that others of ours may share.
+ * Opens a listener on a port that other Portolan processes may share.
  *
- * @param address undefined: all addresses, of both families where there are two
- * @returns undefined where ports cannot be shared: for a name in place of an address, or without the C library
- * @throws Error with a `code` as `net.Server.listen` fails with
+ * @param address undefined: all addresses of all families of the machine
+ * @returns undefined if ports cannot be shared: for a host name, or without the C library
+ * @throws Error with a `code` as from `net.Server.listen`
  */
 export function openSharedPort(address: string | undefined, port: number): SharedPort | undefined {
   if (batchesAvailable() !== true || (address !== undefined && isIP(address) === 0)) return undefined;
@@ -21,7 +21,7 @@ export function openSharedPort(address: string | undefined, port: number): Share
     try {
       return openTcpListener({ address: '::', port }, 'both');
     } catch (error) {
-      // A kernel without IPv6.
+      // The kernel lacks IPv6.
       if (!(error instanceof SocketError) || !NO_IPV6.includes(error.code)) throw error;
       return openTcpListener({ address: '0.0.0.0', port });
     }

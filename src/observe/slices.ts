@@ -1,12 +1,12 @@
 /**
- * Long work in slices, so that the main thread answers queries in between.
+ * Divides long work into slices, so that the main thread answers queries in between.
  */
 import type { Clock } from '../base/clock.ts';
 
 const SLICE_MILLISECONDS = 2;
 const SLICE_CHARACTERS = 65_536;
 
-/** Joins pieces of text into slices of limited size and time, and yields to the event loop after each. */
+/** Joins pieces of text into slices of limited size and time, and yields to the event loop after each slice. */
 export async function* inSlices(
   pieces: Iterable<string>,
   clock: Pick<Clock, 'monotonic'>,

@@ -1,5 +1,5 @@
 /**
- * Counts and states of all layers at one moment, from which the metrics are made.
+ * Statistics of all layers at one moment, the source of the metrics.
  */
 import type { ForwardedQueries } from '../forward/reader-path/reader-path.ts';
 import type { WatchStats } from '../kube/api/list-watch/state.ts';
@@ -17,10 +17,10 @@ export interface Stats {
   readonly ready: boolean;
   readonly queries: QueryCounts;
   readonly table: TableStatistics;
-  /** Milliseconds since the data was last known to be current; undefined until everything was listed. */
+  /** Milliseconds since the data was last known to be current; undefined before the first complete list. */
   readonly dataAge: number | undefined;
   readonly watches: readonly WatchStats[];
-  /** Of zones from an etcd; undefined: there are none. */
+  /** Statistics of zones from etcd; undefined: there are none. */
   readonly etcd: EtcdStats | undefined;
   readonly resolver: ResolverStats;
   readonly forwarded: ForwardedQueries;
@@ -32,14 +32,14 @@ export interface Stats {
   readonly queryLog: QueryLogStats;
   readonly snapshot: SnapshotStats | undefined;
   readonly manifests: ManifestStats | undefined;
-  /** Undefined where no settings are followed. */
+  /** Undefined if the settings cannot change at run time. */
   readonly config: ConfigStats | undefined;
 }
 
 export interface QueryLogStats {
-  /** Events that found their ring full. */
+  /** Events lost because their ring was full. */
   readonly dropped: number;
-  /** Writes that failed. */
+  /** Failed writes. */
   readonly failures: number;
 }
 
@@ -48,19 +48,19 @@ export interface ManifestStats {
   readonly badFiles: number;
 }
 
-/** Of settings that change while the server runs. */
+/** Statistics of settings that change at run time. */
 export interface ConfigStats {
-  /** Rejected changes, by the key that was invalid. */
+  /** Rejected changes, by invalid key. */
   readonly errors: ReadonlyMap<string, number>;
-  /** Whether the last good settings are used because the latest are invalid. */
+  /** Whether the last good settings are in force because the latest are invalid. */
   readonly isLastGood: boolean;
   /** Applied changes. */
   readonly changes: number;
-  /** Milliseconds since the epoch, of the last of them. */
+  /** When the last change was applied, in milliseconds since the epoch. */
   readonly changedAt: number | undefined;
 }
 
-/** Of a server whose plan has no resolver of its own. */
+/** For servers whose plan has no resolver of its own. */
 export const NO_RESOLVER: ResolverStats = {
   forward: {
     inFlight: 0,

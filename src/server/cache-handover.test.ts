@@ -11,7 +11,7 @@ import { CacheHandover, nameOfHandover } from './cache-handover.ts';
 import { type HandedRecord, HandedRecordReader, writeRecord } from './handed-records.ts';
 
 let servers = 0;
-/** Endpoints that no other test has. */
+/** Endpoints unique to this test. */
 function makeEndpoints(): readonly string[] {
   servers += 1;
   return [`test-${process.pid}-${servers}:53`];
@@ -119,7 +119,7 @@ it('offers its cache once the process before has ended', async () => {
   expect(heir.adopted).toEqual([answerOf(2)]);
 });
 
-/** A process before that does what a test says. */
+/** Plays a previous process that acts as a test requires. */
 async function pretend(endpoints: readonly string[], act: (socket: Socket) => void): Promise<void> {
   const server = createServer((socket) => {
     onTestFinished(() => void socket.destroy());

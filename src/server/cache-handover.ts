@@ -1,9 +1,9 @@
 /**
- * Hands what is cached to the process that takes over, so that an upgrade finds a warm cache.
+ * Hands the cache to the process that takes over, so that an upgrade starts with a warm cache.
  *
- * Both listen at the same addresses, so both know the name of a Unix socket in the abstract namespace, which the processes of a network
- * namespace share whatever their files: two pods with the network of their node, too. Who is not of the same user gets nothing, and is
- * believed nothing. What was asked for again comes first. After a second the new process serves with what it has.
+ * Both listen on the same addresses, so both can derive the name of the Unix socket. It is in the abstract namespace, which all processes
+ * of a network namespace share, even without a common file system (two pods with `hostNetwork`). Each side trusts only its own user.
+ * Reused answers come first. After a second the new process starts with what it has received.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,22 +16,22 @@ import { peerUserOf } from '../socket/peer-user.ts';
 import { HandedRecordReader, writeRecord } from './handed-records.ts';
 
 export interface CacheHandoverOptions {
-  /** Where the server listens, `address:port` each. */
+  /** The listen addresses, `address:port` each. */
   readonly endpoints: readonly string[];
-  /** Who keeps answers now, each by its text. */
+  /** The current keepers of answers, by text. */
   readonly keepers: () => ReadonlyMap<string, AnswerKeeper>;
-  /** The user at the other end; by default the kernel says it. */
+  /** The user of the peer; by default the kernel reports it. */
   readonly peerUser?: (socket: Socket) => number | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Milliseconds that answers are waited for, and between two tries to have the name that another process still has. */
+/** Milliseconds to wait for answers, and between attempts to listen while the previous process still holds the name. */
 const MAX_WAIT = 1000;
 const RETRY_INTERVAL = 1000;
-/** Octets that are written at once. */
+/** The octets of one write. */
 const CHUNK_OCTETS = 64 * 1024;
-/** Of the form of the records: another form is another name. */
+/** The version of the record format, which is part of the name. */
 const VERSION = 1;
 
 export class CacheHandover {
@@ -46,7 +46,7 @@ export class CacheHandover {
     this.#name = nameOfHandover(options.endpoints);
   }
 
-  /** Takes in what the process keeps that serves now, if there is one. Ends after a second at most; never rejects. */
+  /** Takes over the cache of the serving process, if there is one. Ends after at most a second; never rejects. */
   async inherit(): Promise<void> {
     const { clock, log } = this.#options;
     const socket = connect(this.#name);
@@ -59,8 +59,8 @@ export class CacheHandover {
       const { adopted, refused, isWhole } = heir;
       log.info('cache taken over', { answers: adopted, refused, whole: isWhole });
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException; // What sockets fail with.
-      // Nobody serves.
+      const { code, message } = error as NodeJS.ErrnoException; // Socket errors are of this type.
+      // There is no previous process.
       if (code === 'ECONNREFUSED') return;
       log.warn('cache not taken over', { reason: message, answers: heir.adopted });
     } finally {
@@ -69,7 +69,7 @@ export class CacheHandover {
     }
   }
 
-  /** Hands what is kept to a process that asks, from now on, or once the process before has ended. */
+  /** Offers the cache to a process that asks; starts as soon as the previous process has released the name. */
   offer(): void {
     const { clock, log } = this.#options;
     const server = createServer((socket) => void this.#hand(socket).catch(() => socket.destroy()));
@@ -121,7 +121,7 @@ export class CacheHandover {
   }
 }
 
-/** Records on their way to a socket, written in large pieces, with other work in between. */
+/** Writes records to a socket in large chunks and yields to other work in between. */
 class RecordRow {
   readonly #socket: Socket;
   readonly #slice: TimeSlice;
@@ -161,15 +161,15 @@ class RecordRow {
   }
 }
 
-/** Takes in records. */
+/** Receives records. */
 class Heir {
   readonly #keepers: ReadonlyMap<string, AnswerKeeper>;
   readonly #reader = new HandedRecordReader();
   #keeper: AnswerKeeper | undefined;
-  /** Whether all has come. */
+  /** Whether the end record has arrived. */
   isWhole = false;
   adopted = 0;
-  /** Answers that cannot be read. */
+  /** Unreadable answers. */
   refused = 0;
 
   constructor(keepers: ReadonlyMap<string, AnswerKeeper>) {
@@ -185,7 +185,7 @@ class Heir {
     }
   }
 
-  /** @returns whether nothing more will come @throws HandedRecordError */
+  /** @returns whether this was the last piece @throws HandedRecordError */
   take(piece: Uint8Array): boolean {
     for (const record of this.#reader.read(piece))
       switch (record.kind) {
@@ -202,7 +202,7 @@ class Heir {
   }
 }
 
-/** The name of the socket, in the abstract namespace. */
+/** The name of the socket in the abstract namespace. */
 export function nameOfHandover(endpoints: readonly string[]): string {
   const places = createHash('sha256').update(endpoints.toSorted().join()).digest('base64url');
   return `\0portolan/cache/${VERSION}/${process.geteuid?.() ?? ''}/${places}`;

@@ -1,8 +1,8 @@
 /**
- * Which addresses to listen on: dnsmasq's rules for interfaces and addresses, applied to what the machine has now.
+ * Chooses listen addresses: applies dnsmasq's rules for interfaces and addresses to the current interfaces.
  *
- * dnsmasq binds the wildcard address and discards what came by a wrong interface, unless it is told to bind interfaces. Here
- * only the addresses that may answer are bound at all, so nothing is received to be discarded.
+ * Without `--bind-interfaces`, dnsmasq binds the wildcard address and discards packets from wrong interfaces. Portolan binds only
+ * the addresses that may answer, so it has nothing to discard.
  */
 import type { NetworkInterfaceInfo } from 'node:os';
 import type { InterfaceListenPlan } from '../config/server/server-plan.ts';
@@ -10,7 +10,7 @@ import type { Interfaces, ListenAddresses } from '../listen/local-addresses.ts';
 
 export interface ChosenAddresses {
   readonly addresses: ListenAddresses;
-  /** Interfaces that were named and are not there. */
+  /** Named interfaces that do not exist. */
   readonly missing: readonly string[];
 }
 
@@ -34,18 +34,18 @@ function isWanted(
   name: string,
   entry: NetworkInterfaceInfo,
 ): boolean {
-  // Addresses that are named are bound whatever their interface is.
+  // Addresses given by the user are bound on any interface.
   if (exceptInterfaces.some((pattern) => matches(pattern, name))) return false;
   if (interfaces === 'all') return addresses.length === 0;
   return entry.internal || interfaces.some((pattern) => matches(pattern, name));
 }
 
-/** A final `*` stands for any end. */
+/** A final `*` matches any suffix. */
 function matches(pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }
 
-/** A link-local address is bound together with its interface. */
+/** A link-local address needs its interface as zone. */
 function addressOf(name: string, { address, family, scopeid }: NetworkInterfaceInfo): string {
   return family === 'IPv6' && scopeid !== undefined && scopeid !== 0 ? `${address}%${name}` : address;
 }

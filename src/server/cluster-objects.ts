@@ -1,6 +1,5 @@
 /**
- * The objects of a cluster, from their source to the engine: the snapshot before they are listed, and what is said about it when
- * that takes its time.
+ * Carries the objects of a cluster from their source to the engine. Serves the snapshot until they are listed, and reports slow lists.
  */
 
 import type { Timer } from '../base/clock.ts';
@@ -40,12 +39,12 @@ export class ClusterObjects {
     this.#dependencies = dependencies;
   }
 
-  /** Whether all objects are listed and their names published. Never goes back. */
+  /** Whether all objects are listed and their names published. Stays true. */
   get isKnown(): boolean {
     return this.#cluster.hasBeenKnown;
   }
 
-  /** The zone in the nesting of kube-dns, as JSON in pieces. */
+  /** The zone as a tree in kube-dns's format, as JSON in pieces. */
   cacheTree(): Iterable<string> {
     return this.#cluster.cacheTree();
   }
@@ -64,9 +63,9 @@ export class ClusterObjects {
     };
   }
 
-  /** Finds the source, and answers from the snapshot if there is one. @throws NoClusterError, ClusterConfigurationError */
+  /** Finds the source and restores the snapshot if there is one. @throws NoClusterError, ClusterConfigurationError */
   async open(): Promise<ObjectSource> {
-    // Front ends without a cluster have no use for the code of connections and TLS.
+    // Front ends without a cluster do not load the code of connections and TLS.
     const { openObjectSource } = await import('./object-source.ts');
     const source = await openObjectSource(this.#plan.source, this.#dependencies);
     this.#source = source;
@@ -74,13 +73,13 @@ export class ClusterObjects {
     return source;
   }
 
-  /** Begins to list and to follow the objects. */
+  /** Starts to list and watch the objects. */
   async start(): Promise<void> {
     await this.#source?.start(sinksOf(this.#cluster));
     this.#reportSync();
   }
 
-  /** To be called once queries are answered. */
+  /** Call this when queries are answered. */
   serving(): void {
     this.#snapshot?.start();
   }
@@ -117,18 +116,18 @@ export class ClusterObjects {
       maxAgeName: '--snapshot-max-age',
       generation: () => cluster.generation,
       state: () => (cluster.isKnown ? [...cluster.snapshot()] : undefined),
-      // A folder has no age: what it holds is current.
+      // A folder has no age: its contents are always current.
       isCurrent: () => (source.status().age ?? 0) < MAX_CURRENT_AGE,
       clock,
       log,
     });
     const lines = [...(await this.#snapshot.read())];
     if (lines.length > 0) cluster.restore(lines);
-    // The names are to be known before the first question.
+    // Publish the names before the first query.
     cluster.settle();
   }
 
-  /** A cluster that is not listed in time is an error, and no reason to give up. */
+  /** Logs an error if the cluster is not listed in time, and keeps waiting. */
   #reportSync(): void {
     const { clock, log } = this.#dependencies;
     const { initialSyncTimeout } = this.#plan;
@@ -146,10 +145,10 @@ export class ClusterObjects {
   }
 }
 
-/** Milliseconds since the last proof, up to which the state of the cluster counts as that of now. */
+/** Milliseconds without proof of currency up to which the cluster state counts as current. */
 const MAX_CURRENT_AGE = 300_000;
 
-/** Where objects go; a kind that the dialect does not need has no sink. */
+/** The sinks of the objects; kinds that the dialect does not need have none. */
 function sinksOf(cluster: Cluster): ClusterSinks {
   const { services, endpoints, namespaces, pods, neededKinds } = cluster;
   return {

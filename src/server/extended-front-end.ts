@@ -1,5 +1,5 @@
 /**
- * A front end whose block has further plugins, from a file beside its own settings (`--blocks-extra`).
+ * A front end whose block has further plugins from a file (`--blocks-extra`).
  */
 import type { Log } from '../base/log.ts';
 import type { ExtraReading } from '../config/blocks-extra/extra-plugins.ts';
@@ -11,7 +11,7 @@ import type { ObjectSource } from './object-source.ts';
 
 export interface ExtendedFrontEndOptions {
   readonly plugins: readonly PluginPlan[];
-  /** Reads the file again. */
+  /** Reads the current file. */
   readonly read: () => ExtraReading;
   readonly log: Log;
 }
@@ -57,7 +57,7 @@ export class ExtendedFrontEnd implements FrontEnd {
     await this.#base.leaving?.();
   }
 
-  /** A file with faults leaves the plugins as they are. */
+  /** Keeps the current plugins if the file has faults. */
   async reload(): Promise<void> {
     const { read, log } = this.#options;
     const reading = read();

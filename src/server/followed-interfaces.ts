@@ -1,7 +1,7 @@
 /**
- * The addresses that `portolan dnsmasq` listens on: those that its options choose now, and those that come up later.
+ * The listen addresses of `portolan dnsmasq`: those that its options select now, and those that come up later.
  *
- * A socket whose address went away stays, and works again when the address is back.
+ * A socket stays open when its address disappears, and works again when the address returns.
  */
 
 import type { Clock, Timer } from '../base/clock.ts';
@@ -19,7 +19,7 @@ export interface FollowedInterfacesOptions {
   readonly log: Log;
 }
 
-/** An interface that was named is not there, and dnsmasq was told to bind to it. */
+/** The options bind to an interface that does not exist. */
 export class UnknownInterfaceError extends Error {
   override readonly name = 'UnknownInterfaceError';
   readonly interface: string;
@@ -30,13 +30,13 @@ export class UnknownInterfaceError extends Error {
   }
 }
 
-/** How often interfaces are looked at. */
+/** The interval between checks of the interfaces. */
 const FOLLOW_MILLISECONDS = 2_000;
 
 export class FollowedInterfaces {
   readonly #options: FollowedInterfacesOptions;
   readonly #served = new Set<string>();
-  /** Why an address cannot be bound, so that it is logged once. */
+  /** The last bind error of each address, so that it is logged once. */
   readonly #failed = new Map<string, string>();
   #timer: Timer | undefined;
   #isStopped = false;
@@ -46,7 +46,7 @@ export class FollowedInterfaces {
   }
 
   /**
-   * Opens all sockets, or none.
+   * Opens either all sockets or none.
    *
    * @throws UnknownInterfaceError, PortInUseError, SocketError, AddressError
    */
@@ -77,7 +77,7 @@ export class FollowedInterfaces {
     }
   }
 
-  /** Those that can be bound now; where interfaces are not followed, one that cannot be is an error. */
+  /** The addresses that can be bound now; without following interfaces, all must be bindable. */
   #usable(addresses: readonly string[], machine: Interfaces): readonly string[] {
     const { plan, log } = this.#options;
     if (plan.bind === 'interfaces') return addresses;

@@ -29,7 +29,7 @@ it('tells when the networks of the machine change, and only then', () => {
   machine = { eth0: [entry('192.0.2.1')], eth1: [entry('198.51.100.1')] };
   clock.advance(20_000);
   expect(changes).toBe(1);
-  // The same networks under other names.
+  // The same networks on renamed interfaces.
   machine = { eth1: [entry('192.0.2.1')], eth2: [entry('198.51.100.1')] };
   clock.advance(20_000);
   expect(changes).toBe(1);

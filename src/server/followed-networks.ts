@@ -1,12 +1,12 @@
 /**
- * The networks that this machine is part of, followed as its interfaces change.
+ * The networks of this machine's interfaces, with changes followed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../base/clock.ts';
 import { listNetworks } from '../config/server/clients-plan.ts';
 import type { Interfaces } from '../listen/local-addresses.ts';
 
-/** How often interfaces are looked at. */
+/** The interval between checks of the interfaces. */
 const FOLLOW_MILLISECONDS = 5_000;
 
 export class FollowedNetworks {
@@ -16,7 +16,7 @@ export class FollowedNetworks {
   #networks: ReturnType<typeof listNetworks>;
   #timer: Timer;
 
-  /** @param onChange called when the networks are others than before */
+  /** @param onChange called when the networks have changed */
   constructor(interfaces: () => Interfaces, clock: Clock, onChange: () => void) {
     this.#interfaces = interfaces;
     this.#clock = clock;

@@ -1,5 +1,5 @@
 /**
- * A front end as the server sees it: settings of one kind and the files and objects that they follow, compiled to one plan.
+ * The interface of front ends to the server: a front end compiles its settings, and the files and objects that it follows, to one plan.
  */
 
 import type { Log } from '../base/log.ts';
@@ -12,41 +12,41 @@ import type { ObjectSource } from './object-source.ts';
 import type { ObserveQuery } from './observed-queries.ts';
 
 export interface FrontEnd {
-  /** The plan for what is known now. */
+  /** The current plan. */
   readonly plan: ServerPlan;
-  /** Sees queries and answers; undefined: nothing does. */
+  /** Observers of queries and answers; undefined: none. */
   readonly watching: Watching | undefined;
-  /** Opens what answers while the server starts: endpoints for health. It closes them in `stop`. */
+  /** Opens health endpoints, which answer already while the server starts. `stop` closes them. */
   open?(): Promise<void>;
   /**
-   * Reads what is followed, and follows it.
+   * Reads its files and objects and starts to follow them.
    *
    * @param onChange called with each new plan
-   * @param source of a cluster's objects, where there is one: it may hold a ConfigMap to follow
+   * @param source of cluster objects, if any; it may contain a ConfigMap to follow
    */
   start(onChange: PlanListener, source: ObjectSource | undefined): Promise<void>;
-  /** The server is to stop: it serves on for the lameduck time. */
+  /** The server is about to stop and serves until the lameduck time ends. */
   leaving?(): void | Promise<void>;
-  /** Reads everything again that is followed. */
+  /** Rereads all files that it follows. */
   reload(): Promise<void>;
-  /** Whether a reload leaves what is cached, and files that blocks follow, as they are. */
+  /** Whether a reload keeps the cache and does not reread the files that blocks follow. */
   readonly reloadsPlanAlone: boolean;
-  /** Whether settings were read that may take their time, or it is known why they cannot be. Never goes back. */
+  /** Whether slow settings were read, or are known to be unreadable. Stays true. */
   readonly isSettled: boolean;
   stats(): FrontEndStats;
-  /** Says in the log that the server serves. */
+  /** Logs that the server serves. */
   announce(facts: ServingFacts): void;
   stop(): Promise<void>;
 }
 
 /**
- * Ends when the plan is followed, or rejects and leaves everything as it was.
+ * Resolves when the plan is in force; rejects and changes nothing on failure.
  *
- * @param clearsCache whether nothing that is cached is to be answered any more
+ * @param clearsCache whether cached answers must not be used any more
  */
 export type PlanListener = (plan: ServerPlan, clearsCache: boolean) => Promise<void>;
 
-/** The same listener for those who can do nothing about a plan that is not followed: it is logged. */
+/** Wraps the listener for callers that cannot handle rejected plans: failures are logged. */
 export function logRefusals(onChange: PlanListener, log: Log): PlanListener {
   return async (plan, clearsCache) => {
     try {
@@ -58,33 +58,33 @@ export function logRefusals(onChange: PlanListener, log: Log): PlanListener {
   };
 }
 
-/** A log that reads the events of readers, and sees what the handlers answer. */
+/** A log that consumes the readers' events and observes the handlers' answers. */
 export interface ObservingLog {
-  /** @param rings which no other consumer reads */
+  /** @param rings without any other consumer */
   start(rings: QueryEventRings): void;
   readonly observe: ObserveQuery;
 }
 
 export interface Watching {
-  /** Logs queries without taking them from the readers. */
+  /** Logs queries while readers still answer them. */
   readonly queryLog: ObservingLog;
-  /** How upstream servers are reached. */
+  /** How to connect to upstream servers. */
   readonly connect: Connect;
 }
 
 export interface FrontEndStats {
-  /** Undefined where no settings are followed. */
+  /** Undefined if the settings cannot change at run time. */
   readonly config: ConfigStats | undefined;
   readonly watches: readonly WatchStats[];
 }
 
 export interface ServingFacts {
-  /** Where objects come from: the API server's address, or a folder. */
+  /** The source of objects: the address of the API server, or a folder. */
   readonly source: string | undefined;
-  /** `127.0.0.1:53`, with commas between several. */
+  /** `127.0.0.1:53`; several are separated by commas. */
   readonly addresses: string;
   readonly udpReaders: number;
-  /** Ports that are open. */
+  /** Open ports. */
   readonly healthPort: number | undefined;
   readonly metricsPort: number | undefined;
 }

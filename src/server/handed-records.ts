@@ -1,12 +1,12 @@
 /**
- * How cached answers are written between two processes: a row of records, each behind its length.
+ * The format of cached answers passed between processes: a sequence of length-prefixed records.
  *
- *     octets 0 to 3   the octets behind them
- *     octet  4        what it is: KEEPER, ANSWER or END
- *     KEEPER          a text: the answers behind it are of this keeper
+ *     octets 0 to 3   the number of octets that follow
+ *     octet  4        the kind: KEEPER, ANSWER or END
+ *     KEEPER          a text that identifies the keeper of the answers that follow
  *     ANSWER          octet 5 kind, 6 flags, 7 to 10 age, 11 to 14 lifetime, then the message
  *
- * Numbers are in network order, times in seconds.
+ * Numbers are in network byte order, times in seconds.
  */
 import type { HandedAnswer } from '../chain/handed-answer.ts';
 
@@ -14,13 +14,13 @@ const LENGTH_OCTETS = 4;
 const RECORD = { KEEPER: 1, ANSWER: 2, END: 3 } as const;
 const FLAG = { DNSSEC_OK: 1, CHECKING_DISABLED: 2 } as const;
 const ANSWER_OCTETS = 11;
-/** The longest record: what an answer may have at most, and more than any keeper's text. */
+/** The maximum record: the longest answer, which also exceeds any keeper's text. */
 const MAX_OCTETS = ANSWER_OCTETS + 0xffff;
 
 export type HandedRecord =
   | { readonly kind: 'keeper'; readonly text: string }
   | { readonly kind: 'answer'; readonly answer: HandedAnswer }
-  /** There are no more. */
+  /** The end of the records. */
   | { readonly kind: 'end' };
 
 export class HandedRecordError extends Error {
@@ -56,11 +56,11 @@ function writeAnswer({ kind, dnssecOk, checkingDisabled, age, lifetime, message 
   return octets;
 }
 
-/** Takes records out of octets that come in pieces. */
+/** Parses records from octets that arrive in pieces. */
 export class HandedRecordReader {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** The records that are whole with this piece. @throws HandedRecordError */
+  /** The records completed by this piece. @throws HandedRecordError */
   *read(piece: Uint8Array): Generator<HandedRecord> {
     const octets = Buffer.concat([this.#rest, piece]);
     let at = 0;

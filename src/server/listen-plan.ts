@@ -1,5 +1,5 @@
 /**
- * What a plan says of its sockets: what clients may do, and how many connections they may have.
+ * Settings of the sockets in a plan: rules for clients, and limits of connections.
  */
 import type { ServerPlan } from '../config/server/server-plan.ts';
 import type { ListenersOptions } from '../listen/listeners.ts';
@@ -10,11 +10,11 @@ export function limitsOf(
   if (listen.kind === 'groups') return {};
   if (listen.kind === 'addresses') return { clients: listen.clients, udpCoalesce: listen.udpCoalesce ?? 0 };
   const { maxTcpConnections: connections } = listen;
-  // A process that becomes another user cannot open sockets of the ports later.
+  // A process that drops root cannot open sockets on these ports later.
   return { startsAllReaders: true, tcpLimits: { connections, connectionsPerClient: connections } };
 }
 
-/** Where the plan has the server listen, `address:port` each; nothing where that is not said before it does. */
+/** The listen addresses of the plan, `address:port` each; empty if they are known only when the server listens. */
 export function endpointsOf({ listen }: ServerPlan): readonly string[] {
   switch (listen.kind) {
     case 'addresses':

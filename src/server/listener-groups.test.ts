@@ -7,7 +7,7 @@ import { countCommonReaders, countReaders, groupsOf } from './listener-groups.ts
 
 const plan = compileText('. {\n whoami\n}\n');
 
-/** @param own readers that groups have of their own */
+/** @param own the dedicated readers of each group */
 function planWith(udpReaders: number, own: readonly number[]): ServerPlan {
   const [group] = groupsOf(plan);
   if (group === undefined) throw new Error('a group');

@@ -1,6 +1,6 @@
 /**
- * The sockets of server blocks: TCP listeners for each group, which its blocks answer, and reader threads for the UDP of all, of which
- * there is one at first. A group with `multisocket` has reader threads of its own.
+ * The sockets of server blocks. Each group has TCP listeners for its blocks. Reader threads, at first one, serve the UDP sockets of all
+ * groups; a group with `multisocket` has dedicated reader threads.
  */
 import { networkInterfaces } from 'node:os';
 import type { Clock } from '../base/clock.ts';
@@ -25,29 +25,29 @@ import { ReaderLog } from './reader-log.ts';
 type AnsweringBlocks = Pick<Engine['serverBlocks'], 'handleQueryOf'>;
 
 export interface ListenerGroupsDependencies {
-  /** Answers for all groups. */
+  /** The engine that answers for all groups. */
   readonly engine: Pick<Engine, 'table' | 'reader' | 'readerPath' | 'listenerGroupOf'> & {
     readonly serverBlocks: AnsweringBlocks;
   };
-  /** Join ports that another process serves, instead of refusing to start. */
+  /** Whether to join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
-  /** Readers that the table has numbers for, beside the main thread. */
+  /** The readers that the table has slots for, beside the main thread. */
   readonly readers: number;
-  /** Those of them that all groups may have in common. */
+  /** How many of these may serve all groups. */
   readonly commonReaders: number;
   readonly startReader: StartThread;
-  /** Where lines of `log` go. */
+  /** The log of the plugin `log`. */
   readonly log: Log;
   readonly clock: Clock;
 }
 
-/** Reader threads that receive at a time, as many as there may be: those of all groups, and those that groups have of their own. */
+/** The maximum number of reader threads at any time: the shared ones and those dedicated to groups. */
 export function countReaders(plan: ServerPlan): number {
   if (plan.listen.kind !== 'groups') return plan.udpReaders;
   return Math.min(MAX_GROUP_READERS, countCommonReaders(plan) + countOwnReaders(plan) + SPARE_READERS);
 }
 
-/** Those that all groups may have in common: what is asked for goes first to the groups with `multisocket`. */
+/** The maximum of shared readers; groups with `multisocket` get their readers first. */
 export function countCommonReaders(plan: ServerPlan): number {
   return Math.max(1, Math.min(plan.udpReaders, MAX_GROUP_READERS - countOwnReaders(plan)));
 }
@@ -63,46 +63,46 @@ export function groupsOf({ listen }: ServerPlan): readonly ListenerGroupPlan[] {
 
 const MAX_GROUP_READERS = MAX_READERS - 1;
 
-/** Readers that a changed Corefile may add: each number costs counters of its own. */
+/** Readers reserved for changes of the Corefile; each one costs its own counters. */
 const SPARE_READERS = 4;
 
 interface OpenGroup {
   readonly plan: ListenerGroupPlan;
   readonly addresses: readonly ListenAddress[];
   readonly tcp: TcpListener;
-  /** Of its own; undefined: the reader of all groups serves it. */
+  /** The group's own listener; undefined: the shared reader serves it. */
   readonly udp: UdpListener | undefined;
-  /** The numbers of its own readers, one behind the other. */
+  /** The consecutive numbers of its dedicated readers. */
   readonly readers: readonly number[];
 }
 
-/** What our OPT records say that we take over UDP. */
+/** The UDP size in our OPT records. */
 const UDP_SIZE = 4096;
-/** How long answers that are under way may take when a group is closed. */
+/** How long pending answers may take when a group is closed. */
 const GRACE_MILLISECONDS = 2_000;
 
 export class ListenerGroups {
   readonly #dependencies: ListenerGroupsDependencies;
   readonly #open = new Map<string, OpenGroup>();
-  /** Undefined: there are no batches here. */
+  /** Undefined: this platform has no batches. */
   readonly #reader: GroupReader | undefined;
-  /** Numbers of readers that no group has, ascending. */
+  /** Unused reader numbers, ascending. */
   #free: readonly number[];
   readonly #readerLog: ReaderLog;
-  /** Those of groups whose sockets are being closed. */
+  /** The former blocks of groups whose sockets are closing. */
   #former: AnsweringBlocks | undefined;
 
   constructor(dependencies: ListenerGroupsDependencies) {
     this.#dependencies = dependencies;
     this.#readerLog = new ReaderLog(dependencies.clock, dependencies.log);
     const { readers, commonReaders } = dependencies;
-    // The numbers below are those of the readers of all groups.
+    // Lower numbers belong to the shared readers.
     this.#free = Array.from({ length: readers - commonReaders }, (_, index) => commonReaders + index);
     if (batchesAvailable() === true) this.#reader = this.#makeReader();
   }
 
   /**
-   * Opens the sockets of those groups that have none yet: all, or none.
+   * Opens the sockets of all new groups, or of none.
    *
    * @throws PortInUseError, SocketError, AddressError
    */
@@ -121,15 +121,15 @@ export class ListenerGroups {
     }
   }
 
-  /** Logs what readers answer as these blocks say. */
+  /** Logs answers of readers by the rules of these blocks. */
   logBy(plan: ServerBlocksPlan): void {
     this.#readerLog.follow(plan);
   }
 
   /**
-   * Leaves the sockets of all other groups, without losing what was received.
+   * Closes the sockets of all other groups without losing received queries.
    *
-   * @param former the blocks before, which answer that
+   * @param former the previous blocks, which answer these queries
    */
   async keepOnly(groups: readonly ListenerGroupPlan[], former: AnsweringBlocks | undefined): Promise<void> {
     const kept = new Set(groups.map(({ server }) => server));
@@ -155,7 +155,7 @@ export class ListenerGroups {
         ...closing.flatMap(({ tcp, udp }) => [tcp.stop(GRACE_MILLISECONDS), udp?.stop(GRACE_MILLISECONDS)]),
       ]);
     } finally {
-      // Not before: what was received until then is answered by the blocks of the group.
+      // Delete the groups last: their blocks answer queries received until then.
       for (const server of servers) {
         this.#open.delete(server);
         this.#readerLog.close(server);
@@ -164,7 +164,7 @@ export class ListenerGroups {
     }
   }
 
-  /** @returns numbers for the readers of a group, one behind the other; none where one reader is enough or there are too few */
+  /** @returns consecutive reader numbers; empty if one reader is enough or too few are free */
   #take({ readers }: ListenerGroupPlan): readonly number[] {
     if (readers < 2 || this.#reader === undefined) return [];
     const rows = this.#free.map((first) => Array.from({ length: readers }, (_, index) => first + index));
@@ -215,7 +215,7 @@ export class ListenerGroups {
     });
   }
 
-  /** @returns undefined: the reader of all groups is to serve it */
+  /** @returns undefined if the shared reader is to serve the group */
   async #listenOnUdp(
     plan: ListenerGroupPlan,
     addresses: readonly ListenAddress[],
@@ -240,12 +240,12 @@ export class ListenerGroups {
     });
   }
 
-  /** Sockets of one address stand beside those of all addresses: only the first of a port is made sure to be alone. */
+  /** Specific addresses may coexist with the wildcard address, so only the first group of a port checks for other processes. */
   #joins({ port }: ListenerGroupPlan): boolean {
     return this.#dependencies.takeover || [...this.#open.values()].some(({ plan }) => plan.port === port);
   }
 
-  /** @param group its number; undefined: the group is closed */
+  /** @param group its number; undefined if the group is closed */
   #planOf(group = 0): ListenerGroupPlan | undefined {
     for (const { plan, addresses } of this.#open.values()) if (addresses[0]?.group === group) return plan;
     return undefined;
@@ -272,7 +272,7 @@ export class ListenerGroups {
     plan: ListenerGroupPlan | undefined,
     ...[packet, client]: Parameters<HandleQuery>
   ): ReturnType<HandleQuery> {
-    // What no group has received is no query.
+    // The group was closed while this packet was queued: drop it.
     if (plan === undefined) return undefined;
     this.#readerLog.catchUp();
     const { server, address, port } = plan;
@@ -286,7 +286,7 @@ export class ListenerGroups {
     });
   }
 
-  /** What the main thread looks up for TCP is not written to the ring of a reader. */
+  /** Disables table lookups for TCP if the group logs queries: the main thread writes no reader events. */
   #answersUnlessLogged(server: string): InstantAnswers {
     const { reader } = this.#dependencies.engine;
     return {
@@ -298,7 +298,7 @@ export class ListenerGroups {
   }
 }
 
-/** The addresses that the reader of all groups serves. */
+/** The addresses that the shared reader serves. */
 function addressesOf(groups: readonly OpenGroup[]): readonly ListenAddress[] {
   return groups.flatMap(({ addresses, udp }) => (udp === undefined ? addresses : []));
 }
@@ -312,7 +312,7 @@ function limitsOf({ tcp: { queries = -1, idle, read, write } }: ListenerGroupPla
   };
 }
 
-/** CoreDNS takes each of these for all addresses of both families. */
+/** In CoreDNS, each of these means all addresses of both families. */
 function isWildcard(address: string): boolean {
   return address === '' || address === '0.0.0.0' || address === '::';
 }

@@ -1,5 +1,5 @@
 /**
- * Where a cluster's objects come from, in one shape for the server: an API server, or a folder of manifests.
+ * The sources of a cluster's objects behind one interface: an API server, or a folder of manifests.
  */
 import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.ts';
@@ -17,10 +17,10 @@ import type { ConfigMapObject, NodeObject, ObjectSink } from '../kube/objects/ob
 import type { ManifestStats } from '../observe/stats.ts';
 import type { ManifestSource } from '../sources/manifests/manifest-source.ts';
 
-/** What a source takes from the environment of the process. */
+/** The inputs of a source from the process environment. */
 export interface Dependencies {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The user's home folder; undefined if there is none. */
+  /** The user's home directory; undefined if there is none. */
   readonly home: string | undefined;
   /** The folder of the bundled example cluster. */
   readonly exampleFolder: string;
@@ -29,41 +29,41 @@ export interface Dependencies {
 }
 
 export interface SourceStatus {
-  /** Everything was listed at least once. */
+  /** Whether everything was listed at least once. */
   readonly synced: boolean;
-  /** Milliseconds since the data was last proven current; undefined until it is synced, and where there is no proof. */
+  /** Milliseconds since the data was last known to be current; undefined before the first sync, and for sources without proof. */
   readonly age: number | undefined;
-  /** What is missing or cannot be followed now, in words; empty when all is well. */
+  /** What is missing or cannot be followed now, in words; empty if all is well. */
   readonly reasons: readonly string[];
   readonly watches: readonly WatchStats[];
   readonly manifests: ManifestStats | undefined;
 }
 
 export interface ObjectSource {
-  /** The API server's address, or the folder: for people, and for the snapshot to know its own cluster by. */
+  /** The API server's address, or the folder: for messages, and to match a snapshot with its cluster. */
   readonly name: string;
-  /** The UID of the namespace `kube-system`, as long as it cannot be found out undefined. Never rejects. */
+  /** The UID of the namespace `kube-system`; undefined while unknown. Never rejects. */
   findIdentity(): Promise<string | undefined>;
-  /** Begins to fill the sinks, and to follow changes. */
+  /** Starts to fill the sinks and to follow changes. */
   start(sinks: ClusterSinks): Promise<void>;
   status(): SourceStatus;
-  /** Begins to follow one ConfigMap; nothing where there is no API server. */
+  /** Starts to follow one ConfigMap; undefined without an API server. */
   followConfigMap(namespace: string, name: string, sink: ObjectSink<ConfigMapObject>): Following | undefined;
-  /** Begins to follow all nodes; nothing where there are none. */
+  /** Starts to follow all nodes; undefined if the source has none. */
   followNodes(sink: ObjectSink<NodeObject>): Following | undefined;
-  /** What was begun by others must be stopped before. */
+  /** Stop all `Following` objects before this. */
   stop(): Promise<void>;
 }
 
-/** A kind of object that is followed beside those that names are made from: no start waits for it. */
+/** A followed kind of object that names do not depend on; the start does not wait for it. */
 export interface Following {
   status(): WatchStats;
-  /** Whether the server does not let us see it or does not have the kind, so that it will not be known however long we wait. */
+  /** Whether the server denies access or lacks the kind, so that waiting is pointless. */
   isRefused(): boolean;
   stop(): Promise<void>;
 }
 
-/** There is nothing to serve. A server that made names up would do more harm than none. */
+/** There is no cluster to serve. Invented names would do more harm than no server. */
 export class NoClusterError extends Error {
   override readonly name = 'NoClusterError';
   readonly lookedFor: readonly string[];
@@ -182,7 +182,7 @@ class FolderOfManifests implements ObjectSource {
   }
 
   async start(sinks: ClusterSinks): Promise<void> {
-    // Reading YAML takes memory that a server with an API server has better uses for.
+    // Loaded late: a server with an API server does not need the memory of a YAML parser.
     const { ManifestSource } = await import('../sources/manifests/manifest-source.ts');
     this.#source = new ManifestSource({
       folder: this.name,
@@ -199,7 +199,7 @@ class FolderOfManifests implements ObjectSource {
     const synced = this.#listed;
     return {
       synced,
-      // The folder is the only source, and it is what is served.
+      // The folder is the only source, so its data is always current.
       age: undefined,
       reasons: synced ? (this.#source?.status().missing ?? []) : [`manifests: still reading ${this.name}`],
       watches: [],

@@ -1,17 +1,17 @@
 /**
- * Queries that handlers answer, as an observer sees them. Of what the table answers it learns elsewhere.
+ * Lets an observer see the queries that handlers answer. It learns of answers from the table by other means.
  */
 import type { Client } from '../chain/query.ts';
 import type { HandleQuery } from '../listen/types.ts';
 
-/** Calls `answer`, and sees its response. */
+/** Calls `answer` and observes its response. */
 export type ObserveQuery = (
   query: Uint8Array,
   client: Client,
   answer: () => Promise<Uint8Array | undefined>,
 ) => Promise<Uint8Array | undefined>;
 
-/** @param admits whether a client gets an answer: others are not observed */
+/** @param admits whether a client may get an answer; others are not observed */
 export function observeHandlers(
   handleQuery: HandleQuery,
   observe: ObserveQuery,

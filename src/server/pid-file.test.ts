@@ -42,7 +42,7 @@ describe.each(['new', 'any'] as const)('a pid file, opened where there is %s', (
     utimesSync(path, 1, 1);
     file.remove();
     expect(existsSync(path)).toBe(true);
-    // It was touched: its writer leaves it too.
+    // The file was modified, so its writer does not remove it either.
     other.remove();
     expect(existsSync(path)).toBe(true);
   });

@@ -1,5 +1,5 @@
 /**
- * The file that holds the number of the process, for those who send it signals and those who wait for it to serve.
+ * The pid file, for programs that send signals to the process or wait until it serves.
  */
 import {
   type BigIntStats,
@@ -14,7 +14,7 @@ import {
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_TRUNC } = constants;
 
-/** How the file is opened: only where there is none, so that a link is never followed; or in the place of what it held. */
+/** `new`: only if the file does not exist, so that links are not followed; `any`: overwrite an existing file. */
 export type PidFileOpening = 'new' | 'any';
 
 const FLAGS: Readonly<Record<PidFileOpening, number>> = {
@@ -22,7 +22,7 @@ const FLAGS: Readonly<Record<PidFileOpening, number>> = {
   any: O_WRONLY | O_CREAT | O_TRUNC,
 };
 
-/** A file that this process has written its number to. */
+/** A file with this process's number. */
 export class PidFile {
   readonly #path: string;
   readonly #written: string;
@@ -44,21 +44,21 @@ export class PidFile {
   }
 
   /**
-   * Removes the file, unless another process has written there since: the one that takes over uses the same path. Where
-   * this process may not remove it, it stays.
+   * Removes the file, unless another process has written it since: a process that takes over uses the same path. The file stays if this
+   * process may not remove it.
    */
   remove(): void {
     try {
       if (writingOf(statSync(this.#path, { bigint: true })) === this.#written) unlinkSync(this.#path);
     } catch {
-      // There is none, or this process may not remove it any more, since it has become another user.
+      // It does not exist, or this process has dropped the right to remove it.
     }
   }
 }
 
 /**
- * Which writing of which file it was. The number does not tell: in two containers that share a folder both processes may have
- * the same one. Nor does the file: a new one may get the inode of the one before.
+ * Identifies a write of a file. The process number is not enough: two containers that share a folder may have the same one. The inode
+ * is not enough either: a new file may reuse it.
  */
 function writingOf({ dev, ino, mtimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${mtimeNs}`;

@@ -1,6 +1,6 @@
 /**
- * The plugin `log` for queries that readers answer: each reader of a listener group has a ring that it writes events to, which are read
- * here every few milliseconds. What plugins answer they log themselves.
+ * The plugin `log` for queries that readers answer. The readers of a listener group write events to rings, which are read here every
+ * few milliseconds. Queries that plugins answer are logged by the plugin itself.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -21,9 +21,9 @@ import type { NameKey } from '../wire/types.ts';
 
 interface LoggedGroup {
   readonly rings: QueryEventRings;
-  /** One for each ring. */
+  /** One per ring. */
   readonly readers: readonly QueryEventReader[];
-  /** By zone; undefined: its block has no `log`. Empty: no block has. */
+  /** By zone; undefined: its block has no `log`. Empty: no block has one. */
   zones: ReadonlyMap<NameKey, EventLines | undefined>;
 }
 
@@ -32,7 +32,7 @@ interface Entry {
   readonly zones: LoggedGroup['zones'];
 }
 
-/** Events of a group that are logged before the main thread does other work. */
+/** The most events of a group to log before the main thread does other work. */
 const EVENTS_PER_TURN = 200;
 
 export class ReaderLog {
@@ -51,7 +51,7 @@ export class ReaderLog {
     this.#warnings = new RateLimitedWarnings(log, clock);
   }
 
-  /** The rings for the readers of a group that is about to listen. */
+  /** Makes the rings for the readers of a group before it listens. */
   open(server: string, count: number): QueryEventRings {
     const rings = new QueryEventRings(count);
     const readers = rings.all.slice(0, count).map((memory) => new QueryEventReader(memory));
@@ -59,7 +59,7 @@ export class ReaderLog {
     return rings;
   }
 
-  /** Writes what is left of a group whose reader has ended. */
+  /** Writes the remaining lines of a group after its readers have ended. */
   close(server: string): void {
     this.#drain(Number.POSITIVE_INFINITY);
     this.#write(this.#order.releaseAll());
@@ -67,7 +67,7 @@ export class ReaderLog {
     this.#pollOrRest();
   }
 
-  /** Before plugins log a query that came to them, writes the lines of those that readers have answered before it. */
+  /** Writes pending lines of readers before the plugin logs a query, to keep the order. */
   catchUp(): void {
     if (this.#timer === undefined) return;
     this.#drain(EVENTS_PER_TURN);
@@ -79,7 +79,7 @@ export class ReaderLog {
     return (this.#groups.get(server)?.zones.size ?? 0) > 0;
   }
 
-  /** Logs by these blocks from now on. */
+  /** Logs by the rules of these blocks from now on. */
   follow({ groups, blocks }: Pick<ServerBlocksPlan, 'groups' | 'blocks'>): void {
     this.#drain(Number.POSITIVE_INFINITY);
     for (const plan of groups) {
@@ -122,7 +122,7 @@ export class ReaderLog {
     if (lines.length > 0) this.#log.info(joinInfoLines(lines));
   }
 
-  /** Lines that are missing are worth a line. */
+  /** Warns of lost lines. */
   #reportDrops(): void {
     const readers = [...this.#groups.values()].flatMap((group) => group.readers);
     const dropped = readers.reduce((sum, reader) => sum + reader.dropped, 0);
@@ -134,7 +134,7 @@ export class ReaderLog {
   }
 }
 
-/** Empty where no block logs. */
+/** Empty if no block logs. */
 function linesByZone(
   { address = '', sites }: GroupPlan,
   blocks: ServerBlocksPlan['blocks'],
@@ -143,7 +143,7 @@ function linesByZone(
   for (const { zone, block } of sites) {
     const rules = optionsOf(blocks[block], 'log')?.rules;
     const maxUdpSize = optionsOf(blocks[block], 'bufsize')?.size ?? Number.POSITIVE_INFINITY;
-    // The first block of a zone answers.
+    // The first block of a zone answers its queries.
     if (!zones.has(zone)) zones.set(zone, rules && compileEventLines({ rules, address, maxUdpSize }));
   }
   return [...zones.values()].some((lines) => lines !== undefined) ? zones : new Map();

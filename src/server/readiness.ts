@@ -1,5 +1,5 @@
 /**
- * Whether queries should be sent to this server, and if not, why.
+ * Determines whether this server is ready for queries, and if not, why.
  */
 import { formatElapsed } from '../base/duration.ts';
 import type { UdpCounts } from '../listen/udp-listener.ts';
@@ -8,10 +8,10 @@ import type { SourceStatus } from './object-source.ts';
 import type { ServerState } from './state.ts';
 
 /**
- * Once the cluster is known it stays so: while its API server is away, the names of before are better than none.
+ * Once the cluster is known it stays so: stale names are better than none while the API server is away.
  *
  * @param known whether all objects are listed and their names published
- * @param udp of the listeners: a reader that is down would leave clients without answers
+ * @param udp the listeners' state: a reader that is down leaves clients without answers
  */
 export function judgeReadiness(
   state: ServerState,
@@ -35,10 +35,10 @@ export function judgeReadiness(
 }
 
 /**
- * Names from etcd are needed too. While etcd is away the names of before are better than none, which the note tells.
+ * Names from etcd are required at start. While etcd is away, stale names are better than none; the note reports this.
  *
- * @param readiness without etcd
- * @param etcd its `age` in milliseconds, as in its statistics; undefined: no names come from there
+ * @param readiness without regard to etcd
+ * @param etcd with `age` in milliseconds as in its statistics; undefined: etcd is not used
  */
 export function judgeWithEtcd(
   readiness: Readiness,

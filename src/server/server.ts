@@ -1,9 +1,8 @@
 /**
- * A plan brought to life: start order, readiness, statistics, changes, drain and stop.
+ * Runs a plan as a server: start order, readiness, statistics, changes, drain and stop.
  *
- * Start: the source of objects is found, the snapshot and the followed settings are read, sockets are opened, objects are
- * followed. In a takeover the sockets come last, when there is nothing left that would be answered worse than by the process
- * that is taken over.
+ * Start order: find the source of objects, read the snapshot and the followed settings, open the sockets, follow the objects. In a
+ * takeover the sockets come last, once this process can answer as well as the one it replaces.
  */
 import { networkInterfaces } from 'node:os';
 import type { Client } from '../chain/query.ts';
@@ -35,25 +34,25 @@ import { observeHandlers } from './observed-queries.ts';
 import { judgeReadiness, judgeWithEtcd } from './readiness.ts';
 import { moveServer, type ServerState } from './state.ts';
 
-/** Milliseconds between two looks at ports that another process serves. */
+/** Milliseconds between checks of ports that another process serves. */
 const SERVED_CHECK_INTERVAL = 1_000;
 
 export interface ServerDependencies extends Dependencies {
-  /** Those of the front end; what its first plan needs of them is loaded. */
+  /** The front end's plugins; those of its first plan are loaded. */
   readonly plugins: PluginMaker;
   readonly startReader: StartThread;
-  /** Called once the server serves. */
+  /** Called when the server serves. */
   readonly afterStart?: () => void;
-  /** The built code of the thread that writes the query log. */
+  /** The built entry of the query log thread. */
   readonly queryLogEntry: URL;
   readonly version: string;
-  /** Metrics of what runs beside the server, in the text format of Prometheus; shown behind its own. */
+  /** Metrics of companions in Prometheus text format, appended to the server's own. */
   readonly furtherMetrics?: () => string;
 }
 
 export class Server {
   readonly #frontEnd: FrontEnd;
-  /** That of the start: what belongs to the process stays as it was. */
+  /** The plan at start, for settings that are fixed for the process. */
   readonly #plan: ServerPlan;
   readonly #dependencies: ServerDependencies;
   readonly #engine: Engine;
@@ -64,20 +63,20 @@ export class Server {
   #state: ServerState = 'made';
   #starting: Promise<void> = Promise.resolve();
   #stopping: Promise<void> | undefined;
-  /** Ends when the last plan that came is followed, or is known not to be. */
+  /** Resolves when the latest plan is in force or has failed. */
   #following: Promise<void> = Promise.resolve();
-  /** Milliseconds; that of the plan that is followed now. */
+  /** Milliseconds, from the plan in force. */
   #lameduck: number;
   #listeners: Listeners | undefined;
   #interfaces: FollowedInterfaces | undefined;
   #groups: ListenerGroups | undefined;
   #networks: FollowedNetworks | undefined;
-  /** Undefined: no other process takes over. */
+  /** Undefined: the cache is not handed over. */
   readonly #handover: CacheHandover | undefined;
-  /** Ends a wait of the start or of the lameduck time. */
+  /** Ends the current wait of the start or of the lameduck time. */
   #hurry: () => void = () => {};
 
-  /** @throws RangeError for a domain that leaves no room for services */
+  /** @throws RangeError for a domain too long to leave room for services */
   constructor(frontEnd: FrontEnd, dependencies: ServerDependencies) {
     const { clock, log } = dependencies;
     this.#frontEnd = frontEnd;
@@ -105,10 +104,10 @@ export class Server {
   }
 
   /**
-   * Ends when the server serves; in a takeover that is when the cluster is listed, or should have been.
+   * Resolves when the server serves. In a takeover it first waits until the cluster is listed, or for the timeout.
    *
-   * @throws what keeps it from serving, each with its remedy: NoClusterError, ClusterConfigurationError, FolderError,
-   *   UnknownInterfaceError, PortInUseError, SocketError, AddressError, HttpServerError. `stop` must be called then too.
+   * @throws the reason why it cannot serve, with a remedy: NoClusterError, ClusterConfigurationError, FolderError,
+   *   UnknownInterfaceError, PortInUseError, SocketError, AddressError, HttpServerError. `stop` must still be called.
    */
   start(): Promise<void> {
     this.#state = moveServer(this.#state, 'starting');
@@ -116,17 +115,17 @@ export class Server {
     return this.#starting;
   }
 
-  /** Of the program. */
+  /** The version of the program. */
   get version(): string {
     return this.#dependencies.version;
   }
 
-  /** What answers. */
+  /** The engine that answers queries. */
   get engine(): Engine {
     return this.#engine;
   }
 
-  /** TCP connections now. */
+  /** The current TCP connections. */
   get tcpConnections(): number {
     return this.#listeners?.tcp().open ?? 0;
   }
@@ -164,12 +163,12 @@ export class Server {
     };
   }
 
-  /** The log of answered queries, which may be changed while the server runs. */
+  /** The log of answered queries, which can change at run time. */
   get queryLog(): QueryLog {
     return this.#queryLog;
   }
 
-  /** Forgets what is cached, and reads all files again that are followed. No query is lost. */
+  /** Clears the cache and rereads all followed files. No query is lost. */
   async reload(): Promise<void> {
     if (!this.#frontEnd.reloadsPlanAlone) {
       this.#clearCache();
@@ -178,7 +177,7 @@ export class Server {
     await this.#frontEnd.reload();
   }
 
-  /** Says that it is not ready, serves on for the lameduck time, finishes what it was asked, and closes everything. */
+  /** Reports not ready, serves for the lameduck time, finishes pending queries, and closes everything. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -194,7 +193,7 @@ export class Server {
     this.#hurry();
     this.#handover?.stop();
     this.#engine.serverBlocks.proceed();
-    // What it fails with is for the caller of `start`.
+    // The caller of `start` handles its errors.
     await this.#starting.catch(() => {});
     this.#interfaces?.stop();
     this.#networks?.stop();
@@ -237,7 +236,7 @@ export class Server {
     this.#announce(source?.name);
   }
 
-  /** Interfaces that change make another plan, where answers depend on them. */
+  /** Applies a new plan when interfaces change, if answers depend on them. */
   #followNetworks(): void {
     if (this.#plan.engine.blocks.every(({ clients }) => clients === undefined)) return;
     const { clock, log } = this.#dependencies;
@@ -248,14 +247,14 @@ export class Server {
     );
   }
 
-  /** Ends when the plan is followed, or another one has come. @throws what keeps it from being followed */
+  /** Resolves when the plan is in force or a later one has replaced it. @throws the reason why it cannot be applied */
   #follow(plan: ServerPlan, clearsCache: boolean): Promise<void> {
     const change = this.#change(plan, clearsCache);
     this.#following = change.catch(() => {});
     return change;
   }
 
-  /** Builds the blocks and opens the sockets of another plan beside those of the present one, which then end. */
+  /** Builds the blocks and opens the sockets of a new plan beside the current ones, and then closes those. */
   async #change(plan: ServerPlan, clearsCache: boolean): Promise<void> {
     const { engine, lameduck } = plan;
     const blocks = await this.#engine.makeBlocks(engine);
@@ -267,7 +266,7 @@ export class Server {
       before = this.#engine.replaceBlocks(blocks);
     } catch (error) {
       await blocks.stop();
-      // The front end has the plan that is followed until this one is.
+      // The front end keeps the current plan until the new one is in force.
       await this.#groups?.keepOnly(groupsOf(this.#frontEnd.plan), undefined);
       throw error;
     }
@@ -342,7 +341,7 @@ export class Server {
     this.#engine.listening();
   }
 
-  /** Where queries are logged, what the handlers answer is logged as it is handled. */
+  /** If queries are logged, handler answers are observed as they are made. */
   #chooseAnswers() {
     const engine = this.#engine;
     const { table, reader: answers, handleQuery, packetPath, readerPath: forwarding } = engine;
@@ -359,13 +358,13 @@ export class Server {
     const { objects } = this.#plan;
     if (objects === undefined) return Promise.resolve();
     const known = this.#wait(objects.initialSyncTimeout);
-    // This wait and no later one.
+    // End only this wait, not a later one.
     const hurry = this.#hurry;
     this.#objects?.whenKnown(() => hurry());
     return known;
   }
 
-  /** A process that serves the ports is not joined by one that knows less: whose cluster is still not listed. */
+  /** Waits while another process serves the ports and this one has not listed its cluster: the other one answers better. */
   async #untilUnserved(): Promise<void> {
     const { listen } = this.#plan;
     if (listen.kind !== 'addresses' || this.#objects === undefined) return;

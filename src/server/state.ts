@@ -1,11 +1,11 @@
 /**
- * The life of a server, from its making to its end.
+ * The lifecycle of a server.
  */
 export type ServerState = 'made' | 'starting' | 'serving' | 'lameduck' | 'draining' | 'stopped';
 
 const LEGAL_MOVES: Readonly<Record<ServerState, readonly ServerState[]>> = {
   made: ['starting', 'draining'],
-  /** A start that fails, or is interrupted, ends without having served. */
+  /** A start that fails or is interrupted goes directly to draining. */
   starting: ['serving', 'draining'],
   serving: ['lameduck', 'draining'],
   lameduck: ['draining'],
@@ -13,7 +13,7 @@ const LEGAL_MOVES: Readonly<Record<ServerState, readonly ServerState[]>> = {
   stopped: [],
 };
 
-/** A mistake of this program, never of its input. */
+/** A bug in this program, never a fault of its input. */
 export class ServerStateError extends Error {
   override readonly name = 'ServerStateError';
   readonly from: ServerState;

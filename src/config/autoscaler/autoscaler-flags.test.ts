@@ -16,12 +16,12 @@ interface RecordedFlags {
   readonly exit: number | 'runs';
 }
 
-/** What the original hangs with, or fails with at each poll, and what it refuses and this one takes. */
+/** Where Portolan differs: the original hangs or fails at each poll, or refuses flags that Portolan accepts. */
 const DIFFERENCES: Readonly<Record<string, number | 'runs'>> = {
   statefulset: 'runs',
   plural: 'runs',
   'empty-name': 1,
-  // No fault of a flag: the program ends for lack of a cluster.
+  // Unrelated to flags: the original exits because it finds no cluster.
   'outside-cluster': 'runs',
 };
 

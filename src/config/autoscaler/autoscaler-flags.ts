@@ -1,5 +1,5 @@
 /**
- * The flags of cluster-proportional-autoscaler, as that program takes them, and those that only this one has.
+ * The flags of cluster-proportional-autoscaler, read as that program reads them, and Portolan's additions.
  */
 import type { LogLevel } from '../../base/log.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
@@ -14,7 +14,7 @@ import { readDefaultParameters } from './default-parameters.ts';
 import { GoJsonError } from './go-json.ts';
 import { readScaleTargets } from './scale-targets.ts';
 
-/** Seconds: the longest that a timer waits is some 24 days. */
+/** Seconds; JavaScript timers wait at most about 24 days. */
 const MAX_PERIOD = 2_000_000;
 
 export const AUTOSCALER_FLAGS = [
@@ -130,7 +130,7 @@ export const AUTOSCALER_FLAGS = [
 
 type AutoscalerFlagReader = FlagReader<typeof AUTOSCALER_FLAGS>;
 
-/** Where the API server is found, as `findCluster` takes it. */
+/** Where to find the API server, in the form that `findCluster` takes. */
 interface ClusterPlace {
   readonly kubecfgFile: string | undefined;
   readonly context: string | undefined;
@@ -146,19 +146,19 @@ export interface AutoscalerSettings {
 
 export type AutoscalerReading =
   | { readonly kind: 'help' | 'version' }
-  /** The original ends with 2 for flags that it cannot read, and with 1 for values that it cannot use. */
+  /** The original exits with 2 for flags that it cannot parse, and with 1 for invalid values. */
   | { readonly kind: 'bad'; readonly problems: readonly Problem[]; readonly exitCode: 1 | 2 }
   | { readonly kind: 'good'; readonly settings: AutoscalerSettings };
 
 const REMEDY = "See 'portolan autoscaler --help' for those there are.";
-/** Of the log library of the original, beside those of klog. */
+/** Flags of the original's log library, beside those of klog. */
 const LOG_FLAGS = [
   ['log-link', 'value'],
   ['logbuflevel', 'value'],
 ] as const;
 const MIN_LEASE = 3_000;
 
-/** @param words the command line behind the command */
+/** @param words the arguments after the command */
 export function readAutoscalerFlags(
   words: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -217,7 +217,7 @@ function readTargets(read: AutoscalerFlagReader): AutoscalerPlan['targets'] {
   return [];
 }
 
-/** A name that becomes a part of a path. */
+/** Reads a name that becomes part of a URL path. */
 function readName(
   read: AutoscalerFlagReader,
   flag: 'configmap' | 'namespace' | 'leader-elect-resource-name',

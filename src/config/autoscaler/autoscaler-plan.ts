@@ -6,19 +6,19 @@ import type { ScaleTarget } from './scale-targets.ts';
 export interface AutoscalerPlan {
   /** At least one. */
   readonly targets: readonly ScaleTarget[];
-  /** Of the targets, the ConfigMap and the Lease. */
+  /** The namespace of the targets, the ConfigMap and the Lease. */
   readonly namespace: string;
   /** The name of the ConfigMap with the parameters. */
   readonly configMap: string;
-  /** The data that a missing ConfigMap is created with; undefined: it is not created. */
+  /** The initial data of the ConfigMap if it is missing; undefined: do not create it. */
   readonly defaultParameters: ReadonlyMap<string, string> | undefined;
   /** Milliseconds from one poll to the next. */
   readonly pollPeriod: number;
-  /** A label selector of the nodes that count; empty: all. */
+  /** Selects the nodes to count; empty: all nodes. */
   readonly nodeLabels: string;
   /** Failed polls in a row after which the program ends; 0: never. */
   readonly maxSyncFailures: number;
-  /** Whether nothing is written, only told. */
+  /** Whether to log changes instead of writing them. */
   readonly isDryRun: boolean;
   readonly scaleDown: ScaleDownPlan;
   /** Undefined: every instance scales. */
@@ -26,16 +26,16 @@ export interface AutoscalerPlan {
 }
 
 export interface ScaleDownPlan {
-  /** Milliseconds: a target is scaled down to the most replicas that were wanted in this time. */
+  /** Milliseconds. A target scales down only to the highest replica count wanted within this time. */
   readonly delay: number;
-  /** Replicas that a target may lose in one poll period; 0: any number. */
+  /** The most replicas that a target may lose in one poll period; 0: no limit. */
   readonly maxReplicas: number;
 }
 
-/** One of several instances scales, the one that holds the Lease. */
+/** Leader election: only the instance that holds the Lease scales. */
 export interface ElectionPlan {
   /** The name of the Lease. */
   readonly lease: string;
-  /** Milliseconds that it holds without being renewed. */
+  /** Milliseconds until a Lease that is not renewed expires. */
   readonly duration: number;
 }

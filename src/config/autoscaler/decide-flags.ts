@@ -47,7 +47,7 @@ export interface DecideQuestion {
 
 const REMEDY = "See 'portolan autoscaler decide --help' for those there are.";
 
-/** @param words the command line behind the command */
+/** @param words the arguments after the command */
 export function readDecideFlags(words: readonly string[]): Checked<DecideQuestion> | 'help' {
   const problems: Problem[] = [];
   const syntax = { kinds: kindsOf(DECIDE_FLAGS), dashes: '--', remedy: REMEDY };

@@ -1,10 +1,10 @@
 /**
- * The data that a missing ConfigMap is created with: a JSON object of modes and their parameters.
+ * The initial data of a missing ConfigMap: a JSON object of modes and their parameters.
  */
 import { GoJsonError, parseGoJson, writeGoJson } from './go-json.ts';
 import { ParametersError, readParameters } from './parameters.ts';
 
-/** @throws GoJsonError for what is not an object, or null */
+/** @throws GoJsonError unless the text is a JSON object or null */
 export function readDefaultParameters(text: string): ReadonlyMap<string, string> {
   const node = parseGoJson(text);
   if (node.kind === 'null') return new Map();
@@ -15,7 +15,7 @@ export function readDefaultParameters(text: string): ReadonlyMap<string, string>
   return new Map(node.fields.map(([key, value]) => [key, writeGoJson(value)]));
 }
 
-/** @returns what is wrong with parameters; nothing if they can be used */
+/** @returns the fault of the parameters; undefined if they are usable */
 export function findParametersFault(data: ReadonlyMap<string, string>): string | undefined {
   try {
     readParameters(data);

@@ -1,9 +1,9 @@
 /**
- * JSON as Go's `encoding/json` reads it: the same texts are refused, in the same words, and numbers keep the digits that they
- * were written with. Users search for these words, and the autoscaler that this one stands for shows them at `/last-poll`.
+ * JSON as Go's `encoding/json` reads it: it refuses the same texts with the same messages, and numbers keep their original digits.
+ * Users search for these messages, and cluster-proportional-autoscaler shows them at `/last-poll`.
  */
 
-/** The kinds have the names that Go's messages have. */
+/** Kinds are named as in Go's messages. */
 export type JsonNode =
   | { readonly kind: 'object'; readonly fields: readonly (readonly [name: string, value: JsonNode])[] }
   | { readonly kind: 'array'; readonly items: readonly JsonNode[] }
@@ -12,12 +12,12 @@ export type JsonNode =
   | { readonly kind: 'bool'; readonly value: boolean }
   | { readonly kind: 'null' };
 
-/** The text is no JSON. */
+/** The text is not JSON. */
 export class GoJsonError extends Error {
   override readonly name = 'GoJsonError';
 }
 
-/** Deeper than any parameters, and far from what the stack holds; Go stops at 10,000. */
+/** Deeper than any real parameters and far from a stack overflow; Go stops at 10,000. */
 const MAX_DEPTH = 1000;
 
 /** @throws GoJsonError */
@@ -73,7 +73,7 @@ class Scanner {
     return this.refuse('looking for beginning of value');
   }
 
-  /** @throws GoJsonError always: about the next character, or the end of the text */
+  /** @throws GoJsonError always, about the next character or the end of the text */
   refuse(where: string): never {
     if (this.atEnd) throw new GoJsonError('unexpected end of JSON input');
     const octet = Buffer.from(String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0))[0] ?? 0;
@@ -152,7 +152,7 @@ class Scanner {
   #number(): string {
     const start = this.#at;
     this.#take('-');
-    // Nothing but the end of the number follows a zero in front.
+    // After a leading zero, the number must end.
     if (!this.#take('0')) this.#digits('in numeric literal');
     if (this.#take('.')) this.#digits('after decimal point in numeric literal');
     if (this.#take('e') || this.#take('E')) {
@@ -162,7 +162,7 @@ class Scanner {
     return this.#text.slice(start, this.#at);
   }
 
-  /** One digit or more. */
+  /** Reads one or more digits. */
   #digits(where: string): void {
     if (!isDigit(this.#character)) this.refuse(where);
     while (isDigit(this.#character)) this.#at += 1;
@@ -196,7 +196,7 @@ const NAMED_CONTROLS: Readonly<Record<number, string>> = {
   13: '\\r',
 };
 
-/** As Go shows an octet that it did not expect: as the character with that number. */
+/** Quotes an unexpected octet as Go does: as the character with that code. */
 function quoteOctet(octet: number): string {
   if (octet === 0x27) return "'\\''";
   if (octet === 0x5c) return "'\\\\'";
@@ -208,8 +208,8 @@ function quoteOctet(octet: number): string {
 }
 
 /**
- * Writes it as Go's `json.Marshal` writes what it has read into `interface{}`: without blanks, keys sorted, of equal keys the
- * last, numbers as 64-bit floats, `<`, `>` and `&` escaped.
+ * Writes a node as Go's `json.Marshal` writes a value that it read into `interface{}`: without blanks, with sorted keys, the
+ * last of equal keys, numbers as 64-bit floats, and `<`, `>` and `&` escaped.
  *
  * @throws GoJsonError for a number beyond the range of a 64-bit float
  */

@@ -1,10 +1,10 @@
 /**
- * Parameters in a file: a ConfigMap in YAML or JSON, or what `--default-params` takes.
+ * Parameters in a file: a ConfigMap in YAML or JSON, or the JSON of `--default-params`.
  */
 import { asRecord } from '../../kube/objects/trim/fields.ts';
 import { readDefaultParameters } from './default-parameters.ts';
 
-/** The file is neither. */
+/** The file is neither a ConfigMap nor JSON of `--default-params`. */
 export class ParametersFileError extends Error {
   override readonly name = 'ParametersFileError';
 
@@ -21,7 +21,7 @@ export class ParametersFileError extends Error {
  * @throws ParametersFileError
  */
 export async function readParametersFile(file: string, text: string): Promise<ReadonlyMap<string, string>> {
-  // Reading YAML takes memory that the autoscaler itself has no use for.
+  // Loaded late: the autoscaler itself does not need the memory of a YAML parser.
   const { parse } = await import('yaml');
   let object: ReturnType<typeof asRecord>;
   try {
@@ -32,7 +32,7 @@ export async function readParametersFile(file: string, text: string): Promise<Re
   if (object === undefined) throw new ParametersFileError(file, 'no object');
   const isConfigMap = object['kind'] === 'ConfigMap';
   const data = isConfigMap ? (asRecord(object['data']) ?? {}) : object;
-  // As JSON, whatever it was written as: then a text of its own stays one, with its errors and all.
+  // Values other than strings become JSON first; a string keeps its text, errors included.
   return new Map(
     Object.entries(data).flatMap(([key, value]) =>
       typeof value === 'string'

@@ -1,33 +1,33 @@
 /**
  * The parameters of the autoscaler: the data of its ConfigMap, which has one key, `linear` or `ladder`, whose value is JSON.
  *
- * They are read as cluster-proportional-autoscaler reads them, and refused in its words, except where that program would
- * scale to 0 by mistake: a ladder without a rung, and a rung without a number of replicas, are errors here.
+ * They are read as in cluster-proportional-autoscaler, with its error messages. Exception: where that program would scale to 0 by
+ * mistake, this is an error. This applies to a ladder without rungs and a rung without a replica count.
  */
 import { GoJsonError, type JsonNode, parseGoJson } from './go-json.ts';
 
 export interface LinearParameters {
   readonly mode: 'linear';
-  /** 0: cores do not count. Likewise below. */
+  /** 0: ignore cores. The same holds for the fields below. */
   readonly coresPerReplica: number;
   readonly nodesPerReplica: number;
   /** At least 1. */
   readonly min: number;
-  /** 0: none. */
+  /** 0: no maximum. */
   readonly max: number;
   readonly preventSinglePointFailure: boolean;
   readonly includeUnschedulableNodes: boolean;
 }
 
 export interface Rung {
-  /** Nodes or cores from which on it holds. */
+  /** The lowest number of nodes or cores that this rung applies to. */
   readonly from: number;
   readonly replicas: number;
 }
 
 export interface LadderParameters {
   readonly mode: 'ladder';
-  /** By `from`, ascending; of equal ones the last counts. */
+  /** By `from`, ascending; the last of equal rungs counts. */
   readonly coresToReplicas: readonly Rung[];
   readonly nodesToReplicas: readonly Rung[];
   readonly includeUnschedulableNodes: boolean;
@@ -35,7 +35,7 @@ export interface LadderParameters {
 
 export type Parameters = LinearParameters | LadderParameters;
 
-/** The parameters cannot be used: nothing is scaled until they are right. */
+/** The parameters are unusable: no target is scaled until they are corrected. */
 export class ParametersError extends Error {
   override readonly name = 'ParametersError';
 }
@@ -44,7 +44,7 @@ export class ParametersError extends Error {
 export const MAX_REPLICAS = 2 ** 31 - 1;
 
 /**
- * @param data of the ConfigMap
+ * @param data the data of the ConfigMap
  * @throws ParametersError
  */
 export function readParameters(data: ReadonlyMap<string, string>): Parameters {
@@ -69,7 +69,7 @@ function refusal(mode: Parameters['mode'], problem: string): ParametersError {
   );
 }
 
-/** As Go prints a map. */
+/** Formats a map as Go prints it. */
 function showMap(data: ReadonlyMap<string, string>): string {
   const sorted = [...data].toSorted(([one], [other]) => (one < other ? -1 : 1));
   return `map[${sorted.map(([key, value]) => `${key}:${value}`).join(' ')}]`;
@@ -114,20 +114,20 @@ function readLadder(read: FieldReader): LadderParameters {
   return { mode: 'ladder', coresToReplicas, nodesToReplicas, includeUnschedulableNodes };
 }
 
-/** A rung as it is written; nothing stands for `null`. */
+/** A rung as written; undefined for `null`. */
 type WrittenRung = readonly number[] | undefined;
 
 function checkRungs(written: readonly WrittenRung[], name: string): readonly Rung[] {
   return (
     written
       .map((entry) => readRung(entry, name))
-      // The order of equal rungs is kept, so that the last of them is found.
+      // The sort is stable, so the last of equal rungs is found.
       .toSorted((one, other) => one.from - other.from)
   );
 }
 
 function readRung(entry: WrittenRung, name: string): Rung {
-  // It says nothing of 0 replicas.
+  // `null` does not ask for 0 replicas.
   if (entry === undefined) return { from: 0, replicas: 1 };
   const shown = `entry [${entry.join(' ')}] in ${name}`;
   if (entry.some((each) => each < 0)) throw refusal('ladder', `invalid negative values in ${shown}`);
@@ -140,12 +140,12 @@ function readRung(entry: WrittenRung, name: string): Rung {
 }
 
 const TYPES = { linear: 'linearcontroller.linearParams', ladder: 'laddercontroller.ladderParams' } as const;
-/** As far as numbers are told apart. */
+/** The largest integer that a number represents exactly. */
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * The fields of an object as Go reads them into a struct: names without regard to case, the last of equal ones counts, `null`
- * changes nothing. A value of another type is an error, of which the first in the text is told.
+ * Reads the fields of an object as Go reads them into a struct: names are case-insensitive, the last of equal names counts, and
+ * `null` changes nothing. A value of another type is an error; only the first one is reported.
  */
 class FieldReader {
   readonly #struct: string;
@@ -189,7 +189,7 @@ class FieldReader {
     );
   }
 
-  /** @throws GoJsonError about the first value of another type */
+  /** @throws GoJsonError about the first value of a wrong type */
   finish(): void {
     if (this.#firstError !== undefined) throw new GoJsonError(this.#firstError.words);
   }
@@ -211,7 +211,7 @@ class FieldReader {
 
   #note(at: number, field: string, node: JsonNode, type: string): undefined {
     if (this.#firstError !== undefined && this.#firstError.at <= at) return;
-    // Go names the number where it would take numbers, but not this one.
+    // Go includes the number in the message where it expects a number of another kind.
     const isOfNumbers = type === 'int' || type === 'float64';
     const shown = node.kind === 'number' && isOfNumbers ? `number ${node.text}` : node.kind;
     const words = `json: cannot unmarshal ${shown} into Go struct field ${this.#struct}.${field} of type ${type}`;
@@ -219,17 +219,17 @@ class FieldReader {
   }
 }
 
-/** Takes note of a value of another type than the one named. */
+/** Records a value whose type is not the named one. */
 type Refuse = (node: JsonNode, type: string) => undefined;
 
 function readEntry(node: JsonNode, refuse: Refuse): WrittenRung {
   if (node.kind === 'null') return undefined;
   if (node.kind !== 'array') return refuse(node, 'laddercontroller.paramEntry');
-  // What follows the two numbers is not looked at.
+  // Ignore items after the two numbers.
   return node.items.slice(0, 2).map((item) => (item.kind === 'null' ? 0 : (readInteger(item, refuse) ?? 0)));
 }
 
-/** Of 64 bits; cut to what a number holds exactly, which makes no difference to any count of nodes. */
+/** Reads a 64-bit integer, clamped to the safe integers of JavaScript; no real node count reaches that bound. */
 function readInteger(node: JsonNode, refuse: Refuse): number | undefined {
   if (node.kind !== 'number' || !/^-?\d+$/.test(node.text)) return refuse(node, 'int');
   const value = BigInt(node.text);

@@ -1,26 +1,26 @@
 /**
- * What is scaled: `deployment/coredns`, several with commas between them, or anything with a scale subresource by the name and
- * the group of its resource, as in `rollouts.argoproj.io/web`.
+ * Scale targets: `deployment/coredns`, several separated by commas, or any resource with a scale subresource, written as resource
+ * name and API group, as in `rollouts.argoproj.io/web`.
  */
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
 import type { ValueReader } from '../values/value-reader.ts';
 
 export interface ScaleTarget {
-  /** As on the command line, in lower case: for people and metrics. */
+  /** As given on the command line, in lower case: for messages and metrics. */
   readonly shown: string;
   readonly name: string;
   readonly resource: ScaleResource;
 }
 
 export type ScaleResource =
-  /** One whose path is known: `/apis/apps/v1` and `deployments`. */
+  /** A resource with a known path: `/apis/apps/v1` and `deployments`. */
   | {
       readonly kind: 'known';
       readonly root: string;
       readonly plural: string;
       readonly objectKind: string;
     }
-  /** One that the API server is asked about. */
+  /** A resource that must be looked up at the API server. */
   | { readonly kind: 'discovered'; readonly word: string; readonly group: string };
 
 const APPS = '/apis/apps/v1';
@@ -41,7 +41,7 @@ const KNOWN: ReadonlyMap<string, ScaleResource> = new Map<string, ScaleResource>
 const REMEDY =
   'Give deployment/NAME, replicaset/NAME, statefulset/NAME, replicationcontroller/NAME or RESOURCE.GROUP/NAME, with commas between several.';
 
-/** @param where the flag, for problems */
+/** @param where the flag, for messages */
 export function readScaleTargets(where: string, text: string, read: ValueReader): readonly ScaleTarget[] {
   const targets = new Map<string, ScaleTarget>();
   for (const part of text.toLowerCase().split(',')) {
@@ -55,7 +55,7 @@ export function readScaleTargets(where: string, text: string, read: ValueReader)
 function readScaleTarget(shown: string): ScaleTarget | undefined {
   const [type = '', name = '', ...more] = shown.split('/');
   const resource = readResource(type);
-  // The name is a part of a path.
+  // The name becomes part of a path.
   if (resource === undefined || more.length > 0 || !isDns1123Subdomain(name)) return undefined;
   return { shown, name, resource };
 }

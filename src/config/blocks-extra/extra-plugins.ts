@@ -1,5 +1,5 @@
 /**
- * `--blocks-extra`: plugins in the syntax of a Corefile, which join the block of a front end that has no Corefile of its own.
+ * `--blocks-extra`: plugins in Corefile syntax for the server block of a front end that has no Corefile of its own.
  */
 
 import type { CorefileFiles } from '../../corefile/syntax/corefile-files.ts';
@@ -14,7 +14,7 @@ const JOINING: ReadonlySet<CorefilePluginName> = new Set(
 );
 
 export interface ExtraSource {
-  /** The path, as messages show it. */
+  /** The path for messages. */
   readonly file: string;
   readonly text: string;
   readonly environment: Environment;
@@ -23,10 +23,10 @@ export interface ExtraSource {
 
 export type ExtraReading =
   | { readonly kind: 'good'; readonly plugins: readonly PluginPlan[] }
-  /** Each with its place and its remedy. */
+  /** Each with its position and remedy. */
   | { readonly kind: 'bad'; readonly problems: readonly string[] };
 
-/** @returns the plugins in the order in which they see a query, or all that is wrong with the file */
+/** @returns the plugins in query order, or all faults of the file */
 export function readExtraPlugins({ file, text, environment, files }: ExtraSource): ExtraReading {
   const settings = {
     file,
@@ -36,7 +36,7 @@ export function readExtraPlugins({ file, text, environment, files }: ExtraSource
     defaultPort: 53,
     interfaces: new Map(),
   } as const;
-  // What CoreDNS makes of an empty Corefile is nothing that anyone has written.
+  // An empty file adds no plugins; CoreDNS would serve a default server block for it.
   if (text.trim() === '') return { kind: 'good', plugins: [] };
   const reading = readCorefile(text, settings);
   const problems =

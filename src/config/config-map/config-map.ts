@@ -1,7 +1,7 @@
 /**
- * kube-dns's ConfigMap: `stubDomains` and `upstreamNameservers`, each a JSON text, and `federations`, a list.
+ * kube-dns's ConfigMap: `stubDomains` and `upstreamNameservers`, each a JSON text, and `federations`, a comma-separated list.
  *
- * The rules are those of kube-dns, and as there the map is taken as a whole or not at all.
+ * The rules are those of kube-dns: any fault makes the whole map invalid.
  */
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
@@ -15,7 +15,7 @@ import type { Checked, Problem } from '../values/problem.ts';
 
 export interface KubeDnsConfig {
   readonly stubDomains: readonly StubDomain[];
-  /** Instead of those of the machine, unless there are none. */
+  /** Replace the nameservers of the machine, unless empty. */
   readonly upstreams: readonly UpstreamAddress[];
   readonly federations: readonly Federation[];
 }
@@ -28,10 +28,10 @@ export interface StubDomain {
 export const CONFIG_KEYS = ['stubDomains', 'upstreamNameservers', 'federations'] as const;
 export type ConfigKey = (typeof CONFIG_KEYS)[number];
 
-/** What a ConfigMap without keys says, or none. */
+/** The configuration of a ConfigMap that is missing or has no keys. */
 export const EMPTY_CONFIG: KubeDnsConfig = { stubDomains: [], upstreams: [], federations: [] };
 
-/** As many as the C library takes of a resolv.conf, which is where kube-dns has the bound from. */
+/** The C library uses at most so many nameservers of resolv.conf; kube-dns took the limit from there. */
 const MAX_UPSTREAMS = 3;
 
 const REMEDY: Readonly<Record<ConfigKey, string>> = {
@@ -41,7 +41,7 @@ const REMEDY: Readonly<Record<ConfigKey, string>> = {
   federations: 'Give names and their domains, as in myfederation=example.com.',
 };
 
-/** Every problem is reported, each with the key that it stands in. */
+/** Reports all problems, each with its key. */
 export function readKubeDnsConfig(texts: ConfigTexts): Checked<KubeDnsConfig> {
   const reading = new ConfigReading(texts);
   const value = {
@@ -131,11 +131,11 @@ class ConfigReading {
   }
 }
 
-/** What stands in the place of a text; lists and objects only as such, since they may be nested deeper than any stack. */
+/** Formats a value found instead of a string. Lists and objects are only named: their nesting could overflow the stack. */
 function show(json: unknown): string {
   if (typeof json !== 'object' || json === null) return String(json);
   return Array.isArray(json) ? 'a list' : 'an object';
 }
 
-/** Characters of a value that a message shows: it may be of any length. */
+/** The most characters of a value in a message; values can be of any length. */
 const MAX_SHOWN = 100;

@@ -1,5 +1,5 @@
 /**
- * The servers of kube-dns's ConfigMap as rules for forwarding.
+ * Forwarding rules for the servers in kube-dns's ConfigMap.
  */
 
 import { defaultRule, type ForwardRule } from '../../forward/forward-plan.ts';
@@ -7,7 +7,7 @@ import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import type { NameKey } from '../../wire/types.ts';
 import type { KubeDnsConfig } from './config-map.ts';
 
-/** A rule for each stub domain that has servers: as in kube-dns an empty list is none. */
+/** One rule per stub domain with servers; as in kube-dns, an empty list makes no rule. */
 export function stubDomainRules({ stubDomains }: KubeDnsConfig): readonly ForwardRule[] {
   return stubDomains.flatMap(({ domain, servers }) =>
     servers.length === 0 ? [] : [domainRule(domain, servers)],

@@ -24,7 +24,7 @@ export const CHECK_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-/** What was given on the command line, unchecked. */
+/** The flags as given on the command line, not validated yet. */
 export interface CheckFlags {
   readonly compat?: string;
   readonly dnsPort?: string;

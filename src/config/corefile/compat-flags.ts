@@ -1,5 +1,5 @@
 /**
- * Flags of our own that `portolan coredns` and `portolan node-cache` have in common.
+ * Portolan's own flags that `portolan coredns` and `portolan node-cache` share.
  */
 
 import { ORDER_PROFILES } from '../../corefile/coredns-version.ts';

@@ -1,5 +1,5 @@
 /**
- * The server blocks of a Corefile as the plan of a server.
+ * Compiles the server blocks of a Corefile to the plan of a server.
  */
 import { availableParallelism } from 'node:os';
 import type { MultisocketOptions } from '../../plugins/multisocket/options.ts';
@@ -10,23 +10,23 @@ import type { ListenerGroupPlan, SitePlan } from '../server/server-blocks-plan.t
 import type { EndpointPlan, ServerPlan } from '../server/server-plan.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
-/** The options of a plugin of a block; undefined: the block has none of that name. */
+/** The options of a plugin in a block; undefined if the block does not have the plugin. */
 export function findOptions<Name extends PluginName>(
   { plugins }: Pick<ServerBlock, 'plugins'>,
   name: Name,
 ): PluginOptions[Name] | undefined {
-  // A plugin's name says which options it has.
+  // The plugin's name determines the type of its options.
   return plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
 }
 
 export interface CompileSettings {
-  /** Whether ports that another process serves are joined. */
+  /** Whether to join ports that another process serves. */
   readonly takeover: boolean;
-  /** Whether everything is as in CoreDNS, also where we differ on purpose. */
+  /** Whether to behave as CoreDNS even where Portolan deliberately differs. */
   readonly isStrict: boolean;
 }
 
-/** @param blocks of a Corefile without problems */
+/** @param blocks from a Corefile without problems */
 export function compileCorefile(
   blocks: readonly ServerBlock[],
   { takeover = false, isStrict = false }: Partial<CompileSettings> = {},
@@ -53,7 +53,7 @@ function listEndpoints(block: ServerBlock): readonly EndpointPlan[] {
     ...(ready === undefined ? [] : [{ kind: 'ready', address: ready.address, goesBack } as const]),
     ...(health === undefined ? [] : [{ kind: 'health', address: health.address, goesBack } as const]),
     ...(profile === undefined ? [] : [{ kind: 'profile', address: profile.address, goesBack } as const]),
-    // What is meant for TLS alone is not told to everybody.
+    // Do not expose without TLS the metrics that the Corefile restricts to TLS.
     ...(metrics === undefined || metrics.tlsConfiguration !== undefined
       ? []
       : [{ kind: 'metrics', address: metrics.address, goesBack } as const]),
@@ -78,7 +78,7 @@ function compileEngine(
   };
 }
 
-/** One group for each address and port; what belongs to the sockets is said by the first block of a group. */
+/** Makes one group per address and port; the first block of a group determines its socket settings. */
 function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupPlan[] {
   const groups = new Map<string, Omit<ListenerGroupPlan, 'sites'> & { readonly sites: SitePlan[] }>();
   blocks.forEach((block, index) => {
@@ -98,7 +98,7 @@ function groupListeners(blocks: readonly ServerBlock[]): readonly ListenerGroupP
   return [...groups.values()];
 }
 
-/** `multisocket`: more threads than processors answer nothing sooner. */
+/** For `multisocket`; more threads than processors do not answer faster. */
 function readersOf(multisocket: MultisocketOptions | undefined): number {
   const processors = availableParallelism();
   return multisocket === undefined ? 1 : Math.min(multisocket.sockets ?? processors, processors);

@@ -93,7 +93,7 @@ describe('readCoreDnsFlags', () => {
     for (const flag of ['-autoscale', '--autoscale']) {
       const end = read(`${flag}=coredns --autoscale-configmap=a/b`);
       expect(end).toMatchObject({ kind: 'end', exitCode: 1 });
-      // As it was written.
+      // Messages name the flag as written, dashes included.
       expect(end.kind === 'end' && end.text.split('\n').map((line) => line.split(':')[0])).toEqual([
         '--autoscale-configmap',
         flag,

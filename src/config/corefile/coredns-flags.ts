@@ -1,7 +1,6 @@
 /**
- * The command line of CoreDNS, as Go's package flag takes it: one dash or two, values behind `=` or as the next word, and no
- * flags behind the first word that is none. Beside its flags there are some of our own: `-blocks-extra`,
- * `-compat`, `-metrics-compat`, and those of the autoscaler.
+ * The command line of CoreDNS, parsed as by Go's package flag: one dash or two, values after `=` or as the next word. Parsing ends at
+ * the first word that is not a flag. Portolan adds `-blocks-extra`, `-compat`, `-metrics-compat` and the flags of the autoscaler.
  */
 
 import { ORDER_PROFILES, type OrderProfile } from '../../corefile/coredns-version.ts';
@@ -19,30 +18,30 @@ import { BLOCKS_EXTRA_FLAG, COMPAT_FLAGS } from './compat-flags.ts';
 export type CoreDnsCommand =
   | {
       readonly kind: 'run';
-      /** The Corefile, `stdin`, or nothing: `Corefile` in the working folder if it is there, else the built-in default. */
+      /** A path or `stdin`; undefined: `Corefile` in the working directory if it exists, otherwise the built-in default. */
       readonly conf: string | undefined;
-      /** A file whose directives join server blocks of the Corefile; undefined: there is none. */
+      /** A file whose directives join server blocks of the Corefile; undefined: no file. */
       readonly blocksExtra: string | undefined;
-      /** The port of keys that name none, as given. */
+      /** The port for keys without a port, as given. */
       readonly port: string;
       readonly pidFile: string | undefined;
-      /** Neither zones nor version are printed at start. */
+      /** Whether to omit zones and version from the start-up output. */
       readonly isQuiet: boolean;
-      /** The version that is kept to in everything, also where we differ on purpose. */
+      /** The CoreDNS version to match even where Portolan deliberately differs. */
       readonly compat: OrderProfile | undefined;
-      /** The version whose names of metrics are shown beside those of today. */
+      /** The CoreDNS version whose former metric names are shown beside the current ones. */
       readonly metricsCompat: FormerNames | undefined;
-      /** Undefined: nothing is scaled. */
+      /** Undefined: no autoscaling. */
       readonly autoscaler: AutoscalerPlan | undefined;
     }
   | { readonly kind: 'version' | 'plugins' }
-  /** The text goes to standard error, then the program ends. */
+  /** Print the text to standard error and exit. */
   | { readonly kind: 'end'; readonly text: string; readonly exitCode: 0 | 1 | 2 };
 
 const DEFAULT_PORT = '53';
 const PORT_TEXT = { kind: 'text', of: 'a port' } as const;
 
-/** Those of CoreDNS and ours of the server itself, in the order in which Go prints them. */
+/** CoreDNS's flags and Portolan's additions for the server, in the order in which Go prints them. */
 const SERVER_FLAGS = [
   BLOCKS_EXTRA_FLAG,
   COMPAT_FLAGS[0],
@@ -66,13 +65,13 @@ export const COREDNS_FLAGS: readonly Flag[] = [...SERVER_FLAGS, ...AUTOSCALE_FLA
 
 type FlagName = (typeof SERVER_FLAGS)[number]['name'] | (typeof AUTOSCALE_FLAGS)[number]['name'];
 
-/** What was given: the last text of each flag, `true` or `false` of a switch, with its dashes as they were written. */
+/** The flags given: the last value of each (`true` or `false` for a switch), with its dashes as written. */
 type Given = Map<string, { readonly dashes: string; readonly value: string }>;
 
 const textOf = (given: Given, name: FlagName): string => given.get(name)?.value ?? '';
 const isOn = (given: Given, name: FlagName): boolean => textOf(given, name) === 'true';
 
-/** @param words The command line behind the command. */
+/** @param words the arguments after the command */
 export function readCoreDnsFlags(words: readonly string[]): CoreDnsCommand {
   const given: Given = new Map();
   let at = 0;
@@ -122,7 +121,7 @@ function readRun(given: Given): CoreDnsCommand {
   };
 }
 
-/** @returns one of the values, undefined for none, or how the program ends */
+/** @returns the chosen value, undefined if the flag is not given, or how the program ends */
 function choose<Value extends string>(
   name: string,
   text: string,
@@ -133,7 +132,7 @@ function choose<Value extends string>(
   return usage(`invalid value ${JSON.stringify(text)} for flag -${name}: one of ${values.join(', ')}`);
 }
 
-/** @returns how many words were taken, or how the program ends */
+/** @returns the number of words taken, or how the program ends */
 function takeFlag(word: string, following: string | undefined, given: Given): 1 | 2 | CoreDnsCommand {
   const [, dashes = '-', name = '', , inline] = /^(--?)([^=]*)(=(.*))?$/s.exec(word) ?? [];
   if (name === '') return usage(`bad flag syntax: ${word}`);
@@ -151,7 +150,7 @@ function takeFlag(word: string, following: string | undefined, given: Given): 1 
   }
   const value = inline ?? following;
   if (value === undefined) return usage(`flag needs an argument: -${name}`);
-  // Two names set the port.
+  // The port has two flags.
   given.set(name === 'p' ? 'dns.port' : name, { dashes, value });
   return inline === undefined ? 2 : 1;
 }
@@ -160,7 +159,7 @@ function usage(fault: string): CoreDnsCommand {
   return { kind: 'end', text: `${fault}\n${helpText()}`, exitCode: 2 };
 }
 
-/** As Go prints it. */
+/** The usage text as Go prints it. */
 function helpText(): string {
   return `Usage of coredns:\n${SERVER_FLAGS.map(goLines).join('')}`;
 }

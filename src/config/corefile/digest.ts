@@ -1,13 +1,13 @@
 /**
- * The digest by which CoreDNS tells two configurations apart, logs and counts them: SHA-512 of the parsed blocks as JSON.
+ * The digest that CoreDNS compares, logs and exports for a configuration: SHA-512 of the parsed blocks as JSON.
  *
- * Blanks inside a line do not count; lines do, so a comment on a line of its own makes another configuration.
+ * Blanks within a line do not matter. Line numbers do, so adding a comment line changes the digest.
  */
 import { createHash } from 'node:crypto';
 import type { BlockNode } from '../../corefile/syntax/parser.ts';
 import type { Token } from '../../corefile/syntax/token.ts';
 
-/** @param file The path of the Corefile; its own words have no file in the JSON. @returns 128 hexadecimal digits */
+/** @param file the path of the Corefile; the JSON omits it for the Corefile's own tokens @returns 128 hexadecimal digits */
 export function digestOf(blocks: readonly BlockNode[], file: string): string {
   const shown = blocks.map(({ keys, directives }) => ({
     Keys: keys.map(({ text }) => text),
@@ -26,7 +26,7 @@ function showToken({ text, position }: Token, file: string) {
   return { File: position.file === file ? '' : position.file, Line: position.line, Text: text };
 }
 
-/** Go writes these characters of JSON as escapes. */
+/** Escapes the characters that Go escapes in JSON. */
 function escapeAsGo(json: string): string {
   return json.replace(
     /[<>&\u2028\u2029]/g,

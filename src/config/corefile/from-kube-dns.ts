@@ -1,5 +1,5 @@
 /**
- * The ConfigMap of kube-dns as a Corefile that does the same.
+ * Converts the ConfigMap of kube-dns to an equivalent Corefile.
  */
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
 import { type ConfigText, decodeConfigText } from '../../sources/config-map/config-texts.ts';
@@ -14,7 +14,7 @@ import type { Problem } from '../values/problem.ts';
 
 export interface Conversion {
   readonly corefile: string;
-  /** What is lost or changes: `KEY: WHAT`. */
+  /** Settings that are lost or change: `KEY: WHAT`. */
   readonly notices: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function convertKubeDnsConfig(data: ReadonlyMap<string, string>): Convers
     decodeConfigText(Buffer.from(text)),
   ]);
   const checked = readKubeDnsConfig(new Map(texts));
-  // kube-dns takes such a ConfigMap for none.
+  // kube-dns ignores an invalid ConfigMap.
   const config = checked.kind === 'good' ? checked.value : EMPTY_CONFIG;
   if (checked.kind === 'bad') notices.push(...checked.problems.map(describeRefusal));
   const served = config.stubDomains.filter(({ servers }) => servers.length > 0);

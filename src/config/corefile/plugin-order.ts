@@ -1,8 +1,8 @@
 /**
- * In which order plugins see a query: it is fixed, whatever the order in a Corefile.
+ * The order in which plugins see a query. It is fixed, whatever the order in the Corefile.
  *
- * It changed inside 1.14: `cache` went behind `rewrite`, so answers are cached under the changed name, and `acl` went behind
- * both. Names that a version does not have are unknown directives to it.
+ * In 1.14, `cache` moved behind `rewrite`, so answers are cached under the rewritten name, and `acl` moved behind both. A version
+ * rejects plugin names that it does not have as unknown directives.
  */
 
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
@@ -19,12 +19,12 @@ const ORDERS: Readonly<Record<OrderProfile, string>> = {
     file auto secondary etcd loop forward grpc erratic whoami on sign view nomad`,
 };
 
-/** The names of all plugins of a version, first to last, and among them those of ours that it does not have. */
+/** All plugin names of a version in order, including Portolan's own plugins, which CoreDNS lacks. */
 export function pluginOrder(profile: OrderProfile): readonly string[] {
   return placeOwnPlugins(ORDERS[profile].split(/\s+/), COREFILE_PLUGINS);
 }
 
-/** @throws RangeError for a plugin that is to stand before one that the order does not have */
+/** @throws RangeError if the order lacks the plugin that an own plugin precedes */
 export function placeOwnPlugins(
   order: readonly string[],
   built: readonly { readonly name: string; readonly before?: string }[],

@@ -1,5 +1,5 @@
 /**
- * A Corefile as server blocks with the options of their plugins, or everything that is wrong with it.
+ * Reads a Corefile to server blocks with plugin options, or to a list of all its problems.
  */
 
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
@@ -23,23 +23,23 @@ import { pluginOrder } from './plugin-order.ts';
 import { findTraps } from './traps.ts';
 
 export interface CorefileSettings {
-  /** The path of the Corefile, as messages show it. */
+  /** The path of the Corefile for messages. */
   readonly file: string;
   /** A file whose directives join the server blocks of the Corefile. Default: there is none. */
   readonly extra?: { readonly file: string; readonly text: string } | undefined;
   readonly profile: OrderProfile;
-  /** The port of keys that name neither port nor scheme. */
+  /** The port for keys that have neither port nor scheme. */
   readonly defaultPort: number;
   readonly environment: Environment;
   readonly files: CorefileFiles;
-  /** Addresses by the names of network interfaces, with a zone where they need one. */
+  /** Addresses by interface name; link-local ones carry their zone. */
   readonly interfaces: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface ServerBlock {
   /** At least one. */
   readonly keys: readonly ServerKey[];
-  /** In the order in which they see a query, each once. */
+  /** In query order, each plugin once. */
   readonly plugins: readonly PluginUse[];
 }
 
@@ -47,15 +47,15 @@ export type CorefileReading =
   | {
       readonly kind: 'good';
       readonly blocks: readonly ServerBlock[];
-      /** Another one for another configuration: that of CoreDNS, 128 hexadecimal digits. */
+      /** CoreDNS's digest of the configuration, 128 hexadecimal digits; differs between configurations. */
       readonly digest: string;
       readonly warnings: readonly CorefileWarning[];
     }
   | {
       readonly kind: 'bad';
-      /** As of a good one; undefined: there is a problem of the phase `tokens`. */
+      /** As for a good Corefile; undefined if there is a problem in the phase `tokens`. */
       readonly digest: string | undefined;
-      /** In the order in which CoreDNS would meet them. */
+      /** In the order in which CoreDNS would report them. */
       readonly problems: readonly CorefileProblem[];
       readonly warnings: readonly CorefileWarning[];
     };
@@ -118,18 +118,18 @@ function setUp(
   const root = plugins.get('root');
   const zones = [...new Set(keys.map(({ zone }) => zone))];
   const context: DirectiveContext = {
-    // A block whose keys are all wrong is read on for the faults of its directives.
+    // If all keys of a block are wrong, still check its directives.
     zones: zones.length === 0 ? [ROOT] : zones,
     files,
     root: root?.name === 'root' ? root.options.path : undefined,
     interfaces,
   };
   const options = definition.read(new DirectiveCursor(directive, findings), context);
-  // A definition reads the options of its own name.
+  // The name of a definition determines the type of its options.
   plugins.set(definition.name, { name, options, position: directive.position } as PluginUse);
 }
 
-/** Why a plugin of CoreDNS is not built, where there is more to say than that it is not. */
+/** Specific remedies for CoreDNS plugins that Portolan does not build in. */
 const UNBUILT_REMEDIES: ReadonlyMap<string, string> = new Map([
   ['azure', 'Zones of a cloud provider are not served. Forward the zone to the provider.'],
   ['clouddns', 'Zones of a cloud provider are not served. Forward the zone to the provider.'],

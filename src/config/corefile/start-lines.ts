@@ -1,5 +1,5 @@
 /**
- * The lines that CoreDNS prints at its start: each zone with its port, and the address where one is bound.
+ * The lines that CoreDNS prints at start: each zone with its port, and its address if `bind` sets one.
  */
 
 import { availableParallelism } from 'node:os';
@@ -7,7 +7,7 @@ import { followsPreferredSyntax } from '../../corefile/keys/server-key.ts';
 import { quoteGo } from '../../corefile/keys/zone-name.ts';
 import type { ServerBlock } from './read-corefile.ts';
 
-/** Sorted by zone within a listener; a warning stands before the zone that it is about. */
+/** Sorted by zone within a listener; a warning precedes the line of its zone. */
 export function startLines(blocks: readonly ServerBlock[]): readonly string[] {
   const listeners = new Map<
     string,
@@ -42,7 +42,7 @@ export function startLines(blocks: readonly ServerBlock[]): readonly string[] {
           : [`Warning: Domain ${quoteGo(zone)} does not follow RFC1035 preferred syntax`]),
         `${prefix}${zone}${suffix}`,
       ]);
-    // Each socket is a server of its own to CoreDNS.
+    // In CoreDNS, each socket is a server with its own lines.
     return Array.from({ length: sockets }, () => lines).flat();
   });
 }

@@ -1,5 +1,5 @@
 /**
- * What a Corefile does that its author may not expect, though nothing is wrong with it.
+ * Warns of valid Corefile settings whose effect may surprise their author.
  */
 
 import type { ServerKey } from '../../corefile/keys/server-key.ts';
@@ -20,7 +20,7 @@ interface Block {
 
 type Use<Name extends CorefilePluginName> = Extract<PluginUse, { readonly name: Name }>;
 
-/** Whether a plugin answers questions by itself. */
+/** Whether a plugin answers queries itself. */
 const answers = ({ name }: PluginUse): boolean => findDefinition(name)?.answers === true;
 
 export function findTraps(blocks: readonly Block[], files: CorefileFiles, findings: CorefileFindings): void {
@@ -202,7 +202,7 @@ function findMetricsTraps({ options, position }: Use<'prometheus'>, findings: Co
     );
 }
 
-/** Only blocks with `prometheus` are counted; in a file without any, none is meant to be. */
+/** Warns of blocks without `prometheus`, unless no block has it. */
 function findUncountedBlocks(blocks: readonly Block[], findings: CorefileFindings): void {
   const isCounted = ({ plugins }: Block) => plugins.some(({ name }) => name === 'prometheus');
   if (!blocks.some(isCounted)) return;

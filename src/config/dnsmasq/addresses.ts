@@ -1,5 +1,5 @@
 /**
- * Addresses in values of options, in their canonical form, and ranges of them.
+ * IP addresses and ranges in option values, in canonical form.
  */
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
@@ -7,7 +7,7 @@ import { parseDigits } from './numbers.ts';
 import { unescapeText } from './octets.ts';
 import { cut } from './pieces.ts';
 
-/** @param text without escaped characters, which no address contains */
+/** @param text without escaped characters; addresses contain none */
 export function readAddress(text: string): string | undefined {
   const octets = parseAddress(text);
   return octets === undefined ? undefined : formatAddress(octets);

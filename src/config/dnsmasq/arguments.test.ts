@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readArguments } from './arguments.ts';
 
-/** `name=value`, `name`, or what is wrong. */
+/** `name=value`, `name`, or the fault. */
 function shown(words: readonly string[]): readonly string[] {
   return readArguments(words).map((argument) => {
     if (argument.kind === 'wrong') return `${argument.written}: ${argument.fault}. ${argument.remedy}`;

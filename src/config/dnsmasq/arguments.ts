@@ -1,6 +1,6 @@
 /**
- * A command line taken apart as GNU getopt does: `--long=value`, `--long value`, unique beginnings of long forms, `-s value`,
- * `-svalue`, flags in a row (`-kd`), options behind other arguments, and `--` to end them.
+ * Splits a command line as GNU getopt does: `--long=value`, `--long value`, unique prefixes of long forms, `-s value`, `-svalue`,
+ * combined flags (`-kd`), options after other arguments, and `--` to end the options.
  */
 import { octetsOfArgument } from './octets.ts';
 import type { Option } from './option.ts';
@@ -10,14 +10,14 @@ export type Argument =
   | {
       readonly kind: 'option';
       readonly option: Option;
-      /** Octets; undefined where none was given. */
+      /** As octets; undefined if not given. */
       readonly value: string | undefined;
     }
   | { readonly kind: 'wrong'; readonly written: string; readonly fault: string; readonly remedy: string };
 
 const SEE_HELP = 'See --help for all options.';
 
-/** @param words what stands behind the program's name */
+/** @param words the arguments after the program's name */
 export function readArguments(words: readonly string[]): readonly Argument[] {
   const found: Argument[] = [];
   const loose: string[] = [];
@@ -31,7 +31,7 @@ export function readArguments(words: readonly string[]): readonly Argument[] {
   return [...found, ...loose.filter((word) => word.trim() !== '').map(looseWord)];
 }
 
-/** Arguments that are no options are read last, as in dnsmasq. */
+/** Arguments that are not options are read last, as in dnsmasq. */
 function looseWord(written: string): Argument {
   return { kind: 'wrong', written, fault: 'not an option', remedy: `Options begin with a dash. ${SEE_HELP}` };
 }
@@ -65,7 +65,7 @@ function readLong(text: string, rest: string[]): Argument {
     : { kind: 'option', option, value: undefined };
 }
 
-/** Flags in a row; the first letter that takes a value takes what is left of the word, or the next word. */
+/** Combined short flags; the first one that takes a value takes the rest of the word, or else the next word. */
 function readShort(letters: string, rest: string[]): readonly Argument[] {
   const found: Argument[] = [];
   for (const [index, letter] of [...letters].entries()) {

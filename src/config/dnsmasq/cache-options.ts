@@ -1,12 +1,12 @@
 /**
- * Options of the cache and of the times that answers live.
+ * Options of the cache and of TTLs.
  */
 import type { Draft } from './draft.ts';
 import { readNumber, SECONDS } from './numbers.ts';
 import { flag, type Option, repeatable, single, type Use } from './option.ts';
 import { readTypes } from './record-types.ts';
 
-/** dnsmasq keeps to these limits whatever is given. */
+/** dnsmasq clamps larger values to these limits. */
 const MAX_ENTRIES = 5_000_000;
 const MAX_MIN_TTL = 3600;
 
@@ -79,7 +79,7 @@ function readCacheSize(use: Use): void {
   use.draft.cache.size = Math.min(size, MAX_ENTRIES);
 }
 
-/** A day where nothing is said; 0 is for ever. */
+/** One day if no value is given; 0 means forever. */
 function readStale(use: Use): void {
   const seconds = use.value === undefined ? 86_400 : readNumber(use, use.value, SECONDS);
   if (seconds !== undefined) use.draft.cache.stale = seconds === 0 ? 'forever' : seconds;

@@ -1,5 +1,5 @@
 /**
- * dnsmasq's cache options as rules for answers from upstream.
+ * Compiles dnsmasq's cache options to caching rules for upstream replies.
  */
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
@@ -8,10 +8,10 @@ import type { StaleSettings } from '../../resolver/caching-resolver.ts';
 import { TYPE } from '../../wire/types.ts';
 import type { CachePlan } from './dnsmasq-plan.ts';
 
-/** What dnsmasq caches without being asked to. */
+/** The types that dnsmasq caches by default. */
 const CACHED_TYPES: readonly number[] = [TYPE.A, TYPE.AAAA, TYPE.CNAME, TYPE.PTR, TYPE.SRV];
 
-/** @param base what holds where no option says otherwise */
+/** @param base the rules where no option overrides them */
 export function makeCachingRules(plan: CachePlan, base: CachingRules = DNSMASQ_CACHING): CachingRules {
   const { minCacheTtl, maxCacheTtl, negativeTtl, negatives } = plan;
   const bound = (seconds: number) => (seconds === 0 ? undefined : seconds);
@@ -24,14 +24,14 @@ export function makeCachingRules(plan: CachePlan, base: CachingRules = DNSMASQ_C
   };
 }
 
-/** Lets only answers of these types be remembered. */
+/** Caches only answers of these types. */
 export function createTypeLimit({ moreTypes }: Pick<CachePlan, 'moreTypes'>): Handler {
   const types = new Set([...CACHED_TYPES, ...moreTypes]);
   return {
     name: 'cached-types',
     role: 'other',
     questions: NO_QUESTIONS,
-    // What clients see stays as it is.
+    // Answers to clients stay unchanged.
     answers: 'modifiers',
     handle: async (query, next) => {
       const answer = await next(query);
@@ -41,13 +41,13 @@ export function createTypeLimit({ moreTypes }: Pick<CachePlan, 'moreTypes'>): Ha
   };
 }
 
-/** `--use-stale-cache`: at once, with a TTL of 0, while a new answer is fetched. */
+/** `--use-stale-cache`: serves stale answers immediately with TTL 0 while it refreshes them. */
 export function makeStaleSettings({ stale }: Pick<CachePlan, 'stale'>): StaleSettings | undefined {
   if (stale === 'never') return undefined;
   return { maxSeconds: stale === 'forever' ? undefined : stale, shownTtl: 0, timeout: 0 };
 }
 
-/** `--max-ttl`: the maximum TTL in answers to clients, in seconds, however long an answer is cached. Undefined: no bound. */
+/** `--max-ttl`: the maximum TTL, in seconds, of answers to clients; does not limit caching. Undefined: no limit. */
 export function maxTtlOf({ maxTtl }: Pick<CachePlan, 'maxTtl'>): number | undefined {
   return maxTtl === 0 ? undefined : maxTtl;
 }

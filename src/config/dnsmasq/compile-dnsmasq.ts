@@ -1,5 +1,5 @@
 /**
- * The plan of dnsmasq's options, with what the files that it follows say now, as the plan of a server.
+ * Compiles the plan of dnsmasq's options, with the current contents of the files that it follows, to the plan of a server.
  */
 
 import type { LocalNamesOptions } from '../../plugins/local-names/options.ts';
@@ -18,12 +18,12 @@ import type { DnsmasqPlan } from './dnsmasq-plan.ts';
 import { type DnsmasqInputs, makeForwardPlan } from './forward-plan.ts';
 import { type Interfaces, makeLocalSettings } from './local-settings.ts';
 
-/** Octets for cached answers: as many as `--cache-size` answers of average size take, within bounds. */
+/** Octets per cached answer on average, to convert `--cache-size` to memory (within bounds). */
 const OCTETS_PER_ANSWER = 512;
 const MIN_CACHE_OCTETS = 4 * 2 ** 20;
 const MAX_CACHE_OCTETS = 512 * 2 ** 20;
 
-/** What the machine is like. */
+/** Properties of the machine. */
 export interface DnsmasqMachine {
   readonly interfaces: Interfaces;
   /** Threads that answer UDP. */
@@ -61,7 +61,7 @@ function compileEngine(plan: DnsmasqPlan, changing: DnsmasqInputs, interfaces: I
     maxTtl: maxTtlOf(cache),
     filteredTypes: new Set(filters.types),
     stale: makeStaleSettings(cache),
-    // dnsmasq asks only what a client has asked.
+    // dnsmasq sends only queries that a client has asked for.
     prefetch: false,
     cacheFilter: createTypeLimit(cache),
   };
@@ -85,7 +85,7 @@ function compileLocal(
 ): LocalNamesOptions['settings'] {
   const settings = makeLocalSettings(plan, interfaces);
   const { questions } = settings;
-  // There may be very many of them: the list stays the one that rules have been compiled from.
+  // The list can be very long: pass the same array if possible, since a new array means that its rules are compiled again.
   const routes = moreRoutes.length === 0 ? questions.routes : [...questions.routes, ...moreRoutes];
   return { ...settings, questions: { ...questions, routes } };
 }

@@ -1,8 +1,8 @@
 /**
- * A configuration file: its options line by line, with the rules for comments, quotes and escapes, and the lines that are wrong.
+ * Reads a configuration file line by line, with dnsmasq's comments, quotes and escapes, and reports wrong lines.
  *
- * One peculiarity of dnsmasq is kept, since files may depend on it: the character behind a closing quote is an ordinary
- * character, even if it is another quote.
+ * One peculiarity of dnsmasq is kept because files may depend on it: the character after a closing quote is literal, even if it is
+ * another quote.
  */
 import { escapeText, octetsOf, textOfOctets } from './octets.ts';
 import type { Option } from './option.ts';
@@ -24,7 +24,7 @@ export type FileLine =
       readonly remedy: string;
     };
 
-/** Wrong lines for which the option that was meant is looked for: a file with more is no file of options. */
+/** The most wrong lines for which to suggest an option; a file with more is probably not a file of options. */
 const MAX_SUGGESTED = 100;
 
 /** Lines are counted from 1. Empty ones and comments are left out. */
@@ -54,7 +54,7 @@ export function* readConfigFile(bytes: Uint8Array): Generator<FileLine> {
   }
 }
 
-/** For dnsmasq a line ends at its first NUL. */
+/** In dnsmasq, a NUL ends the line. */
 function untilNul(line: string): string {
   const nul = line.indexOf('\0');
   return nul < 0 ? line : line.slice(0, nul);
@@ -84,7 +84,7 @@ function lineOf(line: number, name: string, value: string | undefined, isSuggest
 export type ConfigLine =
   | { readonly kind: 'empty' }
   | { readonly kind: 'unterminated' }
-  /** `value` may contain escaped characters; it is undefined where there is no equals sign. */
+  /** `value` may contain escaped characters; undefined without an equals sign. */
   | { readonly kind: 'option'; readonly name: string; readonly value: string | undefined };
 
 const ESCAPES: ReadonlyMap<string, string> = new Map<string, string>([
@@ -97,10 +97,10 @@ const ESCAPES: ReadonlyMap<string, string> = new Map<string, string>([
   ['r', '\r'],
 ]);
 const SPACE = /[ \t\n\v\f\r]/;
-/** Quotes, comments and other spaces than the ordinary one, which nearly all lines of long lists are without. */
+/** Quotes, comments and blanks other than the space. Nearly all lines of long lists contain none of these. */
 const SPECIAL = /["#\t\n\v\f\r]/;
 
-/** @param line Octets, without the newline that ends it. */
+/** @param line octets, without the final newline */
 export function readConfigLine(line: string): ConfigLine {
   const unquoted = SPECIAL.test(line) ? readQuotes(line) : line;
   if (unquoted === undefined) return { kind: 'unterminated' };
@@ -115,7 +115,7 @@ export function readConfigLine(line: string): ConfigLine {
   };
 }
 
-/** The line without comment and quotes, with quoted characters escaped; nothing if a quote is not closed. */
+/** The line without comment and quotes, with quoted characters escaped; undefined if a quote is not closed. */
 function readQuotes(line: string): string | undefined {
   let text = '';
   let afterSpace = true;

@@ -1,5 +1,5 @@
 /**
- * Which files of a folder are configuration: `--conf-dir=PATH[,*END...][,END...]`.
+ * Selects the configuration files in a folder: `--conf-dir=PATH[,*END...][,END...]`.
  */
 import { textOfOctets } from './octets.ts';
 import { cutAll } from './pieces.ts';
@@ -7,12 +7,12 @@ import type { FolderEntry } from './sources.ts';
 
 export interface FolderChoice {
   readonly path: string;
-  /** Only names with one of these ends, if there are any. */
+  /** If not empty, only names with one of these suffixes. */
   readonly wanted: readonly string[];
   readonly unwanted: readonly string[];
 }
 
-/** @param value Octets. */
+/** @param value octets */
 export function readFolderChoice(value: string): FolderChoice {
   const [path = '', ...ends] = cutAll(value).map(textOfOctets);
   return {
@@ -22,12 +22,12 @@ export function readFolderChoice(value: string): FolderChoice {
   };
 }
 
-/** In the order of their names. Hidden files and those that editors leave behind are never among them. */
+/** Sorted by name, without hidden files and backups of editors. */
 export function chooseConfigFiles(
   { wanted, unwanted }: FolderChoice,
   entries: readonly FolderEntry[],
 ): readonly FolderEntry[] {
-  // A name that is nothing but the end does not have that end.
+  // The suffix must be shorter than the name.
   const endsIn = (name: string, ends: readonly string[]) =>
     ends.some((end) => name.endsWith(end) && name.length > end.length);
   return entries
@@ -37,7 +37,7 @@ export function chooseConfigFiles(
     .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** dnsmasq's rule for folders of configuration and of hosts files alike. */
+/** dnsmasq's rule for folders of configuration files and of hosts files. */
 export function isForReading(name: string): boolean {
   const isEditorFile = name.endsWith('~') || (name.startsWith('#') && name.endsWith('#'));
   return name !== '' && !name.startsWith('.') && !isEditorFile;

@@ -1,11 +1,11 @@
 /**
- * Options that do not go together, though each is right by itself.
+ * Conflicts between options that are valid by themselves.
  */
 import type { NameKey } from '../../wire/types.ts';
 import type { Draft } from './draft.ts';
 import type { Findings } from './findings.ts';
 
-/** What `--test` finds too. */
+/** Also run by `--test`. */
 export function findConflicts(draft: Draft, findings: Findings): void {
   for (const alias of cnameLoops(draft.records.cnames))
     findings.refuse('--cname', 'a loop of CNAME records', alias, 'Let one of its targets be another name.');
@@ -19,7 +19,7 @@ export function findConflicts(draft: Draft, findings: Findings): void {
     );
 }
 
-/** One alias of each loop: the first given. */
+/** The first given alias of each loop. */
 function cnameLoops(
   cnames: readonly { readonly alias: NameKey; readonly target: NameKey }[],
 ): readonly NameKey[] {
@@ -39,7 +39,7 @@ function cnameLoops(
   return loops;
 }
 
-/** What dnsmasq finds only when it starts. */
+/** Conflicts that dnsmasq reports only at start, not with `--test`. */
 export function findStartConflicts({ ports, upstreams, listen }: Draft, findings: Findings): void {
   const min = ports.min || (ports.max === 0 ? 0 : 1024);
   const max = ports.max || (ports.min === 0 ? 0 : 65_535);

@@ -1,8 +1,8 @@
 /**
- * What a dnsmasq command line and its files ask for, as plain data: every default filled in, every value checked.
+ * The settings of a dnsmasq command line and its files as plain data: every default is filled in and every value checked.
  *
- * Names are lower case, as dnsmasq itself makes those with capitals. Lists keep the order in which they were given unless
- * they say otherwise. The meaning of each field is that of dnsmasq 2.90's manual page for the option named beside it.
+ * Names are in lower case, as in dnsmasq. Lists are in the order given unless stated otherwise. Each field means what the manual page
+ * of dnsmasq 2.90 says of the option named beside it.
  */
 
 import type { UpstreamAddress } from '../../forward/upstream-address.ts';
@@ -22,42 +22,39 @@ export interface DnsmasqPlan {
   readonly log: DnsmasqLogPlan;
 }
 
-/** Where questions go that we cannot answer ourselves. */
+/** Where to forward queries that local data does not answer. */
 export interface UpstreamsPlan {
   /** `--server`, `--local`, `--address`, `--rev-server` and `--domain=...,local`. */
   readonly routes: readonly Route[];
-  /** The newest of these files counts (`--resolv-file`, `--no-resolv`); empty if none is read. */
+  /** The newest of these files is used (`--resolv-file`, `--no-resolv`); empty: no file is read. */
   readonly resolvFiles: readonly string[];
-  /** Whether changes of `resolvFiles` are followed without SIGHUP (`--no-poll`). */
+  /** Whether to reread `resolvFiles` when they change, without SIGHUP (`--no-poll`). */
   readonly followsResolvFiles: boolean;
-  /** A file of routes that SIGHUP reads again (`--servers-file`). */
+  /** A file of routes that is reread on SIGHUP (`--servers-file`). */
   readonly serversFile: string | undefined;
-  /** `in-order` is `--strict-order`, `all` is `--all-servers`; else servers known to be well are preferred. */
+  /** `in-order` is `--strict-order`, `all` is `--all-servers`; `preferred` prefers servers that are known to answer. */
   readonly choice: 'preferred' | 'in-order' | 'all';
   readonly sourcePorts: SourcePortOptions;
-  /** Source ports that one question may use, from 1 (`--port-limit`). */
+  /** The most source ports for one query, from 1 (`--port-limit`). */
   readonly portLimit: number;
   readonly detectsLoops: boolean;
-  /** Questions in flight (`--dns-forward-max`), from 0. */
+  /** The most queries in flight (`--dns-forward-max`), from 0. */
   readonly forwardMax: number;
-  /** Whether A and AAAA questions for names of one label stay here (`--domain-needed`). */
+  /** Whether A and AAAA queries for single-label names are never forwarded (`--domain-needed`). */
   readonly keepsPlainNames: boolean;
-  /** Whether reverse questions for private addresses stay here (`--bogus-priv`). */
+  /** Whether reverse lookups of private addresses are never forwarded (`--bogus-priv`). */
   readonly keepsPrivateReverse: boolean;
-  /** Repeats to upstreams of our own making, in milliseconds (`--fast-dns-retry`). */
+  /** When to retransmit without a repeat from the client, in milliseconds (`--fast-dns-retry`). */
   readonly retry: { readonly after: number; readonly until: number } | undefined;
 }
 
 export type SourcePortOptions =
   /** Ports from `min` to `max`, each 1 to 65535 (`--min-port`, `--max-port`). */
   | { readonly kind: 'random'; readonly min: number; readonly max: number }
-  /** One for all questions (`--query-port`); 0 lets the system choose it once. */
+  /** One port for all queries (`--query-port`); with 0 the system chooses it once. */
   | { readonly kind: 'fixed'; readonly port: number };
 
-/**
- * What happens to the questions of a part of the name space. The longest scope wins; of two equally long ones a `domain`
- * wins over a `suffix`.
- */
+/** How to handle queries in a part of the name space. The longest scope wins; a `domain` wins over a `suffix` of equal length. */
 export interface Route {
   readonly scope: RouteScope;
   readonly action: RouteAction;
@@ -65,70 +62,70 @@ export interface Route {
 
 export type RouteScope =
   | { readonly kind: 'all' }
-  /** Names of one label (`//`). */
+  /** Single-label names (`//`). */
   | { readonly kind: 'plain-names' }
   /** The name and all below it. */
   | { readonly kind: 'domain'; readonly name: NameKey }
-  /** Names that end in these characters, in lower case and without the final dot (`/*example.com/`). */
+  /** Names with this suffix, in lower case without the final dot (`/*example.com/`). */
   | { readonly kind: 'suffix'; readonly text: string };
 
 export type RouteAction =
   | { readonly kind: 'forward'; readonly server: UpstreamAddress }
-  /** To the servers for everything else (`#`). */
+  /** Forward to the default servers (`#`). */
   | { readonly kind: 'default' }
-  /** Never forwarded: answered from local data, else NXDOMAIN. */
+  /** Never forward: answer from local data or with NXDOMAIN. */
   | { readonly kind: 'local' }
-  /** The answer to questions of the address's own type; others go on. */
+  /** Answer queries of the address's own type with it; pass others on. */
   | { readonly kind: 'address'; readonly address: string }
-  /** `0.0.0.0` and `::`. */
+  /** Answer with `0.0.0.0` and `::`. */
   | { readonly kind: 'null-address' };
 
 /**
- * What is done to replies of upstreams: `--bogus-nxdomain`, `--alias` (the last given comes first), `--stop-dns-rebind` with its
- * exceptions, and these.
+ * Filters for upstream replies: `--bogus-nxdomain`, `--alias` (the last given comes first), `--stop-dns-rebind` with its
+ * exceptions, and the fields below.
  */
 export interface FiltersPlan extends ReplyRules {
-  /** Replies with such an address are waited past (`--ignore-address`). */
+  /** Ignore replies with such an address and wait for another (`--ignore-address`). */
   readonly ignoredAddresses: readonly AddressRange[];
-  /** Whether SOA, SRV and ANY with an underscore stay here (`--filterwin2k`). */
+  /** Whether SOA, SRV and ANY queries for names with an underscore are never forwarded (`--filterwin2k`). */
   readonly windows: boolean;
-  /** Types removed from answers (`--filter-A`, `--filter-AAAA`, `--filter-rr`); 255 thins out answers to ANY. */
+  /** Types to remove from answers (`--filter-A`, `--filter-AAAA`, `--filter-rr`); 255 reduces answers to ANY. */
   readonly types: readonly number[];
 }
 
-/** Times are in seconds. */
+/** Cache settings; times are in seconds. */
 export interface CachePlan {
   /** Entries, 0 to 5,000,000; 0 turns caching off. */
   readonly size: number;
   readonly negatives: boolean;
-  /** For negative replies without SOA; 0 caches none of them. */
+  /** The TTL of negative replies without SOA; 0: do not cache these. */
   readonly negativeTtl: number;
-  /** The maximum in answers to clients; 0 sets no limit. */
+  /** The maximum TTL in answers to clients; 0: no limit. */
   readonly maxTtl: number;
-  /** 0 sets no limit. */
+  /** 0: no limit. */
   readonly maxCacheTtl: number;
   /** 0 to 3600. */
   readonly minCacheTtl: number;
-  /** How long behind its expiry an answer is still given (`--use-stale-cache`). */
+  /** How long to serve an answer after it expires (`--use-stale-cache`). */
   readonly stale: 'never' | 'forever' | number;
-  /** Types cached beside A, AAAA, CNAME and SRV; 255 stands for all (`--cache-rr`). */
+  /** Types to cache beside A, AAAA, CNAME and SRV; 255: all types (`--cache-rr`). */
   readonly moreTypes: readonly number[];
   readonly clearsOnReload: boolean;
-  /** Whether answers with several addresses start with any of them (`--no-round-robin`). */
+  /** Whether to rotate the addresses of an answer (`--no-round-robin`). */
   readonly rotatesAddresses: boolean;
 }
 
-/** What we know ourselves. `rangeDomains`: the last given comes first. Records are of class IN. */
+/** Local records and names, of class IN. In `rangeDomains`, the last given comes first. */
 export interface LocalDataPlan extends Omit<LocalNamesPlan, 'rangeDomains'> {
   /**
-   * Hosts files, or folders of them, in the order in which they are read: `/etc/hosts` first, then those of `--addn-hosts`
-   * from the last given to the first. The first name of an address gets its PTR.
+   * Hosts files, or folders of them, in reading order: `/etc/hosts`, then those of `--addn-hosts` from the last given to the first.
+   * An address gets the first of its names as PTR record.
    */
   readonly hostsFiles: readonly string[];
-  /** Folders whose files are followed (`--hostsdir`). */
+  /** Folders to watch for hosts files (`--hostsdir`). */
   readonly hostsFolders: readonly string[];
   readonly rangeDomains: readonly RangeDomain[];
-  /** Whether `version.bind` and its siblings are answered. */
+  /** Whether to answer `version.bind` and similar names. */
   readonly identifies: boolean;
 }
 
@@ -140,20 +137,20 @@ export interface RangeDomain {
 }
 
 export interface DnsmasqListenPlan extends InterfaceListenPlan {
-  /** Whether only clients of directly connected networks are answered. */
+  /** Whether to answer only clients in directly connected networks. */
   readonly localService: boolean;
-  /** Octets of a UDP answer, 512 to 4096. */
+  /** The maximum size of a UDP response in octets, 512 to 4096. */
   readonly ednsPacketMax: number;
 }
 
 export interface ProcessPlan {
-  /** A file with further plugins in the syntax of a Corefile (`--blocks-extra`, which dnsmasq lacks). */
+  /** A file of further plugins in Corefile syntax (`--blocks-extra`, a Portolan option). */
   readonly blocksExtra: string | undefined;
-  /** `background` starts a detached child; `debug` is `-d`. */
+  /** `background` detaches a child process; `debug` is `-d`. */
   readonly mode: 'background' | 'foreground' | 'debug';
-  /** Whom to become after the start; undefined stays who it is. */
+  /** The user to switch to after start; undefined: keep the current user. */
   readonly user: string | undefined;
-  /** `default` is dnsmasq's `dip`, where there is such a group. */
+  /** `default` is the group `dip`, as in dnsmasq, if it exists. */
   readonly group: { readonly kind: 'default' | 'keep' } | { readonly kind: 'named'; readonly name: string };
   readonly pidFile: string | undefined;
 }

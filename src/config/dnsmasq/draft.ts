@@ -1,5 +1,5 @@
 /**
- * A plan in the making: dnsmasq's defaults, which options then change.
+ * A plan under construction: starts with dnsmasq's defaults, which options then change.
  */
 import type { Cname, HostRecord } from '../../sources/local/local-plan.ts';
 import type { NameKey, RecordData } from '../../wire/types.ts';
@@ -13,7 +13,7 @@ import type {
   UpstreamsPlan,
 } from './dnsmasq-plan.ts';
 
-/** A section whose fields may be set and whose lists may grow. */
+/** A section with writable fields and lists. */
 type Open<Section> = {
   -readonly [Field in keyof Section]: Section[Field] extends readonly (infer Item)[]
     ? Item[]
@@ -34,7 +34,7 @@ export interface Draft {
     /** In the order given. */
     readonly additionalFiles: string[];
     readsSystemFile: boolean;
-    /** `--domain=#`: from the first `search` line of the resolv file. */
+    /** `--domain=#`: take the domain from the first `search` line of the resolv file. */
     domainFromResolvFile: boolean;
   };
   readonly records: DraftRecords;
@@ -50,7 +50,7 @@ export interface Draft {
   test: boolean;
 }
 
-/** Records whose TTL, and what else they lack, is known only when all options are read. */
+/** Records whose TTL or other missing parts are known only after all options are read. */
 export interface DraftRecords {
   readonly hosts: Unlasting<HostRecord>[];
   readonly cnames: Unlasting<Cname>[];
@@ -67,14 +67,14 @@ type Unlasting<Kind extends { readonly ttl: number }> = Omit<Kind, 'ttl'> & {
 
 export interface MailExchange {
   readonly name: NameKey;
-  /** The target of `--mx-target`, else our own host, if there is none. */
+  /** The target of `--mx-target`; if undefined, the name of this host. */
   readonly target: NameKey | undefined;
   readonly preference: number;
 }
 
 /**
- * Questions in flight. dnsmasq's own 150 is its best known trap in a cluster, where one burst of a client takes it down
- * for all; Portolan bounds each client's share instead.
+ * Queries in flight. dnsmasq's default of 150 is a known problem in clusters: a burst from one client blocks all others. Portolan
+ * limits the share of each client instead.
  */
 export const FORWARD_MAX = 1500;
 

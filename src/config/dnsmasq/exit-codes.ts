@@ -1,27 +1,26 @@
 /**
- * dnsmasq's exit codes (its manual page, EXIT CODES), which service managers and scripts look at.
+ * dnsmasq's exit codes (manual page, EXIT CODES), which service managers and scripts check.
  */
 export const EXIT = {
-  /** Started and went into the background, or ended as asked. */
+  /** Went into the background after start, or ended as requested. */
   GOOD: 0,
-  /** The configuration is wrong. */
+  /** The configuration is invalid. */
   BAD_CONFIGURATION: 1,
-  /** The network refused: an address in use, a port without permission. */
+  /** Network error, such as an address in use or a port without permission. */
   BAD_NETWORK: 2,
-  /** A file or folder is missing, or may not be used. */
+  /** A file or folder is missing or inaccessible. */
   BAD_FILE: 3,
-  /** No memory. */
+  /** Out of memory. */
   NO_MEMORY: 4,
-  /** Anything else. */
+  /** Other errors. */
   OTHER: 5,
   /**
-   * Added to the exit code of a script for leases or configuration. Portolan runs neither, but tables of exit codes
-   * should keep 11 and above for them.
+   * Base of the exit codes of lease and configuration scripts. Portolan runs no such scripts; the constant reserves codes from 11 on.
    */
   OF_SCRIPT: 10,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** What `--test` writes to standard error when all is well, before it exits with 0. */
+/** What `--test` prints to standard error before it exits with 0. */
 export const SYNTAX_OK = 'dnsmasq: syntax check OK.';

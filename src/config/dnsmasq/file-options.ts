@@ -1,5 +1,5 @@
 /**
- * Options that name further files, and those that replace serving: `--test`, `--help`, `--version`.
+ * Options that name further files, and options that print and exit: `--test`, `--help`, `--version`.
  */
 
 import { textOfOctets } from './octets.ts';

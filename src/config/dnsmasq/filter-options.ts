@@ -1,5 +1,5 @@
 /**
- * Options that change or refuse what upstream servers reply.
+ * Options that modify or reject upstream replies.
  */
 import type { AddressRange } from '../../wire/address-range.ts';
 import { numberOfIpv4, readAddressRange, readIpv4 } from './addresses.ts';
@@ -59,7 +59,7 @@ const rebindOptions: readonly Option[] = [
     (use, value) => {
       const text = unescapeText(value).replace(/^\//, '');
       const domains = [...cutAll(text, '/')];
-      // The slash that ends the list begins no further domain.
+      // A final slash ends the list; it does not add an empty domain.
       if (domains.length > 1 && domains.at(-1) === '') domains.pop();
       for (const domain of domains) {
         const name = readNameFor(use, domain);

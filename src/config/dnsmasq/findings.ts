@@ -1,11 +1,11 @@
 /**
- * What is found while a configuration is read: all that is wrong with it, and what is good to know.
+ * Problems and notes collected while a configuration is read.
  */
 import type { Problem } from '../values/problem.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 export interface DnsmasqProblem extends Problem {
-  /** The exit code of dnsmasq, had it met this first. */
+  /** The exit code of dnsmasq if this were the first problem. */
   readonly exitCode: ExitCode;
 }
 

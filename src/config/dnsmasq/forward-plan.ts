@@ -1,5 +1,5 @@
 /**
- * dnsmasq's servers and routes as a plan for the forwarder.
+ * Compiles dnsmasq's servers and routes to a plan of the forwarder.
  */
 
 import {
@@ -18,22 +18,22 @@ import { ROOT } from '../../wire/name.ts';
 import { RCODE } from '../../wire/types.ts';
 import type { DnsmasqPlan, Route, RouteScope, UpstreamsPlan } from './dnsmasq-plan.ts';
 
-/** What changes while the server runs. */
+/** Inputs that change while the server runs. */
 export interface DnsmasqInputs {
-  /** Servers for everything else, from a resolv file; those of the options come before them. */
+  /** Default servers from a resolv file; servers from options precede them. */
   readonly fromResolvFile: readonly UpstreamAddress[];
-  /** Routes from files that are read again. */
+  /** Routes from files that can be reread. */
   readonly moreRoutes: readonly Route[];
   readonly nanny?: NannyServers;
-  /** Whether a server is this one; such are left out. */
+  /** Whether the address belongs to this server; such servers are left out. */
   readonly isOurselves?: (server: UpstreamAddress) => boolean;
 }
 
-/** What the nanny's folder says. */
+/** Servers from the ConfigMap folder of dnsmasq-nanny. */
 export interface NannyServers {
-  /** Beside those of the options: equal names have the servers of both. */
+  /** Added to the options' rules: rules for the same names combine their servers. */
   readonly rules: readonly ForwardRule[];
-  /** Whether resolv files do not count. */
+  /** Whether to ignore resolv files. */
   readonly replacesResolvFiles: boolean;
 }
 
@@ -45,13 +45,13 @@ const POLICY: Readonly<Record<UpstreamsPlan['choice'], Policy>> = {
   all: 'all',
 };
 
-/** Milliseconds: a server is given as long at least, and a client's query counts as a repeat after so long. */
+/** Milliseconds: the minimum timeout of a server, and the time after which a client's query counts as a repeat. */
 const MIN_TIMEOUT = 400;
 const RETRY_INTERVAL = 850;
 
 /**
- * A query that gets no reply is forwarded again when the client repeats it: to all servers, or in a strict order to the next one.
- * Each of the first replies counts, and a query without one is given up after 10 s (`TIMEOUT` in dnsmasq's `config.h`).
+ * Unanswered queries are forwarded again only when the client repeats them: to all servers, or in strict order to the next one. The
+ * first reply from any server counts. A query without a reply is given up after 10 s (`TIMEOUT` in dnsmasq's `config.h`).
  */
 function dnsmasqRetries({ retry, choice }: UpstreamsPlan): Pick<ForwardPlan, 'timing' | 'retry' | 'hedging'> {
   const { timing: usual, retry: byTimeout } = DEFAULT_FORWARD_PLAN;
@@ -74,7 +74,7 @@ function dnsmasqRetries({ retry, choice }: UpstreamsPlan): Pick<ForwardPlan, 'ti
   };
 }
 
-/** The ports that are used when no option names any. */
+/** The port range without any option. */
 const ALL_PORTS = { min: 1024, max: 65_535 };
 
 export function makeForwardPlan(
@@ -104,7 +104,7 @@ export function makeForwardPlan(
 
 function rulesOf(...lists: readonly (readonly Route[])[]): readonly ForwardRule[] {
   const scopes = new Map<string, Route[]>();
-  // Addresses of names are no matter of forwarding, and there may be very many.
+  // Routes that answer with addresses do not forward, and there can be very many of them.
   const forwarding = lists.flatMap((routes) => routes.filter(({ action }) => !isAddress(action)));
   for (const route of forwarding) {
     const key = JSON.stringify(route.scope);
@@ -119,7 +119,7 @@ function isAddress({ kind }: Route['action']): boolean {
   return kind === 'address' || kind === 'null-address';
 }
 
-/** A rule that loses all its servers stays, so that its names do not go elsewhere. */
+/** Keeps rules that lose all their servers, so that their names are not forwarded elsewhere. */
 function withoutServers(
   isLeftOut: (server: UpstreamAddress) => boolean,
   rules: readonly ForwardRule[],
@@ -131,7 +131,7 @@ function withoutServers(
   });
 }
 
-/** One rule per part of the name space, with the servers of all that name it. What is not to be asked stays so. */
+/** Merges rules for the same names into one rule with all their servers. A rule that forbids forwarding stays as it is. */
 function mergeRules(rules: readonly ForwardRule[]): readonly ForwardRule[] {
   const merged = new Map<string, ForwardRule>();
   for (const rule of rules) {
@@ -146,7 +146,7 @@ function mergeRules(rules: readonly ForwardRule[]): readonly ForwardRule[] {
   return [...merged.values()];
 }
 
-/** Of several things to do with the same names, staying here comes first, then the servers for everything else. */
+/** Of several actions for the same names, `local` wins, then `default`. */
 function ruleOf(same: readonly Route[]): ForwardRule | undefined {
   const [first] = same;
   const actions = same.map(({ action }) => action);

@@ -1,5 +1,5 @@
 /**
- * What `--help` prints: every option in order of its name, and what it means here.
+ * The text of `--help`: all options in alphabetical order, with their meaning in Portolan.
  */
 import { allOptions } from './option-table.ts';
 

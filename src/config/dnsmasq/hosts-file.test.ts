@@ -5,7 +5,7 @@ import { formatAddress } from '../../wire/address.ts';
 import { keyOfWire } from '../../wire/name-wire.ts';
 import { HostsFileReader, readHostsFile } from './hosts-file.ts';
 
-/** One line of text for each call. */
+/** Records each call of the visitor as one line of text. */
 function recorder(): { readonly seen: string[]; readonly visitor: HostsVisitor } {
   const seen: string[] = [];
   const visitor: HostsVisitor = {

@@ -1,8 +1,8 @@
 /**
- * Hosts files: an address and its names on each line, `#` before a comment.
+ * Hosts files: each line has an address and its names; `#` begins a comment.
  *
- * Files of a million names are read in pieces, octet by octet, and nothing is kept but an unfinished line. A line that is
- * wrong is reported and left out; the rest counts.
+ * Files can have a million names, so they are parsed in pieces, octet by octet, and only an incomplete line is buffered. A wrong line
+ * is reported and skipped.
  */
 import type { HostsReader, HostsVisitor, HostsWarning } from '../../sources/hosts/hosts-format.ts';
 import { parseAddress } from '../../wire/address.ts';
@@ -12,9 +12,9 @@ import type { WireName } from '../../wire/types.ts';
 import { readName } from './names.ts';
 import { octetsOf, textOfOctets } from './octets.ts';
 
-/** Octets of one line; beyond, the line is left out, so that a file without lines does not fill the memory. */
+/** The maximum length of a line in octets. Longer lines are skipped, so that a file without newlines does not fill the memory. */
 const MAX_IN_LINE = 1 << 20;
-/** Octets of a name up to which it is read without making text of it. */
+/** Names of at most so many octets are parsed without conversion to a string. */
 const MAX_PLAIN = 250;
 
 const NEWLINE = 0x0a;
@@ -22,7 +22,7 @@ const HASH = 0x23;
 const DOT = 0x2e;
 const SPACE = 0x20;
 
-/** Which octets stand for themselves in a name: small letters, digits, hyphen and underscore. */
+/** Octets that are literal in a name: lower-case letters, digits, hyphen and underscore. */
 const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, octet) =>
   /[a-z0-9_-]/.test(String.fromCharCode(octet)) ? 1 : 0,
 );
@@ -31,22 +31,22 @@ const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, octet) =>
 const isBlank = (octet: number | undefined): boolean =>
   octet === SPACE || (octet !== undefined && octet >= 0x09 && octet <= 0x0d && octet !== NEWLINE);
 
-/** Reads a file whose pieces come one after the other: `push` each, then `end`. */
+/** Parses a file piece by piece: call `push` for each piece, then `end`. */
 export class HostsFileReader implements HostsReader {
   readonly #visitor: HostsVisitor;
   #unfinished: Uint8Array = new Uint8Array();
   #isSkipping = false;
   #line = 1;
-  /** Lists of blocked names repeat one address. */
+  /** The previous address: blocklists repeat the same one. */
   #lastText: Uint8Array = new Uint8Array();
   #lastAddress: Uint8Array | undefined;
-  /** The line that is read now. */
+  /** The current line: the octets and where it starts and ends in them. */
   #octets: Uint8Array = new Uint8Array();
   #start = 0;
   #end = 0;
-  /** One function for all lines: files of a million lines are read. */
+  /** Created once for all lines, since files can have a million of them. */
   readonly #readNow = () => this.#readLine(this.#octets, this.#start, this.#end);
-  /** Written over by each plain name. */
+  /** Reused for each plain name. */
   readonly #name = new Uint8Array(MAX_PLAIN + 2);
 
   constructor(visitor: HostsVisitor) {
@@ -60,7 +60,7 @@ export class HostsFileReader implements HostsReader {
       this.#finishLine(octets, start, end);
       start = end + 1;
     }
-    // A copy: the memory of the piece is not ours.
+    // Copy the rest: the caller may reuse the memory of the piece.
     this.#unfinished = this.#isSkipping ? new Uint8Array() : octets.slice(start);
     if (this.#unfinished.length <= MAX_IN_LINE) return;
     this.#reportOverlong(this.#unfinished);
@@ -103,7 +103,7 @@ export class HostsFileReader implements HostsReader {
     }
   }
 
-  /** @returns nothing if it is none, which is reported */
+  /** @returns undefined if it is not an address, which is reported */
   #addressOf(octets: Uint8Array, start: number, end: number): Uint8Array | undefined {
     if (!isEqual(octets, start, end, this.#lastText)) {
       this.#lastText = octets.slice(start, end);
@@ -126,10 +126,10 @@ export class HostsFileReader implements HostsReader {
     else this.#report(reading.kind === 'bad' ? 'name' : 'unaskable', word);
   }
 
-  /** The name in wire form if all its octets stand for themselves, as those of nearly all names do. */
+  /** The name in wire form if all its octets are plain, as in nearly all names. */
   #plainName(octets: Uint8Array, start: number, end: number): WireName | undefined {
     const name = this.#name;
-    // A final dot is not needed.
+    // Drop an optional final dot.
     const last = octets[end - 1] === DOT ? end - 1 : end;
     let length = 0;
     for (let at = start; at <= last; at += 1) {
@@ -146,7 +146,7 @@ export class HostsFileReader implements HostsReader {
       }
     }
     name[last - start + 1] = 0;
-    return name.subarray(0, last - start + 2) as WireName; // Labels with their lengths, up to the root.
+    return name.subarray(0, last - start + 2) as WireName; // Labels with length octets, up to the root.
   }
 
   #reportOverlong(octets: Uint8Array): void {
@@ -159,7 +159,7 @@ export class HostsFileReader implements HostsReader {
   }
 }
 
-/** Not a `Buffer`, whose parts take longer to make. */
+/** Uses a plain `Uint8Array`: subarrays of a `Buffer` are slower to create. */
 function join(one: Uint8Array, other: Uint8Array): Uint8Array {
   const octets = new Uint8Array(one.length + other.length);
   octets.set(one);

@@ -1,5 +1,5 @@
 /**
- * Options of hosts files and of the domain that their names belong to.
+ * Options for hosts files and the domain of their names.
  */
 
 import type { AddressRange } from '../../wire/address-range.ts';
@@ -61,7 +61,7 @@ function readDomain(use: Use, value: string): void {
     return;
   }
   const domain = readNameFor(use, domainText);
-  // The range is checked though the domain may be of no use.
+  // Check the range even if the domain is unusable.
   if (rangeText !== undefined) readRange(use, domain, unescapeText(rangeText));
   else if (domain !== undefined) use.draft.hosts.domain = domain;
 }
@@ -115,9 +115,9 @@ function networkOf(addressText: string, prefixText: string): AddressRange | unde
   return prefix <= (isIpv6(address) ? 128 : 32) ? { address, prefix } : undefined;
 }
 
-/** Neither names of the domain nor those of the network's addresses are forwarded. */
+/** Neither the domain's names nor the network's reverse names are forwarded. */
 function keepLocal(use: Use, domain: NameKey | undefined, { address, prefix }: AddressRange): void {
-  // A network of all addresses has no zone of its own; dnsmasq leaves it out too.
+  // A network of all addresses has no reverse zone; dnsmasq skips it too.
   const zones = reverseZones(address, prefix) ?? [];
   for (const name of domain === undefined ? zones : [...zones, domain])
     use.draft.upstreams.routes.push({ scope: { kind: 'domain', name }, action: { kind: 'local' } });

@@ -1,5 +1,5 @@
 /**
- * Options of where questions are taken, and how large and how many they may be.
+ * Options for listening addresses and interfaces, and for limits on queries.
  */
 
 import { MAX_UDP_SIZE, MIN_UDP_SIZE } from '../../wire/response-size.ts';
@@ -79,7 +79,7 @@ export const listenOptions: readonly Option[] = [
   ),
 ];
 
-/** An empty name stands for no interface but loopback, which is always there. */
+/** An empty name adds no interface: only loopback, which is always included, remains. */
 function namesIn(value: string): readonly string[] {
   return cutAll(value)
     .filter((name) => name !== '')
@@ -98,7 +98,7 @@ function readLocalService(use: Use): void {
   const { listen } = use.draft;
   const service = use.value ?? 'net';
   if (service === 'net') listen.localService = 'network';
-  // Of both, given on the command line and in a file, the wider one counts.
+  // If the command line and a file give both, the wider scope wins.
   else if (service === 'host') listen.localService = listen.localService === 'network' ? 'network' : 'host';
   else use.refuse('unknown', 'Give net or host.');
 }

@@ -1,6 +1,5 @@
 /**
- * What dnsmasq's options say of local names, of questions that are not to be asked elsewhere and of replies, in the terms of
- * those who do it.
+ * Converts dnsmasq's options for local names, question rules and reply filters to the settings of the plugin `local-names`.
  */
 import type { networkInterfaces } from 'node:os';
 import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
@@ -21,12 +20,12 @@ export const DNSMASQ_HOSTS: HostsFormat = {
   isHostsFile: isForReading,
 };
 
-/** @param interfaces those of this machine, for domains of their networks */
+/** @param interfaces of this machine, for the domains of their networks */
 export function makeLocalSettings(plan: DnsmasqPlan, interfaces: Interfaces): LocalSettings {
   const { local, filters } = plan;
   return {
     names: localNamesPlan(plan, interfaces),
-    // Files first, then followed folders, as dnsmasq reads them.
+    // Files first, then watched folders, in dnsmasq's reading order.
     hostsPaths: [...local.hostsFiles, ...local.hostsFolders],
     format: DNSMASQ_HOSTS,
     questions: questionRulesOf(plan),

@@ -1,8 +1,8 @@
 /**
- * Domain names in values of options and in hosts files.
+ * Domain names in option values and in hosts files.
  *
- * dnsmasq takes nearly every octet in a name, knows no escapes, and turns names with capitals or letters beyond ASCII into
- * their IDNA form in lower case. An empty text is the root.
+ * dnsmasq accepts nearly every octet in a name and has no escapes. Names with capitals or non-ASCII letters become lower-case IDNA
+ * names. An empty text is the root.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { MAX_LABEL_OCTETS, MAX_NAME_OCTETS, textOfOctet } from '../../wire/label.ts';
@@ -13,22 +13,22 @@ import type { Use } from './option.ts';
 
 export type NameReading =
   | { readonly kind: 'name'; readonly name: NameKey }
-  /** dnsmasq accepts it, but no query can contain it. */
+  /** dnsmasq accepts the name, but a query cannot contain it. */
   | { readonly kind: 'unaskable'; readonly why: string }
   | { readonly kind: 'bad'; readonly why: string };
 
-/** Octets that dnsmasq's buffers hold. */
+/** The size of dnsmasq's name buffers in octets. */
 const MAX_OCTETS = 1025;
-/** Names that mean the same everywhere: nearly all. */
+/** Names without special cases: nearly all names. */
 const PLAIN = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?$/;
 
-/** @returns the name that a text in canonical form is, but for its final dot; nothing for all others */
+/** The text as a name if it is already canonical (the final dot may be missing); otherwise undefined. */
 export function readPlainName(text: string): NameKey | undefined {
   if (text.length >= 250 || !PLAIN.test(text)) return undefined;
   return (text.endsWith('.') ? text : `${text}.`) as NameKey;
 }
 
-/** @param text Octets, perhaps with escaped characters. */
+/** @param text octets, possibly with escaped characters */
 export function readName(text: string): NameReading {
   const name = readPlainName(text);
   if (name !== undefined) return { kind: 'name', name };
@@ -46,7 +46,7 @@ export function readName(text: string): NameReading {
     : askable(escapeOctets(canonical));
 }
 
-/** @returns the name; otherwise nothing, and the use says why */
+/** @returns undefined for an invalid name, which is reported */
 export function readNameFor(use: Use, text: string): NameKey | undefined {
   const reading = readName(text);
   if (reading.kind === 'name') return reading.name;
@@ -73,8 +73,8 @@ function needsIdna(body: string): boolean {
 }
 
 /**
- * Label by label. Those of ASCII keep all their characters, those that are encoded have letters, digits, hyphens and
- * underscores only.
+ * Converts label by label. Plain ASCII labels keep all their characters. Encoded labels may contain only letters, digits, hyphens and
+ * underscores.
  */
 function toIdna(body: string): string | undefined {
   const labels = textOfOctets(body)
@@ -84,7 +84,7 @@ function toIdna(body: string): string | undefined {
       if (label.startsWith('-') || label.endsWith('-')) return undefined;
       const isPlain = /^[ -~]*$/.test(label);
       if (isPlain && !label.startsWith('xn--')) return label.slice(2, 4) === '--' ? undefined : label;
-      // Some releases of Node pass on what decodes to nothing.
+      // Some releases of Node accept labels that decode to nothing.
       if (isPlain && /^[ -~]*$/.test(domainToUnicode(label))) return undefined;
       const ascii = /[ -,./:-^`{-~]/.test(label) ? '' : domainToASCII(label);
       return ascii === '' || ascii.length > MAX_LABEL_OCTETS ? undefined : ascii;

@@ -1,7 +1,7 @@
 /**
- * Whole numbers in values of options.
+ * Whole numbers in option values.
  *
- * dnsmasq takes an empty text for 0. Numbers too large for it are wrapped around there; here they are refused.
+ * An empty text is 0, as in dnsmasq. Numbers that overflow in dnsmasq are refused here.
  */
 
 import { textOfOctets, unescapeText } from './octets.ts';
@@ -18,13 +18,13 @@ export const PORT: Bounds = { min: 0, max: 65_535, of: 'a port' };
 export const SIXTEEN_BITS: Bounds = { min: 0, max: 0xffff, of: 'a number' };
 export const SECONDS: Bounds = { min: 0, max: 0x7fff_ffff, of: 'a number of seconds' };
 
-/** @returns the number, from 0, or nothing if there are other characters than digits */
+/** @returns a number from 0; undefined if the text has characters other than digits */
 export function parseDigits(text: string): number | undefined {
   const plain = unescapeText(text);
   return /^\d*$/.test(plain) ? Number(plain) : undefined;
 }
 
-/** @returns nothing where the number is wrong, which is reported then */
+/** @returns undefined for an invalid number, which is reported */
 export function readNumber(use: Use, text: string | undefined, bounds: Bounds): number | undefined {
   const number = text === undefined ? undefined : parseDigits(text);
   if (number !== undefined && number >= bounds.min && number <= bounds.max) return number;

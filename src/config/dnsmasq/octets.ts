@@ -1,26 +1,26 @@
 /**
- * Text as dnsmasq sees it: one character per octet, so that nothing is lost of what is not UTF-8.
+ * Text as dnsmasq sees it: one character per octet, so that text that is not UTF-8 stays intact.
  *
- * Inside quotes some characters lose their special meaning. They are *escaped* then: moved above all octets, where no
- * separator and no digit is found, until the piece of text that contains them is used.
+ * Some characters lose their special meaning inside quotes. They are *escaped*: mapped above all octets, so that they no longer match
+ * separators or digits, until the text is used.
  */
 
 const ESCAPE = 0x100;
 const ESCAPED = /[^\0-\xff]/;
-/** What quotes escape: digits, letters of hexadecimal numbers, and the separators space, comma, colon and dot. */
+/** Characters that quotes escape: digits and letters of hexadecimal numbers, and the separators space, comma, colon and dot. */
 const ESCAPABLE = /[0-9a-fA-F ,.:]/;
 
-/** The octets of a file or an argument as text of one character each. */
+/** The octets of a file or an argument, one character each. */
 export function octetsOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
 }
 
-/** A command line's argument, which came as characters. */
+/** The octets of a command-line argument, which Node gives as a string. */
 export function octetsOfArgument(argument: string): string {
   return Buffer.from(argument, 'utf8').toString('latin1');
 }
 
-/** The octets as the text that people wrote: for paths, messages and names of interfaces. */
+/** Decodes octets to the original text, for paths, messages and interface names. */
 export function textOfOctets(text: string): string {
   return Buffer.from(unescapeText(text), 'latin1').toString('utf8');
 }

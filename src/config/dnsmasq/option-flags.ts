@@ -1,5 +1,5 @@
 /**
- * The options of dnsmasq as flags, for what describes the commands together.
+ * The options of dnsmasq as flags, for help and documentation of all commands.
  */
 import type { Flag } from '../flags/flag.ts';
 import { allOptions } from './option-table.ts';
@@ -8,7 +8,7 @@ export const DNSMASQ_FLAGS: readonly Flag[] = allOptions
   .toSorted((one, other) => (one.name < other.name ? -1 : 1))
   .map(({ name, takes, shows = '', means }) => {
     const form = shows.replace(/^\[?=(.*?)\]?$/, '$1');
-    // A single name needs no brackets of its own.
+    // Drop the angle brackets around a single name.
     const valueName = /^<([^<>]*)>$/.exec(form)?.[1] ?? (form === '' ? 'value' : form);
     const help = means;
     if (takes === 'nothing') return { name, value: 'none', help };

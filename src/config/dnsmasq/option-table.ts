@@ -1,5 +1,5 @@
 /**
- * Every option of dnsmasq 2.90 and those of our own, found by how they are written.
+ * All options of dnsmasq 2.90 and Portolan's own, indexed by their short and long forms.
  */
 import { findNearest } from '../../base/nearest.ts';
 import { cacheOptions } from './cache-options.ts';
@@ -28,7 +28,7 @@ export const allOptions: readonly Option[] = [
   ...unsupportedOptions,
 ];
 
-/** Options that dnsmasq lacks. */
+/** Portolan options that dnsmasq lacks. */
 export const ownOptions: ReadonlySet<string> = new Set(['blocks-extra']);
 
 const byName = new Map(
@@ -42,7 +42,7 @@ const byShort = new Map(
   ),
 );
 
-/** The option of a long form, written in full. */
+/** Finds an option by its full long form. */
 export function findOption(name: string): Option | undefined {
   return byName.get(name);
 }
@@ -51,13 +51,13 @@ export function findShortOption(letter: string): Option | undefined {
   return byShort.get(letter);
 }
 
-/** All options whose long form begins so, several forms of one counted once. */
+/** All options with a long form of this prefix; an option counts once. */
 export function findByPrefix(prefix: string): readonly Option[] {
   const found = [...byName].filter(([name]) => name.startsWith(prefix)).map(([, option]) => option);
   return [...new Set(found)];
 }
 
-/** The long form that an unknown one was meant to be. */
+/** The long form nearest to an unknown one, for suggestions. */
 export function nearestName(name: string): string | undefined {
   return findNearest(name, byName.keys());
 }

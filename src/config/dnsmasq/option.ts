@@ -1,16 +1,16 @@
 /**
- * An option: how it is written, and what it does.
+ * An option: its syntax and its effect.
  */
 import type { Draft } from './draft.ts';
 
-/** One use of an option, at one place. */
+/** One occurrence of an option. */
 export interface Use {
-  /** Octets, with escaped characters; undefined where no value was given. */
+  /** Octets with escaped characters; undefined without a value. */
   readonly value: string | undefined;
   readonly draft: Draft;
-  /** @param value what is wrong, where it is not the whole value */
+  /** @param value the wrong part, if it is not the whole value */
   refuse(fault: string, remedy: string, value?: string): void;
-  /** Reports what has no effect, or another effect than expected, in a whole sentence. */
+  /** Reports a setting without effect, or with an unexpected one. @param text a whole sentence */
   note(text: string): void;
 }
 
@@ -18,51 +18,51 @@ export interface Option {
   /** The long form, without dashes. */
   readonly name: string;
   readonly short?: string;
-  /** Other long forms that dnsmasq knows and its `--help` does not show. */
+  /** Further long forms that dnsmasq accepts but `--help` does not show. */
   readonly aliases?: readonly string[];
   readonly takes: OptionValue;
-  /** `once` on the command line and once more in a file, which then counts. */
+  /** `once`: once on the command line and once in a file; the file wins. */
   readonly repeats: 'once' | 'often';
-  /** What the value looks like, for `--help`. */
+  /** The form of the value, for `--help`. */
   readonly shows?: string;
-  /** For `--help`. */
+  /** The meaning, for `--help`. */
   readonly means: string;
   readonly standing: Standing;
 }
 
-/** `long` is a value that is optional in the long form and never read in the short one. */
+/** `long`: the value is optional in the long form and not allowed in the short one. */
 export type OptionValue = 'nothing' | 'value' | 'optional' | 'long';
 
 export type Standing =
   | { readonly kind: 'works'; readonly apply: (use: Use) => void }
-  /** Values are checked all the same. */
+  /** Values are still checked. */
   | { readonly kind: 'no-effect'; readonly why: string; readonly check: (use: Use) => void }
-  /** Accepted with any value: it matters only to a feature that is never on. */
+  /** Accepted with any value: it affects only a feature that Portolan lacks. */
   | { readonly kind: 'ignored'; readonly why: string }
-  /** `what` it is, as the end of "... , which Portolan does not do". */
+  /** `what` completes the message "... , which Portolan does not do". */
   | { readonly kind: 'refused'; readonly what: string }
-  /** It steers the reading itself: `conf-file`, `help` and their like. */
+  /** Controls the reading itself: `conf-file`, `help` and similar options. */
   | { readonly kind: 'reading' };
 
 type Shape = Omit<Option, 'name' | 'standing' | 'takes' | 'repeats'> & { readonly takes?: OptionValue };
 
-/** An option without a value; it may be repeated. */
+/** An option without a value; may be repeated. */
 export function flag(name: string, shape: Shape, apply: (draft: Draft) => void): Option {
   const standing = { kind: 'works', apply: (use: Use) => apply(use.draft) } as const;
   return { name, takes: 'nothing', repeats: 'often', ...shape, standing };
 }
 
-/** An option with a value that may be given often. */
+/** An option with a value; may be given several times. */
 export function repeatable(name: string, shape: Shape, apply: (use: Use, value: string) => void): Option {
   return { name, takes: 'value', repeats: 'often', ...shape, standing: worksWithValue(apply) };
 }
 
-/** An option with a value that may be given once. */
+/** An option with a value; may be given once. */
 export function single(name: string, shape: Shape, apply: (use: Use, value: string) => void): Option {
   return { name, takes: 'value', repeats: 'once', ...shape, standing: worksWithValue(apply) };
 }
 
-/** Options that take a value always have one when they are applied. */
+/** An option that takes a value always has one when it is applied. */
 function worksWithValue(apply: (use: Use, value: string) => void): Standing {
   return { kind: 'works', apply: (use) => apply(use, use.value ?? '') };
 }

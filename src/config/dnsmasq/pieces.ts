@@ -1,8 +1,8 @@
 /**
- * Values cut at their separators. Spaces around a separator belong to neither side.
+ * Splits values at separators, and trims spaces around the separators.
  */
 
-/** @returns what stands before the first `separator`, and what behind it, if there is one */
+/** @returns the text before the first `separator`, and the text after it if there is one */
 export function cut(text: string, separator: string): readonly [string, string | undefined] {
   const at = text.indexOf(separator);
   if (at < 0) return [text, undefined];
@@ -10,9 +10,9 @@ export function cut(text: string, separator: string): readonly [string, string |
 }
 
 /**
- * All pieces, at least one; an empty text is one empty piece.
+ * Splits a value into all its pieces; an empty text gives one empty piece.
  *
- * @param max pieces; the last one is all that is left, separators included
+ * @param max the maximum number of pieces; the last one is the rest, separators included
  */
 export function cutAll(text: string, separator = ',', max = Number.POSITIVE_INFINITY): readonly string[] {
   if (max === Number.POSITIVE_INFINITY && !text.includes(' ')) return text.split(separator);

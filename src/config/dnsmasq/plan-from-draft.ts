@@ -1,5 +1,5 @@
 /**
- * The plan made from a draft: what is known only after all options are read, such as default domains, TTLs and MX targets.
+ * Makes the plan from a draft and adds the values that depend on all options, such as default domains, TTLs and MX targets.
  */
 import { countLabels, NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
 import type { NameKey, RecordData, ResourceRecord } from '../../wire/types.ts';
@@ -18,12 +18,12 @@ import { readName } from './names.ts';
 import { octetsOf } from './octets.ts';
 import type { ConfigSources } from './sources.ts';
 
-/** Random source ports begin above those that are well known. */
+/** The lowest random source port, above the well-known ports. */
 const MIN_RANDOM_PORT = 1024;
 const MAX_PORT = 65_535;
 
 /**
- * @param host our own name
+ * @param host the name of this host
  * @param domain the default domain, from `--domain` or the resolv file
  */
 export function finishPlan(
@@ -90,7 +90,7 @@ function recordOf(name: NameKey, data: RecordData, ttl: number): ResourceRecord 
   return { name, class: CLASS.IN, ttl, data };
 }
 
-/** `_service._protocol` alone stands in the default domain. */
+/** Appends the default domain to a name of only `_service._protocol`. */
 function withDomain(name: NameKey, domain: NameKey | undefined, findings: Findings): NameKey | undefined {
   if (domain === undefined || domain === ROOT || countLabels(name) !== 2) return name;
   try {
@@ -102,7 +102,7 @@ function withDomain(name: NameKey, domain: NameKey | undefined, findings: Findin
   }
 }
 
-/** Restrictions of any kind switch `--local-service` off: it is a default for those who gave none. */
+/** Any restriction of interfaces or addresses turns off `--local-service`, which is only the default. */
 function finishListen({ listen: draft }: Draft): DnsmasqListenPlan {
   const { interfaces, bindsInterfaces, bindsDynamic, localService, ...listen } = draft;
   const isRestricted =
@@ -117,7 +117,7 @@ function finishListen({ listen: draft }: Draft): DnsmasqListenPlan {
   };
 }
 
-/** All MX records. Our own host has one wherever a common target is set. */
+/** All MX records. With `--mx-target` or `--localmx`, this host gets one too. */
 function completeMail(
   { mailExchanges, mxTarget, localMx }: DraftRecords,
   host: NameKey,
@@ -131,7 +131,7 @@ function completeMail(
   }));
 }
 
-/** What names of hosts files are answered with; `selfmx` wins over `localmx`. */
+/** The MX answers for names of hosts files; `selfmx` wins over `localmx`. */
 function mxOfHosts({ selfMx, localMx, mxTarget }: DraftRecords, host: NameKey): LocalDataPlan['mxOfHosts'] {
   if (selfMx) return { kind: 'self' };
   return localMx ? { kind: 'target', target: mxTarget ?? host } : { kind: 'none' };
@@ -139,7 +139,7 @@ function mxOfHosts({ selfMx, localMx, mxTarget }: DraftRecords, host: NameKey): 
 
 const SEARCH_DOMAIN = '--domain=#';
 
-/** @returns the default domain: with `--domain=#` from the first `search` line of the resolv file, else as given */
+/** @returns the default domain: from the first `search` line of the resolv file for `--domain=#`, otherwise as given */
 export function resolveDomain(draft: Draft, sources: ConfigSources, findings: Findings): NameKey | undefined {
   if (!draft.hosts.domainFromResolvFile) return draft.hosts.domain;
   const { files, ignored } = draft.resolv;

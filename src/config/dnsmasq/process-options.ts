@@ -1,11 +1,11 @@
 /**
- * Options of the process: whether it stays in the foreground, who it is, where its number and its log go.
+ * Options of the process: foreground or background, user and group, pid file and log.
  */
 import { readNumber, SECONDS } from './numbers.ts';
 import { textOfOctets } from './octets.ts';
 import { flag, type Option, single, type Use } from './option.ts';
 
-/** The facilities of syslog that the C library knows by name. */
+/** The syslog facilities that the C library knows by name. */
 const FACILITIES = [
   ...[
     'auth',

@@ -110,7 +110,7 @@ function readFiles(words: readonly string[], files: MemoryFiles['files'] = {}, l
   return readDnsmasqOptions(words, memorySources({ files, links, standardInput: 'port=99' }));
 }
 
-/** Texts of TXT records show the order in which they were read. */
+/** The order in which the TXT options were read, seen from their texts. */
 function orderOf(reading: DnsmasqReading): string {
   return goodOf(reading)
     .plan.local.records.map(({ name }) => name.slice(0, -1))

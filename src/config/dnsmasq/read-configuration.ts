@@ -1,5 +1,5 @@
 /**
- * A dnsmasq command line and all files that it leads to, made into a plan; or everything that is wrong with them.
+ * Reads a dnsmasq command line and all files that it includes to a plan, or to a list of all their problems.
  */
 import { ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -23,18 +23,18 @@ export type DnsmasqReading =
       readonly kind: 'bad';
       readonly problems: readonly DnsmasqProblem[];
       readonly notes: readonly Note[];
-      /** What dnsmasq would exit with: that of the first problem. */
+      /** The exit code of dnsmasq: that of the first problem. */
       readonly exitCode: ExitCode;
     }
   | {
       readonly kind: 'good';
       readonly plan: DnsmasqPlan;
       readonly notes: readonly Note[];
-      /** `--test`: say `SYNTAX_OK` and exit instead of starting. */
+      /** `--test`: print `SYNTAX_OK` and exit instead of starting. */
       readonly test: boolean;
     };
 
-/** @param words the command line without the program's name */
+/** @param words the arguments after the program's name */
 export function readDnsmasqOptions(words: readonly string[], sources: ConfigSources): DnsmasqReading {
   const asked = askedFor(words);
   if (asked !== undefined) return { kind: asked };
@@ -57,7 +57,7 @@ export function readDnsmasqOptions(words: readonly string[], sources: ConfigSour
     : { kind: 'bad', problems, notes, exitCode: problems[0]?.exitCode ?? EXIT.BAD_CONFIGURATION };
 }
 
-/** `--help` and `--version` win over all else, the first of them. */
+/** The first `--help` or `--version`, which override all other options. */
 function askedFor(words: readonly string[]): 'help' | 'version' | undefined {
   for (const argument of readArguments(words)) {
     if (argument.kind === 'wrong') continue;
@@ -75,14 +75,14 @@ function hostKey(name: string): NameKey {
 const DEFAULT_FILE = '/etc/dnsmasq.conf';
 
 type Origin = 'command line' | 'file';
-/** Where an option stands, for messages: described only where there is one. */
+/** Describes the position of an option for messages; called only if there is one. */
 type Place = () => string;
 
 /**
- * Applies options one after the other, from the command line and from files, in dnsmasq's order.
+ * Applies options in dnsmasq's order, from the command line and from files.
  *
- * The first `--conf-file` is read last, every further one where it stands. An option that may be given once may be given
- * again in a file, whose value then counts. A file is read once, however often it is named.
+ * The first `--conf-file` is read last, every further one at its position. An option that is allowed once on the command line may
+ * appear again in a file, which then wins. Each file is read once, even if it is named several times.
  */
 class ConfigurationReader {
   readonly draft: Draft = newDraft();
@@ -149,7 +149,7 @@ class ConfigurationReader {
     }
   }
 
-  /** Keeps the rule of options that are given once. */
+  /** Checks the rule for options that may be given only once. */
   #mayUse(option: Option, where: Place, origin: Origin): boolean {
     if (this.#used[origin].has(option)) {
       this.findings.refuse(

@@ -76,7 +76,7 @@ describe('MX records', () => {
   });
 });
 
-/** The data of a record given in hexadecimal; nothing if it is refused. */
+/** The data of a record given in hexadecimal; undefined if it is refused. */
 function octetsOf(text: string): Uint8Array | undefined {
   const lines = `dns-rr=a,65280,"${text}"`;
   if (problemsOf(lines).length > 0) return undefined;

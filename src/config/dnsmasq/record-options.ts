@@ -1,5 +1,5 @@
 /**
- * Options that define local records: hosts and aliases, TXT, PTR, CAA, SRV, NAPTR and MX, and any type by its octets.
+ * Options that define local records: hosts, aliases, TXT, PTR, CAA, SRV, NAPTR, MX, and any type in hexadecimal.
  */
 import { ROOT } from '../../wire/name.ts';
 import { type NameKey, type RecordData, TYPE } from '../../wire/types.ts';
@@ -10,9 +10,9 @@ import { bytesOfOctets, textOfOctets, unescapeText } from './octets.ts';
 import { flag, type Option, repeatable, single, type Use } from './option.ts';
 import { cut, cutAll } from './pieces.ts';
 
-/** Octets of one string of a TXT record, of a text of NAPTR and of a CAA tag (RFC 1035 section 3.3, RFC 3403 section 4.1, RFC 8659 section 4.1). */
+/** The maximum octets of a TXT string, a NAPTR text and a CAA tag (RFC 1035 section 3.3, RFC 3403 section 4.1, RFC 8659 section 4.1). */
 const MAX_IN_STRING = 255;
-/** Octets that surely fit into a record's data, with the lengths of all strings. */
+/** A safe limit for a record's data in octets, length octets included. */
 const MAX_IN_RECORD = 32_000;
 
 const hostOptions: readonly Option[] = [
@@ -83,19 +83,19 @@ export const recordOptions: readonly Option[] = [
   ...mailOptions,
 ];
 
-/** Nothing is added where a piece was wrong: that is reported already. */
+/** Adds nothing if a part was wrong, which is already reported. */
 function addRecord(use: Use, name: NameKey | undefined, data: RecordData | undefined): void {
   if (name !== undefined && data !== undefined) use.draft.records.others.push({ name, data });
 }
 
-/** A target that may be left out, which the root stands for. */
+/** Reads an optional target; the default is the root. */
 function readTarget(use: Use, text: string | undefined): NameKey | undefined {
   return text === undefined ? ROOT : readNameFor(use, text);
 }
 
 function addTxt(use: Use, value: string): void {
   const [nameText, text = ''] = cut(value, ',');
-  // Only commas part the strings of a TXT record: spaces around them belong to the text.
+  // Only commas separate the strings of a TXT record; spaces around them are part of the text.
   const strings = text.split(',').flatMap(stringsOf);
   if (text.length > MAX_IN_RECORD) use.refuse('a text too long for a record', 'Make it shorter.', '');
   else addRecord(use, readNameFor(use, nameText), { kind: 'TXT', strings });
@@ -130,7 +130,7 @@ function addCaa(use: Use, value: string): void {
     addRecord(use, name, caaOf(flags, unescapeText(tagText), bytesOfOctets(valueText)));
 }
 
-/** Any octets make a record; a tag that the standard allows shows as what it is. */
+/** Accepts any octets; a tag that RFC 8659 does not allow makes a record of unknown format. */
 function caaOf(flags: number, tag: string, value: Uint8Array): RecordData {
   if (/^[a-zA-Z0-9]+$/.test(tag)) return { kind: 'CAA', flags, tag, value };
   const bytes = Uint8Array.from([flags, tag.length, ...bytesOfOctets(tag), ...value]);
@@ -147,7 +147,7 @@ function addAnyType(use: Use, value: string): void {
   else if (type !== undefined) addRecord(use, name, { kind: 'unknown', type, bytes });
 }
 
-/** Octets in hexadecimal, in runs of digits parted by colons, dashes or spaces. A run of odd length ends in a single digit. */
+/** Reads hexadecimal octets: digits, separated by colons, dashes or spaces. A run of odd length ends in a single digit. */
 function readHexadecimal(text: string): Uint8Array | undefined {
   const runs = text.split(/[: -]/).filter((run) => run !== '');
   if (!runs.every((run) => /^[0-9a-fA-F]+$/.test(run))) return undefined;
@@ -155,7 +155,7 @@ function readHexadecimal(text: string): Uint8Array | undefined {
   return octets.length <= 0xffff ? Uint8Array.from(octets) : undefined;
 }
 
-/** Pieces may come in any order; what is neither a number nor an address is a name. */
+/** Parts may be in any order; a part that is neither a number nor an address is a name. */
 function addHostRecord(use: Use, value: string): void {
   const pieces = cutAll(value);
   if (pieces.length < 2) {
@@ -165,7 +165,7 @@ function addHostRecord(use: Use, value: string): void {
   const names: NameKey[] = [];
   let [ipv4, ipv6, ttl]: [string?, string?, number?] = [];
   for (const piece of pieces) {
-    // What was quoted is a name, whatever it looks like.
+    // A quoted part is always a name.
     if (/^\d*$/.test(piece)) ttl = readNumber(use, piece, SECONDS);
     else if (readIpv4(piece) !== undefined) ipv4 = readIpv4(piece);
     else if (readIpv6(piece) !== undefined) ipv6 = readIpv6(piece);
@@ -177,7 +177,7 @@ function addHostRecord(use: Use, value: string): void {
   use.draft.records.hosts.push({ names, ipv4, ipv6, ttl });
 }
 
-/** The last piece is the target, or, behind at least two names, a TTL. */
+/** The last part is the target; after at least two names it may be a TTL. */
 function addCnames(use: Use, value: string): void {
   const pieces = [...cutAll(value)];
   if (pieces.length < 2) {
@@ -242,7 +242,7 @@ function addMailExchange(use: Use, value: string): void {
   const preference = readNumber(use, preferenceText, { ...SIXTEEN_BITS, of: 'a preference' });
   const name = readNameFor(use, nameText);
   const target = targetText === undefined ? undefined : readNameFor(use, targetText);
-  // A target that was left out is another matter than one that is wrong.
+  // Distinguish a missing target from a wrong one.
   const isWrong = targetText !== undefined && target === undefined;
   if (preference === undefined || name === undefined || isWrong) return;
   use.draft.records.mailExchanges.push({ name, target, preference });

@@ -1,5 +1,5 @@
 /**
- * Types of records by number or by name, as `filter-rr` and `cache-rr` take them.
+ * Record types by number or by name, for `filter-rr` and `cache-rr`.
  */
 import { typeOf } from '../../wire/mnemonics.ts';
 import { parseDigits } from './numbers.ts';
@@ -7,7 +7,7 @@ import { textOfOctets, unescapeText } from './octets.ts';
 import type { Use } from './option.ts';
 import { cutAll } from './pieces.ts';
 
-/** Names that dnsmasq knows beyond ours: types that were hardly ever used (IANA, DNS parameters). */
+/** Rarely used type names that dnsmasq knows beside Portolan's (IANA, DNS parameters). */
 const RARE_TYPES: ReadonlyMap<string, number> = new Map<string, number>([
   ['NSAP', 22],
   ['NSAP_PTR', 23],
@@ -36,7 +36,7 @@ const RARE_TYPES: ReadonlyMap<string, number> = new Map<string, number>([
   ['DLV', 32769],
 ]);
 
-/** The types of a list, those that are none reported. */
+/** The types of a list; unknown ones are reported. */
 export function readTypes(use: Use, value: string): readonly number[] {
   return cutAll(value).flatMap((text) => {
     const number = typeNumber(text);
@@ -49,7 +49,7 @@ export function readTypes(use: Use, value: string): readonly number[] {
 function typeNumber(text: string): number | undefined {
   const number = parseDigits(text);
   if (number !== undefined) return number <= 0xffff ? number : undefined;
-  // dnsmasq knows no `TYPE65280`.
+  // dnsmasq does not accept the form `TYPE65280`.
   const name = unescapeText(text).toUpperCase();
   return /^TYPE/.test(name) ? undefined : (typeOf(name) ?? RARE_TYPES.get(name));
 }

@@ -1,7 +1,7 @@
 /**
- * The zones of the reverse tree that hold the names of a network's addresses.
+ * The reverse zones that cover a network.
  *
- * A prefix that ends inside a label's part of the address takes several zones: each label that the prefix allows.
+ * A prefix that ends within a label needs several zones, one for each value of that label.
  */
 import { parseAddress, reverseName } from '../../wire/address.ts';
 import { parentOf } from '../../wire/name.ts';
@@ -10,8 +10,8 @@ import { boundsOf, isIpv6 } from './addresses.ts';
 
 /**
  * @param address canonical
- * @param prefix leading bits of the network; all of them if it is left out
- * @returns nothing if the prefix is not from 1 to the bits of the address
+ * @param prefix the prefix length; defaults to all bits
+ * @returns undefined if the prefix is out of range
  */
 export function reverseZones(address: string, prefix: number | undefined): readonly NameKey[] | undefined {
   const bitsOfLabel = isIpv6(address) ? 4 : 8;
@@ -26,14 +26,14 @@ export function reverseZones(address: string, prefix: number | undefined): reado
   return openBits === 0 ? [zone] : siblingsOf(zone, first, labels, openBits);
 }
 
-/** The zones whose first label lies from that of `zone` on, as many as `openBits` can count. */
+/** The zones for `zone` and its next siblings: 2^`openBits` in total. */
 function siblingsOf(zone: NameKey, first: string, labels: number, openBits: number): readonly NameKey[] {
   const parent = parentOf(zone) ?? zone;
   const octets = parseAddress(first) ?? new Uint8Array();
   const min = isIpv6(first) ? nibbleAt(octets, labels - 1) : (octets[labels - 1] ?? 0);
   const base = isIpv6(first) ? 16 : 10;
   return Array.from({ length: 1 << openBits }, (_, index) => {
-    // A digit, or a number of an octet, before a key: a key.
+    // A number or digit before a key makes a valid key.
     return `${(min + index).toString(base)}.${parent}` as NameKey;
   });
 }

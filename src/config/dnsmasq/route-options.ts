@@ -1,5 +1,5 @@
 /**
- * Options that say which questions go where: `server`, `local`, `address` and `rev-server`.
+ * Options that route queries: `server`, `local`, `address` and `rev-server`.
  */
 import { readAddress } from './addresses.ts';
 import type { Route, RouteAction, RouteScope } from './dnsmasq-plan.ts';
@@ -48,7 +48,7 @@ function addRoutes(
   const text = unescapeText(value);
   const hasDomains = text.startsWith('/');
   if (hasDomains && addDomainRoute(use, text, readAction)) return;
-  // Domains stand between slashes; the action is what stands behind the last one. Without a second slash it is both.
+  // Slashes enclose the domains; the action follows the last slash. If there is no second slash, the text is both.
   const pieces = hasDomains ? cutAll(text.slice(1), '/') : [text];
   const last = pieces.at(-1) ?? '';
   const action: RouteAction | undefined = last === '' ? LOCAL : readAction(use, last);
@@ -59,9 +59,9 @@ function addRoutes(
 }
 
 /**
- * The route of `/domain/action`, with a domain in canonical form: nearly all lines of long lists.
+ * Adds the route of `/domain/action` for a canonical domain, the form of nearly all lines in long lists.
  *
- * @returns whether the value is such a one
+ * @returns whether the value has this form
  */
 function addDomainRoute(
   use: Use,
@@ -87,7 +87,7 @@ function scopeReader(use: Use): (domain: string) => RouteScope | undefined {
     const isSuffix = domain.startsWith('*');
     const text = isSuffix ? domain.slice(1) : domain.replace(/^\.+/, '');
     if (text === '' || text === '.') return ALL;
-    // The suffix `.example.com` is no name for its first dot; what follows must be one.
+    // The suffix `.example.com` is not a name because of its first dot; the rest must be one.
     const reading = readName(isSuffix ? text.replace(/^\./, '') : text);
     if (reading.kind === 'name' && isSuffix)
       return { kind: 'suffix', text: (text.startsWith('.') ? '.' : '') + reading.name.slice(0, -1) };
@@ -109,7 +109,7 @@ function readServerAction(use: Use, text: string): RouteAction | undefined {
 
 function readAddressAction(use: Use, text: string): RouteAction | undefined {
   if (text === '#') return NULL_ADDRESS;
-  // Lists of blocked names repeat one address, and share it.
+  // Blocklists repeat one address: share its action.
   const last = use.draft.upstreams.routes.at(-1)?.action;
   if (last?.kind === 'address' && last.address === text) return last;
   const address = readAddress(text);

@@ -1,6 +1,6 @@
 /**
- * A file of `--servers-file`: `server` and `rev-server` lines alone. A wrong line is reported and the rest counts, since
- * the file is read again while the server runs.
+ * A file of `--servers-file`, which allows only `server` and `rev-server` lines. A wrong line is reported and skipped, because the
+ * file can be reread while the server runs.
  */
 import { readItem } from '../../base/item-fence.ts';
 import { type FileLine, readConfigFile } from './config-file.ts';
@@ -15,7 +15,7 @@ export interface ServersFile {
   readonly notes: readonly Note[];
 }
 
-/** @param file its path, for messages */
+/** @param file the path, for messages */
 export function readServersFile(bytes: Uint8Array, file: string): ServersFile {
   const findings = new Findings();
   const draft = newDraft();

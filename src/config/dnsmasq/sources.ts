@@ -1,5 +1,5 @@
 /**
- * Where the files of a configuration come from. Callers provide it, so that no reader of options accesses a disk itself.
+ * Access to the files of a configuration. Callers provide it, so that option readers do not access the disk themselves.
  */
 export interface ConfigSources {
   readFile(path: string): FileRead;
@@ -13,7 +13,7 @@ export type FileRead =
   | {
       readonly kind: 'read';
       readonly bytes: Uint8Array;
-      /** Equal for equal files, however they are named: device and inode. */
+      /** Device and inode: equal for the same file under different names. */
       readonly identity: string;
     }
   | Failed;
@@ -22,13 +22,13 @@ export type FolderRead = { readonly kind: 'read'; readonly entries: readonly Fol
 
 export interface FolderEntry {
   readonly name: string;
-  /** Behind symbolic links. A `lost` one is a dangling link, or may not be examined. */
+  /** After following symbolic links; `lost` is a dangling link, or cannot be examined. */
   readonly kind: 'file' | 'other' | 'lost';
 }
 
 export interface Failed {
   readonly kind: 'failed';
-  /** Whether there is nothing of that name. */
+  /** Whether the path does not exist. */
   readonly missing: boolean;
   readonly reason: string;
 }

@@ -1,10 +1,10 @@
 /**
- * Options of what Portolan does not do, by family: those that ask for it are refused, and those that matter only where it is on
- * are accepted without effect, since it never is.
+ * Options of unsupported features, by family. Options that turn a feature on are refused. Options that only configure it are
+ * accepted without effect.
  */
 import type { Option, OptionValue, Standing } from './option.ts';
 
-/** Names, with `=` where a value is needed and `[=]` where it is optional; a short form stands before a bar. */
+/** An option name, with `=` for a required value and `[=]` for an optional one; a short form precedes a bar. */
 type Written = string;
 
 const DHCP = 'the DHCP server';
@@ -15,7 +15,7 @@ const CONNECTION_MARKS = 'about the marks of connection tracking';
 const CLIENT_IN_QUERY = 'about passing on the addresses of clients to upstream servers';
 const FROM_INTERFACES = 'a name made from the addresses of an interface or a range';
 
-/** What each is, and its options. */
+/** Refused options by feature, with its description. */
 const REFUSED: readonly (readonly [what: string, written: readonly Written[]])[] = [
   ['an option that turns on the DHCP server', ['F|dhcp-range=', 'dhcp-relay=']],
   ['an option that turns on the TFTP server', ['enable-tftp[=]']],
@@ -32,7 +32,7 @@ const REFUSED: readonly (readonly [what: string, written: readonly Written[]])[]
   [FROM_INTERFACES, ['synth-domain=', 'interface-name=', 'dynamic-host=']],
 ];
 
-/** What must be on for them to matter, and the options. */
+/** Ignored options by the feature that they configure. */
 const IGNORED: readonly (readonly [feature: string, written: readonly Written[]])[] = [
   [
     DHCP,
@@ -84,7 +84,7 @@ function optionOf(written: Written, means: string, standing: Standing): Option {
   return short === undefined ? option : { ...option, short };
 }
 
-/** `-1` reads no value although `--enable-dbus` may have one. */
+/** `-1` never takes a value, although `--enable-dbus` may have one. */
 function takesOf(value: string | undefined, short: string | undefined): OptionValue {
   if (value === undefined) return 'nothing';
   if (value === '=') return 'value';
@@ -93,7 +93,7 @@ function takesOf(value: string | undefined, short: string | undefined): OptionVa
 
 const NO_CLIENT_OPTIONS = 'Portolan never passes EDNS options of clients to upstream servers';
 
-/** Their effect holds without them. */
+/** Portolan always behaves as with these options. */
 export const idleOptions: readonly Option[] = ['strip-mac', 'strip-subnet'].map((name) => ({
   name,
   takes: 'nothing',

@@ -1,5 +1,5 @@
 /**
- * An upstream server in text: `ADDRESS[%ZONE][#PORT][@INTERFACE][@SOURCE[#PORT]]`, or a host's name in the address's place.
+ * Parses upstream servers: `ADDRESS[%ZONE][#PORT][@INTERFACE][@SOURCE[#PORT]]`, or a host name instead of the address.
  */
 import type { QuerySource, UpstreamAddress, UpstreamHost } from '../../forward/upstream-address.ts';
 import { isIpv6, readAddress } from './addresses.ts';
@@ -12,9 +12,9 @@ export type UpstreamReading =
   | { readonly kind: 'server'; readonly server: UpstreamAddress }
   | { readonly kind: 'bad'; readonly fault: string; readonly value: string };
 
-/** The port of DNS, used where none is given. */
+/** The default port of DNS. */
 const DNS_PORT = 53;
-/** What the names of hosts are made of (RFC 1123 section 2.1), and underscores, which resolvers let pass. */
+/** Host names (RFC 1123 section 2.1), and underscores, which resolvers accept. */
 const HOST_NAME = /^(?:[a-z0-9_][a-z0-9_-]*\.)+$/;
 
 /** @param text without escaped characters */
@@ -51,11 +51,11 @@ function readHost(text: string): UpstreamHost | undefined {
   }
   const reading = readName(addressText);
   if (reading.kind !== 'name' || !HOST_NAME.test(reading.name)) return undefined;
-  // The system's resolver would take short forms of addresses such as `127.1`; a name must not look like one.
+  // Reject short address forms such as `127.1`, which the system's resolver would take as addresses.
   return /^[\d.]*$/.test(reading.name) ? undefined : { kind: 'name', name: reading.name };
 }
 
-/** One word is a source address or an interface; two are an interface and an address. */
+/** One word is a source address or an interface; two words are an interface and an address. */
 function readSource(
   text: string,
   port: number,
@@ -65,7 +65,7 @@ function readSource(
   if (second !== undefined && address === undefined)
     return bad('not the address of an interface, which can be named only once', second);
   const name = second === undefined && address !== undefined ? undefined : textIfAny(first);
-  // Port 0 leaves the choice to the system.
+  // With port 0 the system chooses.
   return { kind: 'source', source: { address, port: port === 0 ? undefined : port, device: name } };
 }
 

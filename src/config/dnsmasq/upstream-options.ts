@@ -1,5 +1,5 @@
 /**
- * Options of how upstream servers are found and asked.
+ * Options for upstream servers and how to query them.
  */
 import { PORT, readNumber, SECONDS } from './numbers.ts';
 import { textOfOctets } from './octets.ts';
@@ -85,7 +85,7 @@ export const upstreamOptions: readonly Option[] = [
   },
 ];
 
-/** The first file takes the place of `/etc/resolv.conf`; an empty path takes it away. */
+/** The first file replaces `/etc/resolv.conf`; an empty path removes that default. */
 function addResolvFile({ draft: { resolv } }: Use, value: string): void {
   const path = textOfOctets(value);
   if (resolv.default) resolv.files.splice(0);

@@ -1,5 +1,5 @@
 /**
- * The values of a command's flags, read by its table: the kind of each value, its range and its default stand there alone.
+ * Reads the values of a command's flags by its table, which defines kind, range and default of each value.
  */
 import { parseDuration } from '../../base/duration.ts';
 import type { Problem } from '../values/problem.ts';
@@ -7,7 +7,7 @@ import { parseSize } from '../values/size.ts';
 import { ValueReader } from '../values/value-reader.ts';
 import type { Flag, ValueFlag, ValueKind } from './flag.ts';
 
-/** What a kind of value is read to. Octets and milliseconds are numbers. */
+/** The type that a kind of value is read to. Octets and milliseconds are numbers. */
 type ReadValue<Kind> = Kind extends { readonly kind: 'integer' | 'size' | 'duration' }
   ? number
   : Kind extends { readonly kind: 'choice'; readonly choices: readonly (infer Choice)[] }
@@ -20,7 +20,7 @@ type ValueOf<Named> = Named extends { readonly value: infer Kind }
   ? ReadValue<Kind> | (Named extends { readonly default: string } ? never : undefined)
   : never;
 
-/** The texts that a flag was given with, in their order; a switch has `true` or `false`. */
+/** The texts given for a flag, in order; a switch has `true` or `false`. */
 export type GivenTexts = (name: string) => readonly string[];
 
 export class FlagReader<const Table extends readonly Flag[]> extends ValueReader {
@@ -29,8 +29,8 @@ export class FlagReader<const Table extends readonly Flag[]> extends ValueReader
   readonly #dashes: string | ((name: string) => string);
 
   /**
-   * @param dashes how flags are written in messages, all of them or each
-   * @param problems where problems are added to
+   * @param dashes of flags in messages: the same for all, or one for each
+   * @param problems the list to add problems to
    */
   constructor(
     table: Table,
@@ -52,25 +52,25 @@ export class FlagReader<const Table extends readonly Flag[]> extends ValueReader
     return this.#given(name).at(-1) === 'true';
   }
 
-  /** The last value given, else the default. A wrong one is a problem, and the default holds. */
+  /** The last value given, otherwise the default. A wrong value adds a problem and yields the default. */
   value<Name extends NameIn<Table>>(name: Name): ValueOf<FlagNamed<Table, Name>> {
-    // The table gives each name its kind of value, which `#read` returns by the same table.
+    // The table determines the value type of each name, and `#read` follows the same table.
     return this.#read(this.#valueFlag(name)) as ValueOf<FlagNamed<Table, Name>>;
   }
 
-  /** The last text given, else the text of the default. Unchecked. */
+  /** The last text given, otherwise the text of the default. Not validated. */
   text(name: NameIn<Table>): string | undefined {
     return this.#given(name).at(-1) ?? this.#valueFlag(name).default;
   }
 
-  /** All texts given, else the text of the default. Unchecked. */
+  /** All texts given, otherwise the text of the default. Not validated. */
   texts(name: NameIn<Table>): readonly string[] {
     const given = this.#given(name);
     const fallback = this.#valueFlag(name).default;
     return given.length > 0 || fallback === undefined ? given : [fallback];
   }
 
-  /** Refuses a flag that was given without the one that it belongs to. @param remedy how to give that one: `name a file with` */
+  /** Reports a flag that is given without another one that it needs. @param remedy how to add that one: `name a file with` */
   requireWith(name: NameIn<Table>, other: NameIn<Table>, remedy: string): void {
     if (!this.isGiven(name) || this.isGiven(other)) return;
     const needed = this.shown(other);
@@ -78,7 +78,7 @@ export class FlagReader<const Table extends readonly Flag[]> extends ValueReader
     this.addProblem(this.shown(name), fault, this.text(name), `Leave it out, or ${remedy} ${needed}.`);
   }
 
-  /** The flag as messages name it: `--default-params`. */
+  /** The flag as messages show it: `--default-params`. */
   shown(name: NameIn<Table>): string {
     return this.#shown(name);
   }

@@ -1,12 +1,12 @@
 /**
- * A table of flags as text: for `--help`, and in Markdown for the reference page.
+ * Formats a table of flags for `--help`, and in Markdown for the reference page.
  */
 import { choicesOf, defaultOf, type Flag, formOf } from './flag.ts';
 
 const MIN_GAP = 2;
 const LINE = 118;
 
-/** Rows of two columns, as `--help` shows them; the second column is wrapped. */
+/** Formats rows of two columns for `--help`; the second column wraps. */
 export function formatRows(rows: readonly (readonly [form: string, meaning: string])[]): string {
   const column = Math.max(...rows.map(([form]) => form.length)) + MIN_GAP;
   return rows
@@ -17,7 +17,7 @@ export function formatRows(rows: readonly (readonly [form: string, meaning: stri
     .join('');
 }
 
-/** The row of a flag for `formatRows`. @param dashes of the program's custom, `-` or `--` */
+/** The row of a flag for `formatRows`. @param dashes as the program writes them, `-` or `--` */
 export function rowOf(flag: Flag, dashes = '--'): readonly [string, string] {
   const choices = choicesOf(flag);
   const fallback = defaultOf(flag);
@@ -28,7 +28,7 @@ export function rowOf(flag: Flag, dashes = '--'): readonly [string, string] {
   ];
 }
 
-/** Words in lines of at most `width` characters; a longer word has a line of its own. */
+/** Wraps words into lines of at most `width` characters; a longer word gets its own line. */
 export function wrapWords(words: readonly string[], width: number): readonly string[] {
   const lines: string[] = [];
   for (const word of words) {

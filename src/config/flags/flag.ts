@@ -1,15 +1,15 @@
 /**
- * Flags of a command as data: what the parser, `--help`, the reference page, the man page and shell completions are made from.
+ * Flags of a command as data, from which the parser, `--help`, the reference page, the man page and shell completions are made.
  */
 
 interface FlagText {
   /** Without dashes. */
   readonly name: string;
-  /** What it does, in one sentence without a final full stop. */
+  /** The effect, in one sentence without a final full stop. */
   readonly help: string;
-  /** Further sentences, in Markdown, for the reference page alone. */
+  /** Further sentences in Markdown, only for the reference page. */
   readonly details?: string;
-  /** The heading that it stands under. */
+  /** The heading in help under which it is listed. */
   readonly group?: string;
 }
 
@@ -19,26 +19,26 @@ export interface SwitchFlag extends FlagText {
 
 export interface ValueFlag extends FlagText {
   readonly value: ValueKind;
-  /** What stands for the value in help, as in `port`. */
+  /** The name of the value in help, such as `port`. */
   readonly valueName: string;
-  /** The value that holds where the flag is not given, as it would be written. */
+  /** The default value, as written on the command line. */
   readonly default?: string;
-  /** What holds where the flag is not given, in words, where that is not one value. */
+  /** The default in words, if it is not a fixed value. */
   readonly defaultNote?: string;
   /** Whether it may be given several times. */
   readonly repeats?: true;
-  /** The value that it has where it is given without one; with a value it is written `--flag=value`. */
+  /** The value if the flag is given without one; an explicit value is written `--flag=value`. */
   readonly impliedValue?: string;
 }
 
 export type Flag = SwitchFlag | ValueFlag;
 
 export type ValueKind =
-  /** Any text but the empty one. `of`: what it is, as in "a namespace". */
+  /** Any text that is not empty. `of`: its meaning, as in "a namespace". */
   | { readonly kind: 'text'; readonly of: string }
   /** Paths; `path` is a file or a folder. */
   | { readonly kind: 'file' | 'folder' | 'path' }
-  /** `of`: what is counted, as in "a number of seconds". */
+  /** `of`: the unit, as in "a number of seconds". */
   | { readonly kind: 'integer'; readonly min: number; readonly max: number; readonly of: string }
   /** Octets, as in `16M`. */
   | { readonly kind: 'size'; readonly min: number; readonly max: number }
@@ -60,21 +60,21 @@ function kindOf(flag: Flag): FlagKind {
   return flag.impliedValue === undefined ? 'value' : { impliedValue: flag.impliedValue };
 }
 
-/** `--dns-port <port>`. @param dashes of the program's custom, `-` or `--` */
+/** `--dns-port <port>`. @param dashes as the program writes them, `-` or `--` */
 export function formOf(flag: Flag, dashes = '--'): string {
   const form = `${dashes}${flag.name}`;
   if (flag.value === 'none') return form;
-  // A name with brackets of its own is the form of the value.
+  // A name with angle brackets already is the form of the value.
   if (flag.valueName.includes('<')) return `${form}=${flag.valueName}`;
   return flag.impliedValue === undefined ? `${form} <${flag.valueName}>` : `${form}[=<${flag.valueName}>]`;
 }
 
-/** What holds where the flag is not given; nothing for a switch, and where nothing does. */
+/** The default in help; undefined for switches and for flags without a default. */
 export function defaultOf(flag: Flag): string | undefined {
   return flag.value === 'none' ? undefined : (flag.defaultNote ?? flag.default);
 }
 
-/** The values that there are, where they can be listed. */
+/** The possible values, if they can be listed. */
 export function choicesOf(flag: Flag): readonly string[] {
   return flag.value !== 'none' && flag.value.kind === 'choice' ? flag.value.choices : [];
 }

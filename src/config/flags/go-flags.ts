@@ -1,6 +1,6 @@
 /**
- * A command line as programs written in Go take it: `-name value`, `-name=value`, one dash or two, switches that take their
- * value only behind `=`. `_` and `-` in names are the same, and a name may be given several times.
+ * Parses a command line as Go programs do: `-name value`, `-name=value`, one dash or two. Switches take a value only after `=`.
+ * `_` and `-` in names are equivalent, and flags may be repeated.
  */
 
 import { findNearest } from '../../base/nearest.ts';
@@ -9,9 +9,9 @@ import type { FlagKinds } from './flag.ts';
 import { KLOG_FLAGS } from './klog-flags.ts';
 
 export class GivenFlags {
-  /** Arguments that are no flags. */
+  /** Arguments that are not flags. */
   readonly words: readonly string[];
-  /** What stands behind `--`. */
+  /** The arguments after `--`. */
   readonly behind: readonly string[];
   readonly #values: ReadonlyMap<string, readonly string[]>;
 
@@ -29,7 +29,7 @@ export class GivenFlags {
     return this.#values.has(canonical(name));
   }
 
-  /** The value that counts: of several the last one. */
+  /** The last value given, which wins. */
   last(name: string): string | undefined {
     return this.#values.get(canonical(name))?.at(-1);
   }
@@ -38,26 +38,26 @@ export class GivenFlags {
     return this.#values.get(canonical(name)) ?? [];
   }
 
-  /** @returns nothing if the switch is not given */
+  /** @returns undefined if the switch is not given */
   switch(name: string): boolean | undefined {
     const text = this.last(name);
     return text === undefined ? undefined : text === 'true';
   }
 }
 
-/** How a program wants its command line taken. */
+/** How a program parses its command line. */
 export interface FlagManners {
   readonly kinds: FlagKinds;
-  /** How flags are written in complaints: `-` or `--`. */
+  /** The dashes of flags in messages: `-` or `--`. */
   readonly dashes: string;
-  /** What to do about a flag that is like no other. */
+  /** The remedy for an unknown flag that resembles none. */
   readonly remedy: string;
 }
 
 /**
- * Reads flags, those of the log library of Kubernetes included. Whatever is wrong is complained of, and the rest read on.
+ * Reads flags, including those of the log library of Kubernetes. Reports every fault and continues.
  *
- * @param words the command line behind the command
+ * @param words the arguments after the command
  */
 export function readGoFlags(
   words: readonly string[],
@@ -89,7 +89,7 @@ class FlagReading {
     this.#kinds = new Map(all.map(([name, kind]) => [canonical(name), kind]));
   }
 
-  /** @returns how many words were taken */
+  /** @returns the number of words taken */
   take(word: string, following: string | undefined): 1 | 2 | 'help' {
     const [, name, inline] = FLAG.exec(word) ?? [];
     if (name === undefined) {
@@ -144,14 +144,14 @@ class FlagReading {
 }
 
 const FLAG = /^--?([^=-][^=]*)(?:=(.*))?$/s;
-/** `-v2`, as the flags of POSIX are written. */
+/** `-v2`, the POSIX form. */
 const SHORT_VERBOSITY = /^-v(\d+)$/;
 const TRUTHS: readonly string[] = ['1', 't', 'T', 'true', 'TRUE', 'True'];
 const FALSEHOODS: readonly string[] = ['0', 'f', 'F', 'false', 'FALSE', 'False'];
 
 const canonical = (name: string): string => name.replaceAll('_', '-');
 
-/** As Go's `strconv.ParseBool` takes it. @returns nothing for other texts */
+/** Parses like Go's `strconv.ParseBool`. @returns undefined for other texts */
 export function parseGoBoolean(text: string): boolean | undefined {
   if (TRUTHS.includes(text)) return true;
   return FALSEHOODS.includes(text) ? false : undefined;

@@ -1,6 +1,6 @@
 /**
- * The flags of klog, the log library of Kubernetes: every program of the kube-dns pod accepts them, and every deployment gives
- * some. The verbosity takes effect; the rest is about files and headers of klog's own log, and has no effect.
+ * The flags of klog, the log library of Kubernetes. All programs of the kube-dns pod accept them, and every deployment sets some. The
+ * verbosity takes effect. The rest concerns klog's log files and headers and has no effect.
  */
 import type { LogLevel } from '../../base/log.ts';
 import type { ValueReader } from '../values/value-reader.ts';
@@ -17,16 +17,16 @@ export const KLOG_FLAGS: FlagKinds = new Map([
   ].map((name) => [name, 'switch'] as const),
 ]);
 
-/** From this verbosity on klog logs details for debugging. */
+/** The lowest verbosity at which klog logs debugging details. */
 const DEBUG_VERBOSITY = 4;
 const VERBOSITY = { min: 0, max: 2 ** 31 - 1, of: 'a verbosity' };
 
-/** The log level of `--v`: `debug` from 4 on. @param verbosity its value, if it was given */
+/** The log level for `--v`: `debug` from 4 on. @param verbosity the value, if given */
 export function readLogLevel(verbosity: string | undefined, read: ValueReader): LogLevel {
   return read.integer('--v', verbosity, VERBOSITY, 0) >= DEBUG_VERBOSITY ? 'debug' : 'info';
 }
 
-/** Those that a command shows; it accepts the others as well. */
+/** The flags shown in help; a command accepts the others as well. */
 export const SHOWN_KLOG_FLAGS: readonly Flag[] = [
   {
     name: 'v',
@@ -37,7 +37,7 @@ export const SHOWN_KLOG_FLAGS: readonly Flag[] = [
   { name: 'logtostderr', value: 'none', help: 'accepted without effect, as the other flags of klog are' },
 ];
 
-/** The row of `--help`. @param dashes of the program's custom, `-` or `--` */
+/** The row of `--help`. @param dashes as the program writes them, `-` or `--` */
 export function helpRow(dashes: string): readonly [string, string] {
   return [`-h, ${dashes}help`, 'print this help'];
 }

@@ -1,5 +1,5 @@
 /**
- * The flags of exechealthz, as that program takes them: each `-cmd` belongs to the `-url` in the same place.
+ * The flags of exechealthz, read as that program reads them: each `-cmd` belongs to the `-url` at the same position.
  */
 import type { LogLevel } from '../../base/log.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
@@ -17,7 +17,7 @@ export type HealthzReading =
 
 const DURATION = { kind: 'duration' } as const;
 
-/** Without those of klog. */
+/** Without the klog flags. */
 export const HEALTHZ_FLAGS = [
   {
     name: 'cmd',
@@ -68,7 +68,7 @@ const REMEDY = "See 'portolan healthz --help' for those there are.";
 const EXAMPLE_PATH = '/healthz';
 const PATH = /^\/[A-Za-z0-9._~!$&'()*+,;=:@%\-/]*$/;
 
-/** @param words the command line behind the command */
+/** @param words the arguments after the command */
 export function readHealthzFlags(words: readonly string[]): HealthzReading {
   const problems: Problem[] = [];
   const syntax = { kinds: kindsOf(HEALTHZ_FLAGS), dashes: '-', remedy: REMEDY };
@@ -84,7 +84,7 @@ export function readHealthzFlags(words: readonly string[]): HealthzReading {
     port: read.value('port'),
     period: readTime('period', read),
     latency,
-    // 0 means none in the original, and a command that hangs is then left to hang; here its result is too old by then.
+    // In the original, 0 means no timeout and a hanging command is never killed. Here the latency is then the timeout.
     timeout: read.value('timeout') || latency,
     showsOutput: read.isOn('output'),
   };

@@ -1,23 +1,23 @@
 /**
- * The plan of the health server of older pods: which commands it runs, and where it serves their results by HTTP.
+ * The settings of exechealthz: commands to run, and where to serve their results over HTTP.
  */
 export interface HealthzPlan {
-  /** No two have the same path. */
+  /** Paths are unique. */
   readonly checks: readonly CheckPlan[];
   /** 0: any free port. */
   readonly port: number;
-  /** Milliseconds from the start of a command to its next start. */
+  /** Milliseconds between starts of a command. */
   readonly period: number;
-  /** Milliseconds after which a result is too old to say anything. */
+  /** Milliseconds after which a result is too old to count. */
   readonly latency: number;
-  /** Milliseconds after which a command that still runs is killed. */
+  /** Milliseconds after which a running command is killed. */
   readonly timeout: number;
-  /** Whether a healthy answer is what the command printed, instead of `ok`. */
+  /** Whether a healthy response is the output of the command instead of `ok`. */
   readonly showsOutput: boolean;
 }
 
 export interface CheckPlan {
   readonly path: string;
-  /** For `sh -c`. */
+  /** The command for `sh -c`. */
   readonly command: string;
 }

@@ -1,6 +1,5 @@
 /**
- * The command line of kube-dns. Its flags mean what the same flags of `serve` mean, and are read to those; flags of `serve`
- * that kube-dns never had are accepted too.
+ * The command line of kube-dns. Its flags are read as the `serve` flags of the same names; other `serve` flags are accepted too.
  */
 import { readVariable } from '../../base/environment.ts';
 import type { Flag } from '../flags/flag.ts';
@@ -13,7 +12,7 @@ import { ValueReader } from '../values/value-reader.ts';
 
 type ServeFlagName = (typeof SERVE_FLAGS)[number]['name'];
 
-/** A flag of `serve`, with what is particular to kube-dns. */
+/** Takes a flag from `serve`, with help specific to kube-dns. */
 function sameAsServe(name: ServeFlagName, particulars: Partial<Pick<Flag, 'help' | 'details'>> = {}): Flag {
   const flag = SERVE_FLAGS_BY_NAME.get(name);
   if (flag === undefined) throw new TypeError(`no flag of serve: ${name}`);
@@ -22,7 +21,7 @@ function sameAsServe(name: ServeFlagName, particulars: Partial<Pick<Flag, 'help'
 
 const SERVE_FLAGS_BY_NAME: ReadonlyMap<string, Flag> = new Map(SERVE_FLAGS.map((flag) => [flag.name, flag]));
 
-/** Without those of klog. */
+/** Without the klog flags. */
 export const KUBE_DNS_FLAGS: readonly Flag[] = [
   sameAsServe('config-dir', {
     help: 'folder that the ConfigMap of kube-dns is mounted in',
@@ -58,7 +57,7 @@ export const KUBE_DNS_FLAGS: readonly Flag[] = [
   { name: 'version', value: 'none', help: 'print the version' },
 ];
 
-/** Flags of `serve` that kube-dns never had. */
+/** `serve` flags that kube-dns lacks. */
 export const FURTHER_FLAGS: readonly Flag[] = SERVE_FLAGS.filter(
   ({ name }) => !KUBE_DNS_FLAGS.some((flag) => flag.name === name),
 );
@@ -67,17 +66,17 @@ export type KubeDnsReading = { readonly kind: 'help' | 'version' } | GivenKubeDn
 
 export interface GivenKubeDnsFlags {
   readonly kind: 'flags';
-  /** Not checked yet: there may be further problems in them. */
+  /** Not validated yet. */
   readonly flags: ServeFlags;
   readonly problems: readonly Problem[];
-  /** What has no effect, and why. */
+  /** Flags without effect, and why. */
   readonly notes: readonly string[];
 }
 
 const REMEDY = "See 'portolan kube-dns --help' for those there are.";
 
 /**
- * @param words the command line behind the command
+ * @param words the arguments after the command
  * @param environment for `--kube-master-url`
  */
 export function readKubeDnsFlags(
@@ -99,14 +98,14 @@ export function readKubeDnsFlags(
 function collectFlags(given: GivenFlags): ServeFlags {
   const flags = new Map<string, unknown>();
   for (const flag of SERVE_FLAGS) {
-    // To kube-dns a flag with an empty value is one that is not given.
+    // kube-dns treats a flag with an empty value as not given.
     const values = given.all(flag.name).filter((value) => value !== '');
     if (values.length === 0) continue;
     const key = keyOf(flag.name);
     if (flag.value === 'none') flags.set(key, values.at(-1) === 'true');
     else flags.set(key, 'repeats' in flag ? values : values.at(-1));
   }
-  // The keys and their types are those of the table that `ServeFlags` is made from.
+  // `ServeFlags` derives from the same table, so keys and types match.
   return Object.fromEntries(flags) as ServeFlags;
 }
 
@@ -121,7 +120,7 @@ function listNotes(given: GivenFlags): readonly string[] {
   return notes;
 }
 
-/** `$NAME` and `${NAME}`, as Go's `os.ExpandEnv` does. */
+/** Expands `$NAME` and `${NAME}` as Go's `os.ExpandEnv` does. */
 function expandVariables(text: string, environment: Readonly<Record<string, string | undefined>>): string {
   return text.replace(
     /\$(?:\{(\w+)\}|(\w+))/g,

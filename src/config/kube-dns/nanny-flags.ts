@@ -1,5 +1,5 @@
 /**
- * The flags of dnsmasq-nanny. Arguments behind `--` are options of dnsmasq.
+ * The flags of dnsmasq-nanny. Arguments after `--` are dnsmasq options.
  */
 import { parseUpstream, type UpstreamAddress, UpstreamAddressError } from '../../forward/upstream-address.ts';
 import { type Flag, kindsOf } from '../flags/flag.ts';
@@ -10,11 +10,11 @@ import { ValueReader } from '../values/value-reader.ts';
 
 export interface NannyPlan {
   readonly configDir: string;
-  /** Milliseconds between two looks at the folder, where the system gives no notice of changes. */
+  /** Milliseconds between polls of the folder, if the system does not report changes. */
   readonly syncInterval: number;
-  /** Milliseconds between two reports of statistics; 0 makes none. */
+  /** Milliseconds between reports of statistics; 0: no reports. */
   readonly logInterval: number;
-  /** The server for addresses of stub servers whose names lie in the cluster. */
+  /** The server that resolves the names of stub servers inside the cluster domain. */
   readonly kubednsServer: UpstreamAddress;
   readonly dnsmasqWords: readonly string[];
 }
@@ -24,7 +24,7 @@ export type NannyReading =
   | { readonly kind: 'bad'; readonly problems: readonly Problem[] }
   | { readonly kind: 'good'; readonly plan: NannyPlan; readonly notes: readonly string[] };
 
-/** Without those of klog. */
+/** Without the klog flags. */
 export const NANNY_FLAGS = [
   {
     name: 'configDir',
@@ -69,7 +69,7 @@ export const NANNY_FLAGS = [
 
 const SYNTAX = { kinds: kindsOf(NANNY_FLAGS), dashes: '-', remedy: 'Options of dnsmasq stand behind --.' };
 
-/** @param words the command line behind the command */
+/** @param words the arguments after the command */
 export function readNannyFlags(words: readonly string[]): NannyReading {
   const problems: Problem[] = [];
   const given = readGoFlags(words, SYNTAX, new ValueReader(problems));

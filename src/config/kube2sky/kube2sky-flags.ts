@@ -1,5 +1,5 @@
 /**
- * The flags of kube2sky, as that program takes them, and those that only this one has.
+ * The flags of kube2sky, read as that program reads them, and Portolan's additions.
  */
 import { readVariable } from '../../base/environment.ts';
 import type { LogLevel } from '../../base/log.ts';
@@ -76,7 +76,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const REMEDY = "See 'portolan kube2sky --help' for those there are.";
 
-/** @param words the command line behind the command */
+/** @param words the arguments after the command */
 export function readKube2SkyFlags(words: readonly string[], environment: Environment): Kube2SkyReading {
   const problems: Problem[] = [];
   const syntax = { kinds: kindsOf(KUBE2SKY_FLAGS), dashes: '-', remedy: REMEDY };
@@ -125,7 +125,7 @@ function readEndpoints(text: string, read: ValueReader): readonly Endpoint[] {
   });
 }
 
-/** As a shell does, `$NAME` and `${NAME}`; what is not set is empty. */
+/** Expands `$NAME` and `${NAME}` as a shell does; unset variables are empty. */
 function expandVariables(text: string, environment: Environment): string {
   return text.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_all, braced: string, bare: string) => {
     return readVariable(environment, braced ?? bare) ?? '';

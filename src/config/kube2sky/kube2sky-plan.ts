@@ -4,12 +4,12 @@
 import type { Endpoint } from '../../sources/etcd/client/endpoints.ts';
 
 export interface Kube2SkyPlan {
-  /** Under which names are created, in lower case, with a dot at its end. */
+  /** The domain under which to create names, in lower case, with a final dot. */
   readonly domain: string;
-  /** The members of etcd: at least one. */
+  /** The members of etcd; at least one. */
   readonly endpoints: readonly Endpoint[];
-  /** Of etcd's API. */
+  /** The version of etcd's API. */
   readonly version: 2 | 3;
-  /** Milliseconds of failed writes after which the program ends; 0: it never does. */
+  /** Milliseconds of failed writes after which the program exits; 0: never. */
   readonly mutationTimeout: number;
 }

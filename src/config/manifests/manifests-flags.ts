@@ -1,12 +1,12 @@
 /**
- * The flags of `portolan manifests`: what of the shipped manifests is another in each cluster.
+ * The flags of `portolan manifests`: the parts of the shipped manifests that differ between clusters.
  */
 import { isDns1123Label } from '../../kube/names/name-rules.ts';
 import type { Flag } from '../flags/flag.ts';
 import type { Checked } from '../values/problem.ts';
 import { ValueReader } from '../values/value-reader.ts';
 
-/** The folders of `deploy/` by layout. */
+/** The folder in `deploy/` of each layout. */
 export const LAYOUT_FOLDERS = {
   one: 'deploy/portolan',
   three: 'deploy/kube-dns',
@@ -34,11 +34,11 @@ const LAYOUTS = [
   'skydns',
 ] as const satisfies readonly Layout[];
 
-/** The program whose manifests are kept to in names, labels, ports and probes. */
+/** The program whose names, labels, ports and probes the manifests keep. */
 const MODELS = ['kube-dns', 'coredns'] as const;
 type Model = (typeof MODELS)[number];
 
-/** Those that a layout can be like; the others are like none. */
+/** The models that a layout supports; other layouts have none. */
 const MODELS_OF: Partial<Readonly<Record<Layout, readonly Model[]>>> = {
   one: ['kube-dns'],
   three: ['kube-dns'],
@@ -87,7 +87,7 @@ export const MANIFESTS_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-/** What was given on the command line, unchecked. */
+/** The flags as given on the command line, not validated yet. */
 export interface ManifestsFlags {
   readonly dnsServerIp?: string;
   readonly domain?: string;
@@ -97,27 +97,27 @@ export interface ManifestsFlags {
 }
 
 export interface ManifestsPlan {
-  /** The address of the Service, which kubelets give to pods as `clusterDNS`: an IP address in canonical form. */
+  /** The address of the Service that kubelets give to pods as `clusterDNS`, in canonical form. */
   readonly dnsServer: string;
-  /** The zone of the cluster, in lower case and without a dot at its end. */
+  /** The cluster domain, in lower case without a final dot. */
   readonly domain: string;
-  /** A reference with a tag or a digest. */
+  /** An image reference with a tag or a digest. */
   readonly image: string;
   readonly layout: Layout;
   /** The Deployment that the autoscaler scales. */
   readonly scaled: Model;
 }
 
-/** Longer domains leave too little of a name's 255 octets for services and namespaces. */
+/** The maximum length of the domain: longer ones leave too few of the 255 octets for services and namespaces. */
 const MAX_CHARACTERS = 120;
 const REPOSITORY = String.raw`[a-zA-Z0-9][-a-zA-Z0-9.]*(:\d+)?(\/[a-z0-9]+([-._]+[a-z0-9]+)*)*`;
 const VERSION = String.raw`(:(?<tag>\w[-\w.]{0,127}))?(?<digest>@sha256:[0-9a-f]{64})?`;
 const IMAGE = new RegExp(`^${REPOSITORY}${VERSION}$`);
 
 /**
- * Checks all flags. Every problem is reported, not only the first.
+ * Validates all flags. All problems are reported, not only the first.
  *
- * @param version of this program, which the default image has as its tag
+ * @param version of this program, the tag of the default image
  */
 export function planFromManifestsFlags(flags: ManifestsFlags, version: string): Checked<ManifestsPlan> {
   const read = new ValueReader();
@@ -137,7 +137,7 @@ export function planFromManifestsFlags(flags: ManifestsFlags, version: string): 
 
 function readDomain(read: ValueReader, text: string): string {
   const domain = text.toLowerCase().replace(/\.$/, '');
-  // Nothing that has a meaning in arguments.
+  // Rejects characters that are special in arguments.
   if (domain.length > MAX_CHARACTERS || !domain.split('.').every(isDns1123Label))
     read.addProblem(
       '--domain',
@@ -152,7 +152,7 @@ function readImage(read: ValueReader, text: string): string {
   const parts = IMAGE.exec(text)?.groups;
   const remedy = 'Give a repository and a version, as in registry.example/portolan:1.0.0.';
   if (parts === undefined) read.addProblem('--image', 'not the name of an image', text, remedy);
-  // Such a reference may name another program tomorrow, and a pod would not show which one it runs.
+  // An unversioned reference can change over time, and the pod would not show which build it runs.
   else if (parts['digest'] === undefined && (parts['tag'] === undefined || parts['tag'] === 'latest'))
     read.addProblem('--image', 'an image without a version', text, remedy);
   return text;

@@ -1,13 +1,12 @@
 /**
- * What a cache on a node does better than its Corefile says, which is written for CoreDNS: it outlives an outage of the servers
- * that it asks.
+ * Improves the server blocks of a node cache, whose Corefile is written for CoreDNS: DNS survives an outage of the upstream servers.
  */
 import type { CacheServeStale } from '../../plugins/cache/options.ts';
 import type { ForwardRule } from '../../plugins/forward/options.ts';
 import type { PluginUse } from '../../plugins/registry.ts';
 import type { ServerBlock } from '../corefile/read-corefile.ts';
 
-/** As RFC 8767 section 5 advises: servers are asked first, and an expired answer is told with 30 s of life. */
+/** As RFC 8767 section 5 recommends: query upstreams first, and serve expired answers with a TTL of 30 s. */
 const SERVE_STALE: CacheServeStale = {
   duration: 3_600_000,
   refresh: 'verify',
@@ -16,11 +15,11 @@ const SERVE_STALE: CacheServeStale = {
   recheck: 30_000,
   prefersPositive: false,
 };
-/** Milliseconds. Each new connection to the address of a Service may lead to another of its pods. */
+/** Milliseconds. A new connection to the Service address may reach another pod. */
 const MAX_AGE = 60_000;
 const MIN_CONNECTIONS = 2;
 
-/** Only what the blocks leave open is changed: `serve_stale`, `max_age`, and what is done while TCP does not get through. */
+/** Changes only what the blocks leave open: `serve_stale`, `max_age`, and the fallback while TCP fails. */
 export function adaptBlocks(blocks: readonly ServerBlock[]): readonly ServerBlock[] {
   return blocks.map(({ keys, plugins }) => {
     const forwards = plugins.some(({ name }) => name === 'forward');

@@ -1,6 +1,5 @@
 /**
- * What a node's cache takes from the ConfigMap of kube-dns: servers in the texts that they are written in, since they go into a
- * Corefile.
+ * The node cache's part of the ConfigMap of kube-dns. Servers stay in their original text form, since they go into a Corefile.
  */
 
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
@@ -9,26 +8,26 @@ import { readKubeDnsConfig } from '../config-map/config-map.ts';
 import type { Checked, Problem } from '../values/problem.ts';
 
 export interface NodeCacheConfig {
-  /** None: those of resolv.conf. */
+  /** Empty: use the nameservers of resolv.conf. */
   readonly upstreams: readonly string[];
-  /** Domains without servers are left out: CoreDNS would refuse the whole Corefile. */
+  /** Without domains that have no servers: CoreDNS would reject the whole Corefile. */
   readonly stubDomains: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Without `federations`: the original ignores them since April 2026, also those that kube-dns refuses. */
+/** Without `federations`: since April 2026 the original ignores this key, even with values that kube-dns refuses. */
 export const NODE_CACHE_KEYS = ['stubDomains', 'upstreamNameservers'] as const;
 
 export const EMPTY_NODE_CACHE_CONFIG: NodeCacheConfig = { upstreams: [], stubDomains: new Map() };
 
 /**
- * The rules are those of kube-dns; besides, servers of stub domains are addresses.
+ * Applies the rules of kube-dns; in addition, servers of stub domains must be addresses.
  *
- * @param texts of `NODE_CACHE_KEYS`
+ * @param texts the values of `NODE_CACHE_KEYS`
  */
 export function readNodeCacheConfig(texts: ConfigTexts): Checked<NodeCacheConfig> {
   const reading = readKubeDnsConfig(texts);
   if (reading.kind === 'bad') return reading;
-  // Checked by the reading above: lists of texts, and lists of texts by domain.
+  // Already validated above: a list of texts, and lists of texts by domain.
   const upstreams = (parseText(texts, 'upstreamNameservers') ?? []) as readonly string[];
   const written = (parseText(texts, 'stubDomains') ?? {}) as Readonly<
     Record<string, readonly string[] | null>
@@ -60,7 +59,7 @@ function hostNameProblems(domain: string, servers: readonly string[]): readonly 
     }));
 }
 
-/** `192.0.2.1:53`, `[2001:db8::1]:53` and bare addresses. */
+/** The host of `192.0.2.1:53`, `[2001:db8::1]:53` or a bare address. */
 function hostOf(server: string): string {
   return /^\[(.*)\]:\d+$/.exec(server)?.[1] ?? /^([^:]*):\d+$/.exec(server)?.[1] ?? server;
 }

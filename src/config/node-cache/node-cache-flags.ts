@@ -1,5 +1,5 @@
 /**
- * The flags of node-cache, NodeLocal DNSCache's program, and ours beside them.
+ * The flags of node-cache, NodeLocal DNSCache's program, and Portolan's additions.
  */
 
 import { parseDuration } from '../../base/duration.ts';
@@ -21,7 +21,7 @@ export type NodeCacheReading =
 
 const PORT = { kind: 'integer', min: 1, max: 65_535, of: 'a port' } as const;
 
-/** Without those of klog. */
+/** Without the klog flags. */
 export const NODE_CACHE_FLAGS = [
   {
     name: 'localip',
@@ -145,7 +145,7 @@ type NodeCacheFlagReader = FlagReader<typeof NODE_CACHE_FLAGS>;
 
 const SYNTAX = { kinds: kindsOf(NODE_CACHE_FLAGS), dashes: '-', remedy: 'See portolan node-cache --help.' };
 
-/** @param words the command line behind the command */
+/** @param words the arguments after the command */
 export function readNodeCacheFlags(words: readonly string[]): NodeCacheReading {
   const problems: Problem[] = [];
   const given = readGoFlags(words, SYNTAX, new ValueReader(problems));
@@ -177,7 +177,7 @@ function readPlan(given: GivenFlags, read: NodeCacheFlagReader): NodeCachePlan {
     rules: readRules(given, read),
     syncInterval: readInterval(read),
     metricsAddress: read.value('metrics-listen-address'),
-    // Put in as it is, as in the original: the Corefile says what is wrong with it.
+    // Inserted as given, as in the original; reading the Corefile reports faults.
     prometheusAddress: read.text('prometheus-listen-address') ?? '',
     setsUpOnly: given.switch('setuponly') ?? false,
     skipsTeardown: given.switch('skipteardown') ?? false,
@@ -212,14 +212,14 @@ function readLocalAddresses(text: string, read: ValueReader): readonly string[] 
   return texts;
 }
 
-/** IPv4-mapped addresses count as IPv4, as in Go. */
+/** As in Go, IPv4-mapped addresses count as IPv4. */
 function isIpv4(text: string): boolean {
   return !text.includes(':') || /^::ffff:\d+\./i.test(text);
 }
 
 const MIN_INTERVAL = 1000;
 
-/** The original multiplies a duration by a second, so that its manifests and users write nanoseconds for seconds. */
+/** The original multiplies this duration by a second, so its manifests and users write nanoseconds for seconds. */
 function readInterval(read: NodeCacheFlagReader): number {
   const text = read.text('syncinterval') ?? '';
   const seconds = /^(\d{1,7})(?:ns)?$/.exec(text)?.[1];

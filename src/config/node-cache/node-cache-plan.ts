@@ -1,48 +1,48 @@
 /**
- * What `portolan node-cache` does beside serving its Corefile.
+ * The settings of `portolan node-cache` beside its Corefile.
  */
 import type { OrderProfile } from '../../corefile/coredns-version.ts';
 import type { FormerNames } from '../server/former-names.ts';
 
 export interface NodeCachePlan {
-  /** As given, at least one, all of one family. */
+  /** As given; at least one, all of one address family. */
   readonly localAddresses: readonly string[];
-  /** The port of DNS, as given. */
+  /** The DNS port, as given. */
   readonly port: number;
-  /** The port that the Corefile's `health` listens on: the rules let it pass. */
+  /** The port of the Corefile's `health`, which the packet filter rules admit. */
   readonly healthPort: number;
-  /** The Corefile that is written and served. */
+  /** The path of the Corefile that is written and served. */
   readonly corefile: string;
   readonly template: string;
-  /** The folder of kube-dns's ConfigMap; undefined: `/etc/kube-dns` if it is there. */
+  /** The folder of kube-dns's ConfigMap; undefined: `/etc/kube-dns` if it exists. */
   readonly configFolder: string | undefined;
-  /** The Service in front of the cluster's DNS, whose address is read from the environment. */
+  /** The Service of the cluster's DNS; the environment holds its address. */
   readonly upstreamService: string;
-  /** The network interface that gets the addresses; undefined: none is set up. */
+  /** The network interface that gets the local addresses; undefined: do not set up any. */
   readonly interfaceName: string | undefined;
   readonly rules: RulesChoice;
-  /** Milliseconds between two checks of rules and interface, from 1000. */
+  /** Milliseconds between checks of rules and interface; at least 1000. */
   readonly syncInterval: number;
-  /** Host and port of the metrics of set-up errors. */
+  /** Host and port of the metrics about set-up errors. */
   readonly metricsAddress: string;
-  /** Host and port of the metrics of DNS, as given: what the template's variable becomes. */
+  /** Host and port of the DNS metrics, as given: the value of the template's variable. */
   readonly prometheusAddress: string;
-  /** Whether the interface is set up and nothing served. */
+  /** Whether to set up the interface and exit without serving. */
   readonly setsUpOnly: boolean;
-  /** Whether rules and interface stay when the program ends. */
+  /** Whether to keep rules and interface at exit. */
   readonly skipsTeardown: boolean;
-  /** A file whose directives join server blocks of the Corefile; undefined: there is none. */
+  /** A file whose directives join server blocks of the Corefile; undefined: no file. */
   readonly blocksExtra: string | undefined;
-  /** The version of CoreDNS that is kept to in everything, also where we differ on purpose. */
+  /** The CoreDNS version to match even where Portolan deliberately differs. */
   readonly compat: OrderProfile | undefined;
-  /** The version whose names of metrics are shown beside those of today. */
+  /** The CoreDNS version whose former metric names are shown beside the current ones. */
   readonly metricsCompat: FormerNames | undefined;
   readonly pidFile: string | undefined;
-  /** Neither zones nor version are printed at start. */
+  /** Whether to omit zones and version from the start-up output. */
   readonly isQuiet: boolean;
   /** Join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
 }
 
-/** How packets for the local addresses are kept off connection tracking and let pass. */
+/** The tool that exempts packets for the local addresses from connection tracking and admits them. */
 export type RulesChoice = 'auto' | 'nft' | 'iptables' | 'none';

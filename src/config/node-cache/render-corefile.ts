@@ -1,45 +1,45 @@
 /**
- * The Corefile of a node's cache: a template with variables, filled in with addresses and with what the ConfigMap of kube-dns
- * says, as `node-cache` of kubernetes-sigs/node-local-dns does.
+ * Renders the Corefile of a node cache from a template, addresses and the ConfigMap of kube-dns, as `node-cache` of
+ * kubernetes-sigs/node-local-dns does.
  *
  * https://github.com/kubernetes-sigs/node-local-dns/tree/master/cmd/node-cache
  */
 
 export interface CorefileInputs {
-  /** The texts of `-localip`, at least one. */
+  /** The addresses of `-localip`; at least one. */
   readonly localAddresses: readonly string[];
-  /** The address of the Service in front of the cluster's DNS; undefined: it is not known. */
+  /** The Service address of the cluster's DNS; undefined if unknown. */
   readonly clusterDns: string | undefined;
   /** The port of stub domains, as given. */
   readonly port: string;
   /** Where `prometheus` listens, as given. */
   readonly prometheusAddress: string;
-  /** Servers as the ConfigMap writes them; none: those of resolv.conf. */
+  /** Servers as written in the ConfigMap; empty: those of resolv.conf. */
   readonly upstreams: readonly string[];
-  /** Servers by domain, as the ConfigMap writes them. */
+  /** Servers by domain, as written in the ConfigMap. */
   readonly stubDomains: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface RenderedCorefile {
   readonly text: string;
-  /** What stands for the upstream servers in it. */
+  /** The text that replaced the variable of the upstream servers. */
   readonly upstreams: string;
-  /** Whether a block that forwards to the ConfigMap's upstream servers may still force TCP, since it is not written as expected. */
+  /** Whether a block for the ConfigMap's upstream servers may still force TCP because its text differs from the known template. */
   readonly mayForceTcp: boolean;
 }
 
 const UPSTREAM_SERVERS = '__PILLAR__UPSTREAM__SERVERS__';
 const CLUSTER_DNS = '__PILLAR__CLUSTER__DNS__';
 const LOCAL_DNS = '__PILLAR__LOCAL__DNS__';
-/** Filled in by the installer, or empty. */
+/** The installer replaces it with an address or with nothing. */
 const DNS_SERVER = '__PILLAR__DNS__SERVER__';
 const PROMETHEUS_ENDPOINT = '__PROMETHEUS__ENDPOINT__';
 
-/** How the template of kubernetes/kubernetes forces TCP. Servers of a ConfigMap are asked by UDP, since they need not be the cluster's. */
+/** How the kubernetes/kubernetes template forces TCP. ConfigMap servers may be outside the cluster, so they are queried over UDP. */
 const FORCED_TCP = `\n    forward . ${UPSTREAM_SERVERS} {\n            force_tcp\n    }\n`;
 
 const RESOLV_CONF = '/etc/resolv.conf';
-/** What the original writes for a Service that it does not find; CoreDNS refuses it as a server. */
+/** The original's text for a Service that it does not find; CoreDNS refuses it as a server. */
 const UNKNOWN_ADDRESS = '<nil>';
 
 /** An address with a port: `health __PILLAR__LOCAL__DNS__:8080`. */
@@ -55,7 +55,7 @@ export function renderCorefile(template: string, inputs: CorefileInputs): Render
   const text = withUdp
     .replaceAll(UPSTREAM_SERVERS, upstreams)
     .replaceAll(CLUSTER_DNS, clusterDns)
-    // An endpoint is one address, in brackets if it has colons; the original writes all addresses there, without brackets.
+    // An endpoint needs one address, bracketed if IPv6; the original writes all addresses without brackets.
     .replace(BRACKETED_ENDPOINT, `[${first}]:`)
     .replace(LOCAL_ENDPOINT, first.includes(':') ? `[${first}]:` : `${first}:`)
     .replaceAll(LOCAL_DNS, localAddresses.join(' '))
@@ -71,7 +71,7 @@ export function renderCorefile(template: string, inputs: CorefileInputs): Render
   };
 }
 
-/** Always in the same order, so that the same settings give the same file. */
+/** A stable order, so that equal settings render equal files. */
 function byDomain([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
   return one < other ? -1 : 1;
 }

@@ -1,16 +1,16 @@
 /**
- * The address of a Service as the kubelet gives it to containers: by an environment variable.
+ * The address of a Service, from the environment variable that the kubelet sets in containers.
  */
 import { readVariable } from '../../base/environment.ts';
 import type { Environment } from '../../corefile/syntax/environment.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
 
-/** The variable of a Service's address: `kube-dns-upstream` has `KUBE_DNS_UPSTREAM_SERVICE_HOST`. */
+/** The variable for a Service's address: `KUBE_DNS_UPSTREAM_SERVICE_HOST` for `kube-dns-upstream`. */
 export function addressVariableOf(service: string): string {
   return `${service.toUpperCase().replaceAll('-', '_')}_SERVICE_HOST`;
 }
 
-/** @returns its shortest text; undefined: the variable holds no address */
+/** @returns the address in its shortest form; undefined if the variable holds no address */
 export function readServiceAddress(service: string, environment: Environment): string | undefined {
   const address = parseAddress(readVariable(environment, addressVariableOf(service)) ?? '');
   return address && formatAddress(unmapped(address));

@@ -12,7 +12,7 @@ export const CONTROL_FLAGS = [
   },
 ] as const satisfies readonly Flag[];
 
-/** What was given on the command line, unchecked. */
+/** The flags as given on the command line, not validated yet. */
 export interface ControlFlags {
   readonly socket?: string;
 }

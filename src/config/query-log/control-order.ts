@@ -1,5 +1,5 @@
 /**
- * Orders to a running server, as words on its control socket.
+ * Orders to a running server, as lines of words on its control socket:
  *
  *     status
  *     log-level debug
@@ -23,7 +23,7 @@ const SETTINGS = ['file', 'format', 'sample', 'zone', 'rcode', 'client'] as cons
 
 type Setting = (typeof SETTINGS)[number];
 
-/** @param format of the query log unless another is given */
+/** @param format the format unless the order names one */
 export function readControlOrder(
   [name, ...words]: readonly string[],
   format: QueryLogPlan['settings']['format'],

@@ -1,11 +1,11 @@
 /**
- * The flags of the query log and of the control socket, for the tables of the commands that have them.
+ * The flags of the query log and the control socket, shared by several commands.
  */
 import type { Flag } from '../flags/flag.ts';
 import { LOG_FORMATS } from '../plan.ts';
 import { STANDARD_OUTPUT } from '../server/query-log-plan.ts';
 
-/** The heading that they stand under, with the other flags of the log. */
+/** The heading in help, shared with the other log flags. */
 export const LOG_GROUP = 'Log';
 
 export const QUERY_LOG_FLAGS = [

@@ -1,5 +1,5 @@
 /**
- * The settings of a query log from texts: flags, or orders on the control socket.
+ * Reads the settings of a query log from flags or from orders on the control socket.
  */
 import { parseAddress } from '../../wire/address.ts';
 import type { AddressRange } from '../../wire/address-range.ts';
@@ -17,10 +17,10 @@ export interface QueryLogTexts {
 }
 
 const SAMPLES = { min: 1, max: 1_000_000, of: 'a number of queries' };
-/** A response code of the header has four bits. */
+/** The response codes of the header, which have four bits. */
 const RCODES: readonly string[] = Array.from({ length: 16 }, (_, rcode) => rcodeName(rcode));
 
-/** @param where how a setting is named in problems, by its last word: `zone` */
+/** @param where maps the short name of a setting (`zone`) to its name in messages */
 export function readQueryLogSettings(
   read: ValueReader,
   texts: QueryLogTexts,

@@ -1,5 +1,5 @@
 /**
- * The flags that make a server scale its own Deployment, or another: the autoscaler inside the pod.
+ * The flags of the autoscaler inside a server, which scales the server's own Deployment or another one.
  */
 import type { Flag } from '../flags/flag.ts';
 

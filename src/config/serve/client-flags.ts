@@ -1,5 +1,5 @@
 /**
- * The flags of `portolan serve` about what clients may do: an access list by prefix, and rate limits.
+ * The flags of `portolan serve` that restrict clients: an access list by prefix, and rate limits.
  */
 import type { Flag } from '../flags/flag.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What clients may do, from the flags about it.
+ * Reads the rules for clients from their flags.
  */
 import {
   ACCESS_ACTIONS,
@@ -23,7 +23,7 @@ export function readClientRules(read: ServeFlagReader): ClientRules {
   };
 }
 
-/** `10.0.0.0/8=allow`; an address alone is a prefix of all its bits. */
+/** Reads `10.0.0.0/8=allow`; an address without prefix length matches only itself. */
 function readAccess(read: ServeFlagReader, text: string): AccessRule | undefined {
   const [, address = '', bits, action = ''] = /^([^/=]*)(?:\/(\d{1,3}))?=(.*)$/.exec(text) ?? [];
   const octets = parseAddress(address);

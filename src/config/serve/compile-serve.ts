@@ -1,6 +1,5 @@
 /**
- * The plan of `portolan serve` and `portolan kube-dns`, with what the files and the ConfigMap that they follow say now, as the
- * plan of a server.
+ * Compiles the plan of `portolan serve` and `portolan kube-dns`, with the current files and ConfigMap, to the plan of a server.
  */
 import type { networkInterfaces } from 'node:os';
 import { findDialect } from '../../kube/publish/find-dialect.ts';
@@ -21,14 +20,14 @@ import type { ServerPlan } from '../server/server-plan.ts';
 import { makeServeLocalSettings } from './local-settings.ts';
 import { makeResolverSettings, NO_SERVERS, type ServeInputs } from './resolver-settings.ts';
 
-/** What the machine is like. */
+/** Properties of the machine. */
 export interface ServeMachine {
   readonly interfaces: ReturnType<typeof networkInterfaces>;
-  /** The addresses that clients may know this server by. */
+  /** The addresses by which clients may address this server. */
   readonly ownAddresses: readonly string[];
 }
 
-/** Octets that a cached answer takes on average, for a cache that is bounded by octets where a number of answers is asked for. */
+/** Octets per cached answer on average, to convert the size of the cache to a number of answers. */
 const OCTETS_PER_ANSWER = 256;
 
 export function compileServe(plan: ServePlan, changing: ServeInputs, machine: ServeMachine): ServerPlan {
@@ -90,12 +89,12 @@ function compileEngine(plan: ServePlan, changing: ServeInputs, machine: ServeMac
   });
 }
 
-/** Those of the ConfigMap; where it names none, those of the flags. */
+/** The federations of the ConfigMap, or of the flags if it has none. */
 function federationsOf({ federations }: ServePlan, config: KubeDnsConfig): readonly Federation[] {
   return config.federations.length > 0 ? config.federations : federations;
 }
 
-/** Whether the flags name a server for any name, or a file that may. */
+/** Whether the flags name servers, or a file that may name some. */
 function hasServers({ resolver }: ServePlan): boolean {
   const { upstreams } = resolver;
   return upstreams.kind !== 'none' || makeResolverSettings(resolver, NO_SERVERS).forward.rules.length > 0;

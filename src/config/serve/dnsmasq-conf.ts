@@ -1,8 +1,8 @@
 /**
- * A file of dnsmasq's options, as `portolan serve --dnsmasq-conf` takes it: what it says of names, servers and the cache
- * holds; what it says of sockets and the process does not, and that is said.
+ * A file of dnsmasq options for `portolan serve --dnsmasq-conf`. Options for names, servers and the cache apply. Options for sockets
+ * and the process do not, and a note reports them.
  *
- * Where it says nothing, `serve`'s own defaults hold and not those of dnsmasq.
+ * The defaults are those of `serve`, not of dnsmasq.
  */
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import { readDnsmasqOptions } from '../dnsmasq/read-configuration.ts';
@@ -12,13 +12,13 @@ import type { ValueReader } from '../values/value-reader.ts';
 
 export interface DnsmasqConf {
   readonly plan: DnsmasqPlan;
-  /** Cached answers at most, if the file says so. */
+  /** The maximum number of cached answers, if the file sets it. */
   readonly cacheEntries: number | undefined;
-  /** Whole sentences, each with where it belongs. */
+  /** Whole sentences, each with its position. */
   readonly notes: readonly string[];
 }
 
-/** Given before the file, which says something else if it says anything: the largest number but one that there may be. */
+/** Detects whether the file sets a cache size, which would override this improbable value (one below the maximum). */
 const NO_CACHE_SIZE = 4_999_999;
 
 export function readDnsmasqConf(
@@ -26,7 +26,7 @@ export function readDnsmasqConf(
   path: string,
   sources: ConfigSources,
 ): DnsmasqConf | undefined {
-  // Names of this machine are its own, not the cluster's.
+  // Skip `/etc/hosts`: its names belong to this machine, not to the cluster.
   const words = ['--no-hosts', `--cache-size=${NO_CACHE_SIZE}`, `--conf-file=${path}`];
   const reading = readDnsmasqOptions(words, sources);
   if (reading.kind === 'bad') read.problems.push(...reading.problems.map(asOfFlag));
@@ -40,12 +40,12 @@ export function readDnsmasqConf(
   };
 }
 
-/** The user gave the file by our flag and not by dnsmasq's option. */
+/** Names the flag that the user gave instead of dnsmasq's option. */
 function asOfFlag(problem: Problem): Problem {
   return problem.where === '--conf-file' ? { ...problem, where: '--dnsmasq-conf' } : problem;
 }
 
-/** What has no effect: the options by what they change. */
+/** Options without effect, by the settings that they change. */
 const UNUSED: readonly (readonly [options: string, read: (plan: DnsmasqPlan) => unknown, instead: string])[] =
   [
     ['port', ({ listen }) => listen.port, '--dns-port'],

@@ -1,5 +1,5 @@
 /**
- * The local names of `portolan serve`: hosts files of `--hosts`, and what a file of dnsmasq's options says.
+ * The local names of `portolan serve`: hosts files of `--hosts`, and those of a file of dnsmasq options.
  */
 
 import type { LocalSettings } from '../../plugins/local-names/local-handlers.ts';
@@ -7,7 +7,7 @@ import { hostsOnly } from '../../sources/local/local-plan.ts';
 import type { DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import { DNSMASQ_HOSTS, type Interfaces, makeLocalSettings } from '../dnsmasq/local-settings.ts';
 
-/** @param ttl seconds, where the options of dnsmasq are not given */
+/** @param ttl in seconds, if there are no dnsmasq options */
 export function makeServeLocalSettings(
   hosts: readonly string[],
   dnsmasq: DnsmasqPlan | undefined,

@@ -1,6 +1,6 @@
 /**
- * The flags that make a server the kube-dns pod, or a part of it: settings from a ConfigMap, federations, and metrics under
- * the names of that pod.
+ * The flags that make a server replace the kube-dns pod or a part of it: settings from a ConfigMap, federations, and metrics under
+ * the pod's names.
  */
 
 import type { ClusterPlan, DynamicPlan, ServePlan } from '../plan.ts';
@@ -11,11 +11,11 @@ import type { ValueReader } from '../values/value-reader.ts';
 import type { ServeFlagReader } from './serve-flags.ts';
 
 /**
- * What is served: a cluster's zone; what kube-dns serves in its container; or what the containers of its pod serve together.
+ * What the server provides: a cluster's zone; the kube-dns container; or all containers of the kube-dns pod.
  */
 export type Shape = 'server' | 'kube-dns' | 'pod';
 
-/** A server that follows a ConfigMap is the whole pod, unless it is run in place of one container. */
+/** A server with a ConfigMap provides the whole pod, unless it runs as `kube-dns`. */
 export function shapeOf(read: ServeFlagReader, command: 'serve' | 'kube-dns'): Shape {
   if (command === 'kube-dns') return 'kube-dns';
   return read.isGiven('config-map') || read.isGiven('config-dir') ? 'pod' : 'server';
@@ -26,7 +26,7 @@ export function defaultDialect(shape: Shape): ClusterPlan['dialect'] {
 }
 
 const PORT = { min: 0, max: 65_535, of: 'a port' };
-/** Where dashboards look for the metrics of the two containers. */
+/** The metrics ports of the two containers, which dashboards expect. */
 const SKYDNS_PORT = '10055';
 const SIDECAR_PORT = '10054';
 
@@ -50,7 +50,7 @@ export function readFederationsFlag(read: ServeFlagReader): ServePlan['federatio
   return readFederations('--federations', read.text('federations') ?? '', read.problems);
 }
 
-/** @param environment as SkyDNS reads it */
+/** @param environment the variables that SkyDNS reads */
 export function readSkyDnsMetrics(
   read: ServeFlagReader,
   shape: Shape,
@@ -92,7 +92,7 @@ export function readSidecar(
   );
 }
 
-/** Where a server that listens at these addresses can be asked from its own machine. */
+/** The address for probes from the same machine, given the listen addresses. */
 function addressToProbe(addresses: ListenPlan['addresses']): string {
   if (addresses === 'all' || addresses.includes('0.0.0.0') || addresses.includes('127.0.0.1'))
     return '127.0.0.1';
@@ -106,7 +106,7 @@ function readPlaceOrNone(read: ValueReader, flag: string, text: string | undefin
   return text === undefined || text === 'none' ? undefined : readPlace(read, flag, text);
 }
 
-/** `PORT`, or `ADDRESS:PORT` to be reachable there only. */
+/** `PORT`, or `ADDRESS:PORT` to listen on one address only. */
 export function readPlace(read: ValueReader, flag: string, text: string): Place {
   const parts = /^(.*):([^:\]]*)$/.exec(text);
   const address = parts?.[1] === undefined ? undefined : read.address(flag, parts[1]);
@@ -119,7 +119,7 @@ function readPath(read: ValueReader, path: string): string {
   return path;
 }
 
-/** A part of the names of metrics. */
+/** Reads a part of metric names. */
 function readNamePart(read: ValueReader, where: string, part: string): string {
   if (!/^[a-zA-Z_:][a-zA-Z0-9_:]*$/.test(part))
     read.addProblem(
@@ -131,5 +131,5 @@ function readNamePart(read: ValueReader, where: string, part: string): string {
   return part;
 }
 
-/** A variable that is set to nothing is not set. */
+/** Treats an empty variable as not set. */
 const nonEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);

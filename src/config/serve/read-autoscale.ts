@@ -1,5 +1,5 @@
 /**
- * What the flags about autoscaling say, as the plan of an autoscaler.
+ * Reads the flags of the autoscaler to its plan.
  */
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
 import type { AutoscalerPlan } from '../autoscaler/autoscaler-plan.ts';
@@ -10,17 +10,17 @@ import type { NameIn } from '../flags/flag-reader.ts';
 import type { ValueReader } from '../values/value-reader.ts';
 import type { AUTOSCALE_FLAGS } from './autoscale-flags.ts';
 
-/** The flags of any server that can carry the autoscaler. */
+/** The flag reader of any server that can run the autoscaler. */
 export interface AutoscaleReader extends ValueReader {
   text(name: NameIn<typeof AUTOSCALE_FLAGS>): string | undefined;
   shown(name: NameIn<typeof AUTOSCALE_FLAGS>): string;
 }
 
-/** Milliseconds, as the autoscaler has them where nothing else is said. */
+/** Milliseconds; the autoscaler's default. */
 const POLL_PERIOD = 10_000;
 const LEASE_DURATION = 15_000;
 
-/** @returns nothing where nothing is to be scaled */
+/** @returns undefined if there is nothing to scale */
 export function readAutoscale(read: AutoscaleReader, hasApiServer: boolean): AutoscalerPlan | undefined {
   const text = read.text('autoscale');
   if (text === undefined) return undefined;
@@ -41,7 +41,7 @@ export function readAutoscale(read: AutoscaleReader, hasApiServer: boolean): Aut
   };
 }
 
-/** A name that becomes a part of a path. */
+/** Reads a name that becomes part of a URL path. */
 function readName(read: AutoscaleReader, flag: 'autoscale-configmap' | 'autoscale-namespace'): string {
   const name = read.text(flag) ?? '';
   if (!isDns1123Subdomain(name))

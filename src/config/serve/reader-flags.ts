@@ -5,7 +5,7 @@ import { MAX_READERS } from '../../table/writer.ts';
 import type { Flag } from '../flags/flag.ts';
 import { LISTEN } from './client-flags.ts';
 
-/** Reader threads use the table, and so does the main thread. */
+/** The table has `MAX_READERS` slots; the main thread takes one. */
 const MAX_UDP_READERS = MAX_READERS - 1;
 
 export const READER_FLAGS = [

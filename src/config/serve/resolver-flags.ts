@@ -1,5 +1,5 @@
 /**
- * The flags of `portolan serve` about names outside the cluster, from their texts to a plan.
+ * Reads the flags of `portolan serve` for names outside the cluster to a plan.
  */
 import { defaultRule, type ForwardRule, type NameMatch } from '../../forward/forward-plan.ts';
 import { parseUpstream, type UpstreamAddress, UpstreamAddressError } from '../../forward/upstream-address.ts';
@@ -15,7 +15,7 @@ import type { ServeFlagReader } from './serve-flags.ts';
 
 const DEFAULT_RESOLV_FILE = '/etc/resolv.conf';
 
-/** @param domain the cluster's own */
+/** @param domain the cluster domain */
 export function readResolver(read: ServeFlagReader, domain: NameKey, sources: ConfigSources): ResolverPlan {
   const path = read.value('dnsmasq-conf');
   const conf = path === undefined ? undefined : readDnsmasqConf(read, path, sources);
@@ -36,7 +36,7 @@ export function readResolver(read: ServeFlagReader, domain: NameKey, sources: Co
   };
 }
 
-/** In order, unless a file of dnsmasq's options says otherwise: lists of servers are written in an order for a reason. */
+/** Sequential, unless dnsmasq options say otherwise: users order server lists on purpose. */
 const POLICY_OF = { preferred: 'sequential', 'in-order': 'sequential', all: 'all' } as const;
 
 function readUpstreams(read: ServeFlagReader, dnsmasq: DnsmasqPlan | undefined): UpstreamsChoice {
@@ -74,7 +74,7 @@ function readNameservers(read: ServeFlagReader, text: string): readonly Upstream
   });
 }
 
-/** Several flags, and several values in one with commas between them, are the same. */
+/** Joins repeated flags and comma-separated values. */
 function listOf(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => text.split(',')).map((text) => text.trim());
 }

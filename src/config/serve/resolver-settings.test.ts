@@ -23,7 +23,7 @@ function settingsOf(flags: ServeFlags, conf?: string, config = EMPTY_CONFIG) {
   });
 }
 
-/** The rule that counts for each domain. */
+/** The effective rule of each domain. */
 function routes(rules: readonly ForwardRule[]): Readonly<Record<string, string>> {
   const found = rules.flatMap(({ names, target }) =>
     names.map((match) => [

@@ -1,5 +1,5 @@
 /**
- * A plan about names outside the cluster as what the resolver follows.
+ * Compiles a plan for names outside the cluster to the options of the resolver.
  */
 
 import { type CachingRules, SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
@@ -20,14 +20,14 @@ import type { CachePlan, DnsmasqPlan } from '../dnsmasq/dnsmasq-plan.ts';
 import { makeForwardPlan } from '../dnsmasq/forward-plan.ts';
 import type { ResolverPlan } from '../plan.ts';
 
-/** Milliseconds that a client waits while there is a stale answer: RFC 8767 section 5. */
+/** Milliseconds a client waits before it gets a stale answer: RFC 8767 section 5. */
 const PATIENCE = 1_800;
 
-/** Servers that change while the server runs. */
+/** Servers that can change at run time. */
 export interface ServeInputs {
-  /** Those that the resolv file names now. */
+  /** The current nameservers of the resolv file. */
   readonly fromFile: readonly UpstreamAddress[];
-  /** What the ConfigMap says now. */
+  /** The current ConfigMap. */
   readonly config: KubeDnsConfig;
 }
 
@@ -50,7 +50,7 @@ function makeForward(plan: ResolverPlan, { fromFile, config }: ServeInputs): For
   const { dnsmasq, stubDomains, policy, trustsAd, mixesCase } = plan;
   const { timing, retry, hedging, failFast, tryNextOn, loopDetection } = DEFAULT_FORWARD_PLAN;
   const given = dnsmasq === undefined ? DEFAULT_FORWARD_PLAN : fromDnsmasq(dnsmasq, fromFile);
-  // Of two rules for the same names the last one counts: what flags say holds whatever a ConfigMap says.
+  // For equal names the last rule wins, so flags override the ConfigMap.
   const rules = [
     ...given.rules,
     ...stubDomainRules(config),
@@ -65,7 +65,7 @@ function fromDnsmasq(dnsmasq: DnsmasqPlan, fromFile: readonly UpstreamAddress[])
   return makeForwardPlan(dnsmasq, { fromResolvFile: fromFile, moreRoutes: [] });
 }
 
-/** Servers for all other names, unless they are among the options of dnsmasq already. */
+/** Default servers, unless the dnsmasq options name them. */
 function rootRules(
   { upstreams, dnsmasq }: ResolverPlan,
   fromFile: readonly UpstreamAddress[],
@@ -79,7 +79,7 @@ function rootRules(
 const MAX_DENIAL_SECONDS = SERVE_CACHING.maxNegativeTtl ?? 0;
 
 function makeCaching(cache: CachePlan): CachingRules {
-  // A TTL that is given for denials holds.
+  // Keep an explicit TTL for negative answers.
   const maxNegativeTtl = Math.max(MAX_DENIAL_SECONDS, cache.negativeTtl);
   return { ...makeCachingRules(cache, SERVE_CACHING), maxNegativeTtl };
 }

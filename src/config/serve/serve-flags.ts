@@ -1,6 +1,6 @@
 /**
- * The flags of `portolan serve`: one table, from which the parser, `--help`, `docs/reference/flags.md`, the man page and shell
- * completions are made. Flags that kube-dns has keep the names that they have there.
+ * The flags of `portolan serve`: the table behind the parser, `--help`, `docs/reference/flags.md`, the man page and shell
+ * completions. Flags of kube-dns keep their names.
  */
 import { LOG_LEVELS } from '../../base/log.ts';
 import type { Flag } from '../flags/flag.ts';
@@ -18,7 +18,7 @@ const POD = 'The kube-dns pod in one process';
 const LIFE_CYCLE = 'Start and stop';
 
 const PORT = { kind: 'integer', min: 1, max: 65_535, of: 'a port' } as const;
-/** A port, `address:port` or a word, which the front end reads. */
+/** A port, `address:port` or a word; the front end parses it. */
 const PLACE = { kind: 'text', of: 'a port, or an address and a port' } as const;
 const FILE = { kind: 'file' } as const;
 const FOLDER = { kind: 'folder' } as const;
@@ -371,12 +371,12 @@ type Given<Of> = Of extends { readonly value: 'none' }
     ? readonly string[]
     : string;
 
-/** What was given on the command line, unchecked, by the flags' names in camel case. */
+/** The flags as given on the command line, not validated yet, by flag name in camel case. */
 export type ServeFlags = { readonly [Of in ServeFlag as KeyOf<Of['name']>]?: Given<Of> };
 
 export type ServeFlagReader = FlagReader<typeof SERVE_FLAGS>;
 
-/** The key of `ServeFlags` for a flag's name. */
+/** The key of a flag in `ServeFlags`. */
 export function keyOf(name: string): string {
   return name.replace(/-(\w)/g, (_dash, letter: string) => letter.toUpperCase());
 }

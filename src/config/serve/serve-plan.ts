@@ -1,5 +1,5 @@
 /**
- * The flags of `portolan serve` and of `portolan kube-dns`, made into a plan.
+ * Compiles the flags of `portolan serve` and `portolan kube-dns` to a plan.
  */
 import { formatDuration } from '../../base/duration.ts';
 import { readersFor } from '../cores.ts';
@@ -23,23 +23,23 @@ import { readAutoscale } from './read-autoscale.ts';
 import { readResolver } from './resolver-flags.ts';
 import { createServeFlagReader, type ServeFlagReader, type ServeFlags } from './serve-flags.ts';
 
-/** Longer pauses would be seen by people. */
+/** Longer pauses would be noticeable. */
 const MAX_COALESCE_MILLISECONDS = 10;
 
-/** What defaults depend on. */
+/** Properties of the machine that defaults depend on. */
 export interface Machine {
-  /** Cores that this process may use, at least 1; may be a fraction under a quota. */
+  /** Cores available to this process, at least 1; may be fractional under a quota. */
   readonly cores: number;
-  /** Whether a person reads the log as it is written. */
+  /** Whether the log goes to a terminal. */
   readonly terminal: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Checks all flags. Every problem is reported, not only the first.
+ * Validates all flags. All problems are reported, not only the first.
  *
- * @param sources where files that flags name are read from
- * @param command in whose name: what is left out depends on it
+ * @param sources access to the files that flags name
+ * @param command determines which features are left out
  */
 export function planFromFlags(
   flags: ServeFlags,

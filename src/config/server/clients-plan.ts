@@ -1,11 +1,11 @@
 /**
- * Which networks answers depend on, from the interfaces of this machine.
+ * The networks that answers depend on, from the interfaces of this machine.
  */
 import type { networkInterfaces } from 'node:os';
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { ClientsPlan } from './server-blocks-plan.ts';
 
-/** @returns undefined where all clients are answered alike */
+/** @returns undefined if all clients get the same answers */
 export function makeClientsPlan(
   interfaces: ReturnType<typeof networkInterfaces>,
   wanted: Omit<ClientsPlan, 'networks'>,
@@ -14,7 +14,7 @@ export function makeClientsPlan(
   return { ...wanted, networks: listNetworks(interfaces) };
 }
 
-/** The networks that this machine is part of, sorted, each once. */
+/** The networks of this machine's interfaces, sorted, without duplicates. */
 export function listNetworks(interfaces: ReturnType<typeof networkInterfaces>): readonly AddressRange[] {
   const all = Object.values(interfaces).flatMap((entries) => entries ?? []);
   const texts = new Set(all.flatMap(({ cidr }) => cidr ?? []));

@@ -1,24 +1,22 @@
 /**
- * What the engine answers from: the value that the settings of each front end are compiled to, together with what the files and
- * objects that it follows say now.
+ * The plan of the engine: each front end compiles its settings to it, together with the current files and objects that it follows.
  *
- * A plan is complete and checked. When one of the followed files changes, the front end compiles another plan, and the engine
- * changes to it.
+ * A plan is complete and validated. When a followed file changes, the front end compiles a new plan and the engine switches to it.
  */
 import type { ServerBlocksPlan } from './server-blocks-plan.ts';
 
-/** Blocks of plugins are all that answers; beside them stands how much memory the process has for it. */
+/** The server blocks that answer queries, and the memory that the process reserves for answers. */
 export interface EnginePlan extends ServerBlocksPlan {
-  /** It belongs to the process: a changed plan leaves it as it was. */
+  /** Fixed for the process: a changed plan does not resize the cache. */
   readonly cache: CacheSize;
-  /** The size that our OPT records offer, and the limit of UDP responses, in octets. */
+  /** The UDP size in our OPT records, and the maximum size of UDP responses, in octets. */
   readonly udpSize: number;
 }
 
 export interface CacheSize {
   readonly octets: number;
-  /** Cached answers at most; infinite where the octets alone count. */
+  /** The maximum number of cached answers; infinite if only octets are limited. */
   readonly entries: number;
-  /** Seconds that clients are told at most. Default: any number. */
+  /** The maximum TTL, in seconds, in answers to clients. Default: no limit. */
   readonly maxTtl?: number | undefined;
 }

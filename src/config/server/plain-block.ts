@@ -1,5 +1,5 @@
 /**
- * The block of our own front ends: one for all names and all listeners, whose plugins they write in the order that is common to them.
+ * The server block of Portolan's own front ends: one for all names and listeners. The plugins are in an order that these front ends share.
  */
 import type { ForwardRule } from '../../forward/forward-plan.ts';
 import { isOfKubernetes } from '../../kube/names/labels.ts';
@@ -14,7 +14,7 @@ import type { EnginePlan } from './engine-plan.ts';
 import type { PluginPlan } from './plugin-plan.ts';
 import type { ClientsPlan, ResponsePlan } from './server-blocks-plan.ts';
 
-/** The name of the one group of listeners. */
+/** The name of the only listener group. */
 export const PLAIN_GROUP = 'dns';
 
 export interface PlainEngineParts {
@@ -42,7 +42,7 @@ export function writePlainEngine({
   };
 }
 
-/** The same plan with further plugins before all that answers names. */
+/** Inserts further plugins before all plugins that answer names. */
 export function joinPlugins(plan: EnginePlan, further: readonly PluginPlan[]): EnginePlan {
   const blocks = plan.blocks.map((block) => {
     const place = block.plugins.findIndex(({ name }) => name === 'meta-types') + 1;
@@ -51,7 +51,7 @@ export function joinPlugins(plan: EnginePlan, further: readonly PluginPlan[]): E
   return { ...plan, blocks };
 }
 
-/** What comes first in each block. @param identity undefined: class CHAOS is refused */
+/** The first plugins of each block. @param identity undefined: class CHAOS is refused */
 export function writeFirstPlugins(identity: IdentityOptions | undefined): readonly PluginPlan[] {
   return [
     { name: 'probes', options: undefined },
@@ -60,7 +60,7 @@ export function writeFirstPlugins(identity: IdentityOptions | undefined): readon
   ];
 }
 
-/** The names of hosts files and options, before all others. */
+/** The plugin for names of hosts files and options. */
 export function writeLocalNames(
   settings: LocalNamesOptions['settings'],
   clients: ClientsPlan | undefined,
@@ -69,7 +69,7 @@ export function writeLocalNames(
   return { name: 'local-names', options: { settings, networks } };
 }
 
-/** What comes last: rules for questions, and what asks upstream. @param between may refuse what would be forwarded */
+/** The last plugins: question rules and the resolver. @param between plugins that may refuse queries before they are forwarded */
 export function writeLastPlugins(
   resolver: ResolverOptions,
   between: readonly PluginPlan[] = [],
@@ -88,7 +88,7 @@ export interface ClusterParts {
   readonly resolver: ResolverOptions;
 }
 
-/** The zone of a cluster with what stands around it, and all other names behind it. */
+/** The plugins around a cluster zone, and the resolver for all other names. */
 export function writeClusterPlugins({
   zone,
   federations,
@@ -112,8 +112,7 @@ export function writeClusterPlugins({
 }
 
 /**
- * The domains inside the cluster's zone that have servers of their own. Names of services and pods are never among them,
- * whatever a rule says.
+ * The domains inside the cluster's zone with their own servers. Names of services and pods never belong to them, whatever the rules.
  *
  * @param cluster the apex of the cluster's zone
  */

@@ -1,5 +1,5 @@
 /**
- * A plugin of a server block with its settings, as `plugins/NAME/options.ts` has them.
+ * A plugin of a server block with its settings, whose types are in `plugins/NAME/options.ts`.
  */
 import type { CorefilePluginOptions, PlainPluginOptions } from '../../plugins/registry.ts';
 

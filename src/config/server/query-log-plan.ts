@@ -1,18 +1,18 @@
 /**
- * What a query log shows: which queries, how many of them, in which form, and where.
+ * The settings of a query log: which queries to log, how many of them, in which format and where.
  */
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
 
 export interface QueryLogSettings {
   readonly format: 'text' | 'json';
-  /** One in so many of the selected queries is logged, at random; 1: all. */
+  /** Log one in so many selected queries, at random; 1: all. */
   readonly sample: number;
-  /** Names at or below one of these are logged; empty: all. */
+  /** Log only names at or below one of these; empty: all. */
   readonly zones: readonly NameKey[];
-  /** Response codes that are logged; empty: all. */
+  /** Log only these response codes; empty: all. */
   readonly rcodes: readonly number[];
-  /** Clients that are logged; empty: all. */
+  /** Log only these clients; empty: all. */
   readonly clients: readonly AddressRange[];
 }
 
@@ -22,7 +22,7 @@ export interface QueryLogPlan {
   readonly settings: QueryLogSettings;
 }
 
-/** What stands for standard output where a file is named. */
+/** The file name that means standard output. */
 export const STANDARD_OUTPUT = '-';
 
 export function fileOf(text: string): string | undefined {

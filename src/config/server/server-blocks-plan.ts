@@ -1,5 +1,5 @@
 /**
- * Server blocks and the groups of listeners that they serve: all that answers, whatever the front end.
+ * Server blocks and the listener groups that they serve, for all front ends.
  */
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -7,44 +7,44 @@ import type { PluginName, PluginOptions, PluginPlan } from './plugin-plan.ts';
 
 export interface ServerBlocksPlan {
   readonly blocks: readonly ServerBlockPlan[];
-  /** Each with a name of its own. */
+  /** Group names are unique. */
   readonly groups: readonly GroupPlan[];
-  /** Whether blocks do as CoreDNS does also where that harms: none of the differences that are meant. */
+  /** Whether blocks match CoreDNS even where Portolan deliberately differs to avoid harm. */
   readonly isStrict: boolean;
   readonly responses: ResponsePlan;
 }
 
 export interface ServerBlockPlan {
-  /** In the order of its keys, each once; at least one. */
+  /** In the order of the keys, without duplicates; at least one. */
   readonly zones: readonly NameKey[];
-  /** In the order in which they see a query. */
+  /** In query order. */
   readonly plugins: readonly PluginPlan[];
-  /** Undefined: all clients are answered alike. */
+  /** Undefined: all clients get the same answers. */
   readonly clients?: ClientsPlan | undefined;
 }
 
-/** What answers have to do with the networks that this machine is part of. */
+/** How answers depend on the networks of this machine. */
 export interface ClientsPlan {
-  /** Those of its interfaces, as they are now. They are followed. */
+  /** The networks of the interfaces now; the server follows changes. */
   readonly networks: readonly AddressRange[];
-  /** Whether clients of other networks get no response. */
+  /** Whether to ignore clients in other networks. */
   readonly servesOnlyNetworks: boolean;
-  /** Whether local names that have addresses in the network of the client are answered with these alone. */
+  /** Whether to answer local names only with addresses in the client's network, if there are any. */
   readonly localises: boolean;
 }
 
-/** How answers become packets, and what they are counted by. */
+/** How to turn answers into packets, and how to count them. */
 export type ResponsePlan =
   /** As CoreDNS sends them, counted by server and zone. */
   | { readonly kind: 'coredns' }
   /** As our own front ends send them. */
   | {
       readonly kind: 'plain';
-      /** Whether our own answers carry the RA bit. */
+      /** Whether to set the RA bit in our own answers. */
       readonly recursionAvailable: boolean;
-      /** Whether answers with several addresses start with any of them; otherwise their order is kept. */
+      /** Whether to rotate the addresses of an answer; otherwise their order is kept. */
       readonly rotatesAddresses: boolean;
-      /** Names within are counted apart from all others; undefined: all are counted alike. */
+      /** Count names within this domain separately; undefined: count all names together. */
       readonly domain: NameKey | undefined;
     };
 
@@ -52,9 +52,9 @@ export type ResponsePlan =
 export interface GroupPlan {
   /** `dns://:53`, `dns://192.0.2.1:53`: its name in metrics. */
   readonly server: string;
-  /** Of several for one zone, the first that accepts a query answers it. */
+  /** If several sites have the same zone, the first one that accepts a query answers it. */
   readonly sites: readonly SitePlan[];
-  /** Where it listens; left out: the sockets are chosen elsewhere. An empty address stands for all. */
+  /** The listen address. Left out: sockets are chosen elsewhere. Empty: all addresses. */
   readonly address?: string;
   readonly port?: number;
 }
@@ -64,39 +64,39 @@ export interface ListenerGroupPlan extends GroupPlan {
   readonly address: string;
   readonly port: number;
   readonly tcp: TcpPlan;
-  /** Threads of its own that answer UDP; 1: it has those that all groups have in common. */
+  /** Dedicated threads that answer UDP; 1: the group uses the shared threads. */
   readonly readers: number;
 }
 
-/** Bounds of TCP connections; undefined: those of CoreDNS. */
+/** Limits of TCP connections; undefined: those of CoreDNS. */
 export interface TcpPlan {
-  /** Milliseconds without a query after which a connection is closed. Default: 10 s. */
+  /** Milliseconds without a query after which to close a connection. Default: 10 s. */
   readonly idle: number | undefined;
-  /** Milliseconds until the first query of a connection is whole. Default: as `idle`. */
+  /** Milliseconds until the first query of a connection must be complete. Default: as `idle`. */
   readonly read: number | undefined;
-  /** Milliseconds that a client may leave answers untaken. Default: as `idle`. */
+  /** Milliseconds that a client may leave responses unread. Default: as `idle`. */
   readonly write: number | undefined;
-  /** Queries on one connection; -1: any number, the default. */
+  /** The most queries on one connection; -1: no limit, the default. */
   readonly queries: number | undefined;
 }
 
 /** A zone that a block serves on the listeners of a group. */
 export interface SitePlan {
   readonly zone: NameKey;
-  /** Its place among `blocks`. */
+  /** Index into `blocks`. */
   readonly block: number;
 }
 
-/** The names of all plugins of a plan. */
+/** The names of all plugins in a plan. */
 export function pluginNames({ blocks }: Pick<ServerBlocksPlan, 'blocks'>): readonly PluginName[] {
   return blocks.flatMap(({ plugins }) => plugins.map(({ name }) => name));
 }
 
-/** The options of a plugin of a block; undefined: the block, if there is one, does not have it. */
+/** The options of a plugin in a block; undefined without the block or the plugin. */
 export function optionsOf<Name extends PluginName>(
   block: ServerBlockPlan | undefined,
   name: Name,
 ): PluginOptions[Name] | undefined {
-  // A plugin's name says which options it has.
+  // The plugin's name determines the type of its options.
   return block?.plugins.find((use) => use.name === name)?.options as PluginOptions[Name] | undefined;
 }

@@ -1,8 +1,8 @@
 /**
- * What a server does: the one value that the settings of every front end end in, together with what the files and objects that they
- * follow say now. `server/` makes a running server of it, and changes that to the next one.
+ * The plan of a server: all front ends compile their settings to it, together with the current files and objects that they follow.
+ * `server/` starts a server from it, and switches a running server to a new plan.
  *
- * A plan is complete and checked: every default is filled in, every number lies in its range.
+ * A plan is complete and validated: every default is filled in and every number is in range.
  */
 import type { ClientRules } from '../../listen/client-rules.ts';
 import type { EnginePlan } from './engine-plan.ts';
@@ -10,46 +10,46 @@ import type { QueryLogPlan } from './query-log-plan.ts';
 import type { ListenerGroupPlan } from './server-blocks-plan.ts';
 
 export interface ServerPlan {
-  /** What is answered. It may change while the server runs; all else belongs to the process. */
+  /** The only part that may change at run time; the rest is fixed for the process. */
   readonly engine: EnginePlan;
   readonly listen: ListenerPlan;
-  /** Threads that answer UDP at most, 1 to 31. */
+  /** The maximum number of threads that answer UDP, 1 to 31. */
   readonly udpReaders: number;
-  /** Join ports that another process serves, instead of refusing to start. */
+  /** Whether to join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
-  /** Where the objects of the engine's cluster come from; undefined: it has none. */
+  /** The source of the cluster objects; undefined: no cluster. */
   readonly objects: ClusterObjectsPlan | undefined;
   /** Undefined: queries are not logged. */
   readonly queryLog: QueryLogPlan | undefined;
-  /** Health, readiness and metrics; undefined: no port is opened. */
+  /** Health, readiness and metrics; undefined: do not open a port. */
   readonly http: HttpPlan | undefined;
-  /** Endpoints under CoreDNS's names; each address may have several. */
+  /** Endpoints of CoreDNS's plugins; several may share an address. */
   readonly endpoints: readonly EndpointPlan[];
-  /** Milliseconds that a stopping server answers on after it has said that it is not ready. */
+  /** Milliseconds for which a stopping server still answers after it reports not ready. */
   readonly lameduck: number;
 }
 
 export type ListenerPlan =
-  /** On these addresses. */
+  /** Listen on fixed addresses. */
   | ({ readonly kind: 'addresses' } & Pick<ListenPlan, 'addresses' | 'port' | 'clients' | 'udpCoalesce'>)
-  /** Each group of server blocks on its own. */
+  /** Listen for each group of server blocks separately. */
   | { readonly kind: 'groups'; readonly groups: readonly ListenerGroupPlan[] }
-  /** On the addresses that interfaces have now, and on those that come up later. */
+  /** Listen on the addresses of interfaces, including those that come up later. */
   | ({ readonly kind: 'interfaces' } & InterfaceListenPlan);
 
 export interface ClusterObjectsPlan {
   readonly source: ObjectsPlan;
-  /** Where the last good state is kept between two runs; undefined: nowhere. */
+  /** Where to keep the last good state across restarts; undefined: nowhere. */
   readonly snapshotFile: string | undefined;
-  /** Milliseconds: an older state is not used; 0: any is. */
+  /** Milliseconds after which a state is too old to use; 0: never. */
   readonly snapshotMaxAge: number;
-  /** Milliseconds until a cluster that is still not listed is reported as an error. */
+  /** Milliseconds until an incomplete initial list of the cluster is reported as an error. */
   readonly initialSyncTimeout: number;
 }
 
 export interface HttpPlan {
   readonly health: HealthPlan;
-  /** Metrics under the names that SkyDNS gives them, on a port of their own. */
+  /** Metrics under SkyDNS's names, on a separate port. */
   readonly skyDnsMetrics: SkyDnsMetricsPlan | undefined;
 }
 
@@ -57,15 +57,15 @@ export interface EndpointPlan {
   readonly kind: 'health' | 'ready' | 'metrics' | 'profile';
   /** `127.0.0.1:8080`, `:8080`, `[::1]:8080`, `localhost:9153`. */
   readonly address: string;
-  /** Whether one that has been ready may be not ready again; for `ready`. */
+  /** Whether the endpoint `ready` may go back to not ready. */
   readonly goesBack: boolean;
 }
 
-/** Where the objects of the cluster come from. */
+/** The source of the cluster objects. */
 export type ObjectsPlan =
   | {
       readonly kind: 'api-server';
-      /** Each undefined one is looked for as `kubectl` does. */
+      /** Undefined settings are looked up as in `kubectl`. */
       readonly kubecfgFile: string | undefined;
       readonly context: string | undefined;
       readonly masterUrl: string | undefined;
@@ -73,61 +73,61 @@ export type ObjectsPlan =
   | {
       readonly kind: 'manifests';
       readonly directory: string;
-      /** Whether a folder without manifests is an empty cluster instead of one that is not there yet. */
+      /** Whether a folder without manifests is an empty cluster; otherwise the cluster counts as not listed yet. */
       readonly allowEmpty: boolean;
     }
-  /** The manifests that come with the program. */
+  /** The example manifests that come with the program. */
   | { readonly kind: 'example' };
 
 export interface ListenPlan {
-  /** IP addresses, at least one; `0.0.0.0` and `::` stand for all of a family. `all`: all of the families there are. */
+  /** At least one IP address; `0.0.0.0` and `::` listen on all addresses of a family. `all`: all families of the machine. */
   readonly addresses: 'all' | readonly string[];
   /** 1 to 65535. */
   readonly port: number;
-  /** Threads that answer UDP at most, 1 to 31. */
+  /** The maximum number of threads that answer UDP, 1 to 31. */
   readonly udpReaders: number;
-  /** Milliseconds for which a reader that has received a single packet waits for more, 0 to 10. Default: 0. */
+  /** Milliseconds that a reader waits for more packets after it receives a single one, 0 to 10. Default: 0. */
   readonly udpCoalesce?: number;
-  /** Join a port that another process serves, instead of refusing to start. */
+  /** Whether to join a port that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
-  /** What clients may do. */
+  /** Access rules and rate limits of clients. */
   readonly clients: ClientRules;
 }
 
 export interface HealthPlan {
-  /** An IP address; undefined binds all of them. */
+  /** An IP address; undefined: all addresses. */
   readonly address: string | undefined;
-  /** 0 to 65535; 0 takes any free port. */
+  /** 0 to 65535; 0: any free port. */
   readonly port: number;
-  /** Serve `/cache`: the cluster's zone in the nesting of kube-dns. */
+  /** Whether to serve `/cache`: the cluster's zone as a tree, in the format of kube-dns. */
   readonly cache: boolean;
 }
 
 export interface SkyDnsMetricsPlan {
-  /** An IP address; undefined binds all of them. */
+  /** An IP address; undefined: all addresses. */
   readonly address: string | undefined;
-  /** 0 to 65535; 0 takes any free port. */
+  /** 0 to 65535; 0: any free port. */
   readonly port: number;
-  /** As in `/metrics`. */
+  /** The URL path, such as `/metrics`. */
   readonly path: string;
-  /** The first two parts of each name: `NAMESPACE_SUBSYSTEM_dns_request_count_total`; an empty one is left out. */
+  /** The first two parts of each name, as in `NAMESPACE_SUBSYSTEM_dns_request_count_total`; empty parts are left out. */
   readonly namespace: string;
   readonly subsystem: string;
 }
 
-/** Which addresses to listen on, as dnsmasq's options say it. */
+/** Where to listen, as dnsmasq's options define it. */
 export interface InterfaceListenPlan {
-  /** 0 to 65535; 0 turns DNS off. */
+  /** 0 to 65535; 0: do not serve DNS. */
   readonly port: number;
   /**
-   * Names of interfaces, where a final `*` stands for any end; the loopback interface is always among them. `all`: every
-   * interface, or none but `addresses` if there are any.
+   * Interface names, where a final `*` matches any suffix; the loopback interface is always included. `all`: every interface, or only
+   * `addresses` if there are any.
    */
   readonly interfaces: 'all' | readonly string[];
   readonly exceptInterfaces: readonly string[];
   readonly addresses: readonly string[];
-  /** `dynamic` follows interfaces that come and go. */
+  /** `dynamic`: follow interfaces that come and go. */
   readonly bind: 'wildcard' | 'interfaces' | 'dynamic';
-  /** From 1. */
+  /** At least 1. */
   readonly maxTcpConnections: number;
 }

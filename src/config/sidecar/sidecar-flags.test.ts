@@ -61,7 +61,7 @@ describe('the arguments of the kube-dns pod', () => {
       '--probe=dnsmasq,127.0.0.1:5353,kubernetes.default.svc.cluster.local,5,A',
       '--dnsmasq-port=5353',
     );
-    // Only that it does not look for counts before the server is up.
+    // One difference is meant: dnsmasq's counts are first read after a delay, since the server starts at the same time.
     const dnsmasq = { ...flags.dnsmasq, delay: 5_000 };
     expect(podSidecarPlan({ domain: parseName('cluster.local'), dnsPort: 5353 })).toEqual({
       ...flags,

@@ -1,5 +1,5 @@
 /**
- * The flags of kube-dns's sidecar, as that program takes them.
+ * The flags of kube-dns's sidecar, read as that program reads them.
  */
 import type { LogLevel } from '../../base/log.ts';
 import { parseUpstream, UpstreamAddressError } from '../../forward/upstream-address.ts';
@@ -26,7 +26,7 @@ export type SidecarReading =
   | { readonly kind: 'bad'; readonly problems: readonly Problem[] }
   | { readonly kind: 'good'; readonly plan: SidecarPlan; readonly logLevel: LogLevel };
 
-/** Without those of klog. */
+/** Without the klog flags. */
 export const SIDECAR_FLAGS = [
   {
     name: 'probe',
@@ -66,7 +66,7 @@ export const SIDECAR_FLAGS = [
   {
     name: 'prometheus-port',
     valueName: 'port',
-    // 0 lets the system choose; the log names the port then.
+    // With 0 the system chooses the port, and the log reports it.
     value: { kind: 'integer', min: 0, max: 65_535, of: 'a port' },
     default: String(SIDECAR_DEFAULTS.http.port),
     help: 'port to listen on for HTTP',
@@ -91,11 +91,11 @@ export const SIDECAR_FLAGS = [
 type SidecarFlagReader = FlagReader<typeof SIDECAR_FLAGS>;
 
 const REMEDY = "See 'portolan sidecar --help' for those there are.";
-/** What Prometheus takes as the beginning of a name. */
+/** A valid start of a Prometheus metric name. */
 const NAMESPACE = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const PATH = /^\/[A-Za-z0-9._~\-/]*$/;
 
-/** @param words the command line behind the command */
+/** @param words the arguments after the command */
 export function readSidecarFlags(words: readonly string[]): SidecarReading {
   const problems: Problem[] = [];
   const syntax = { kinds: kindsOf(SIDECAR_FLAGS), dashes: '--', remedy: REMEDY };
@@ -158,7 +158,7 @@ function readHttp(probes: readonly ProbePlan[], read: SidecarFlagReader): Sideca
   }
   const address = read.text('prometheus-addr') ?? '';
   return {
-    // As in Go, an empty address means all of them.
+    // As in Go, an empty address means all addresses.
     address: address === '' ? undefined : read.address('--prometheus-addr', address),
     port: read.value('prometheus-port'),
     waitForPort: false,
@@ -176,7 +176,7 @@ const SECONDS = { min: 1, max: 86_400, of: 'a number of seconds' };
 /**
  * The value of `--probe`: `label,server,name[,interval[,type]]`, as in `kubedns,127.0.0.1:10053,kubernetes.default.svc.cluster.local,5,SRV`.
  *
- * @returns nothing if it is wrong, which is reported then
+ * @returns undefined for a wrong value, which is reported
  */
 function readProbe(text: string, read: ValueReader): ProbePlan | undefined {
   const [label = '', serverText = '', nameText, interval, typeText, ...more] = text.split(',');
@@ -217,7 +217,7 @@ function readType(text: string | undefined, read: ValueReader): number | undefin
   return type;
 }
 
-/** Port 53 where none is given. @returns nothing if it is wrong, which is reported then */
+/** The default port is 53. @returns undefined for a wrong value, which is reported */
 function readServer(where: string, text: string, read: ValueReader): ServerPlace | undefined {
   const place = placeOf(text);
   if (place === undefined) {
@@ -228,7 +228,7 @@ function readServer(where: string, text: string, read: ValueReader): ServerPlace
   return place;
 }
 
-/** An address or a name alone. @returns nothing if it is wrong, which is reported then */
+/** An address or a name without a port. @returns undefined for a wrong value, which is reported */
 function readHost(where: string, text: string, read: ValueReader): string | undefined {
   const bare = /^\[(.*)\]$/.exec(text)?.[1] ?? text;
   const place = placeOf(bare.includes(':') ? `[${bare}]:53` : `${bare}:53`);
@@ -238,7 +238,7 @@ function readHost(where: string, text: string, read: ValueReader): string | unde
 }
 
 function placeOf(text: string): ServerPlace | undefined {
-  // A transport or a source is more than a probe can choose.
+  // Probes support neither transports nor source addresses.
   if (text.includes('//') || text.includes('@')) return undefined;
   try {
     const { host, port } = parseUpstream(text);

@@ -1,39 +1,39 @@
 /**
- * The plan of a sidecar: which servers it probes, whose cache statistics it reads, and where it serves both by HTTP.
+ * The settings of a sidecar: servers to probe, cache statistics to read, and where to serve both over HTTP.
  */
 import { parseName } from '../../wire/name.ts';
 import { type AbsoluteName, TYPE } from '../../wire/types.ts';
 
 export interface SidecarPlan {
-  /** No two have the same label. */
+  /** Labels are unique. */
   readonly probes: readonly ProbePlan[];
   readonly dnsmasq: CountsPlan;
   readonly http: SidecarHttpPlan;
 }
 
-/** A query that is sent at an interval, to see whether its server answers. */
+/** A query sent at an interval to check that its server answers. */
 export interface ProbePlan {
-  /** Letters, digits and underscores: a part of a path and of the names of metrics. */
+  /** Letters, digits and underscores; used in URL paths and metric names. */
   readonly label: string;
   readonly server: ServerPlace;
   readonly name: AbsoluteName;
   readonly type: number;
-  /** Milliseconds from the start of one probe to that of the next. */
+  /** Milliseconds between starts of a probe. */
   readonly interval: number;
 }
 
 export interface ServerPlace {
-  /** An IP address, or the name of a host, which the system looks up for each probe. */
+  /** An IP address, or a host name that the system resolves for each probe. */
   readonly host: string;
   readonly port: number;
 }
 
-/** The dnsmasq whose cache statistics are read, in class CHAOS. */
+/** The dnsmasq to read cache statistics from, in class CHAOS. */
 export interface CountsPlan {
   readonly server: ServerPlace;
-  /** Milliseconds from one reading to the next. */
+  /** Milliseconds between readings. */
   readonly interval: number;
-  /** Milliseconds until the first one. */
+  /** Milliseconds until the first reading. */
   readonly delay: number;
 }
 
@@ -42,17 +42,17 @@ export interface SidecarHttpPlan {
   readonly address: string | undefined;
   /** 0: any free port. */
   readonly port: number;
-  /** Keep trying while another process has the port. */
+  /** Whether to retry while another process holds the port. */
   readonly waitForPort: boolean;
-  /** What chooses the port, for the remedy when it is taken. */
+  /** The flag that sets the port, for the remedy if the port is in use. */
   readonly flag: string;
-  /** Where the metrics are: `/metrics`. */
+  /** The URL path of the metrics: `/metrics`. */
   readonly path: string;
-  /** What the names of all metrics begin with. */
+  /** The prefix of all metric names. */
   readonly namespace: string;
 }
 
-/** The types that probes ask for, by their names on the command line. */
+/** The query types of probes, by their command-line names. */
 export const PROBE_TYPES: ReadonlyMap<string, number> = new Map<string, number>([
   ['ANY', TYPE.ANY],
   ['A', TYPE.A],
@@ -79,12 +79,12 @@ export interface PodOptions {
   /** The zone of the cluster. */
   readonly domain: AbsoluteName;
   readonly dnsPort: number;
-  /** Where the server can be asked; 127.0.0.1 unless it listens elsewhere. */
+  /** The address to query; 127.0.0.1 unless the server listens elsewhere. */
   readonly dnsAddress?: string;
   readonly http?: Partial<SidecarHttpPlan>;
 }
 
-/** The sidecar of the kube-dns pod, for a server that is all of that pod: both probes ask it, under their old labels. */
+/** The sidecar for a server that replaces the whole kube-dns pod: both probes query it, under their former labels. */
 export function podSidecarPlan({ domain, dnsPort, dnsAddress, http }: PodOptions): SidecarPlan {
   const { probeInterval, dnsmasq } = SIDECAR_DEFAULTS;
   const server = { host: dnsAddress ?? dnsmasq.server.host, port: dnsPort };
@@ -94,7 +94,7 @@ export function podSidecarPlan({ domain, dnsPort, dnsAddress, http }: PodOptions
       { label: 'kubedns', server, name, type: TYPE.SRV, interval: probeInterval },
       { label: 'dnsmasq', server, name, type: TYPE.A, interval: probeInterval },
     ],
-    // By then the server that this is a part of has opened its sockets, unless it waits for its cluster.
+    // After this delay the server in the same process has opened its sockets, unless it waits for its cluster.
     dnsmasq: { server, interval: dnsmasq.interval, delay: dnsmasq.interval },
     http: { ...SIDECAR_DEFAULTS.http, ...http },
   };

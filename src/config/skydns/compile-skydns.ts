@@ -1,5 +1,5 @@
 /**
- * The settings of SkyDNS, with what etcd says now, as the plan of a server.
+ * Compiles the settings of SkyDNS, with the current data of etcd, to the plan of a server.
  */
 import { SERVE_CACHING } from '../../forward/caching/caching-rules.ts';
 import {
@@ -29,9 +29,9 @@ import {
 import type { HttpPlan, ServerPlan } from '../server/server-plan.ts';
 import type { SkyDnsSettings } from './skydns-settings.ts';
 
-/** What is followed beside the settings. */
+/** Followed inputs beside the settings. */
 export interface SkyDnsInputs {
-  /** Those of resolv.conf. */
+  /** The nameservers of resolv.conf. */
   readonly systemServers: readonly UpstreamAddress[];
   readonly stubZones: readonly StubZone[];
 }
@@ -41,7 +41,7 @@ export interface StubZone {
   readonly servers: readonly UpstreamAddress[];
 }
 
-/** What the machine is like. */
+/** Properties of the machine. */
 export interface SkyDnsMachine {
   readonly udpReaders: number;
   /** Seconds since the epoch. */
@@ -50,7 +50,7 @@ export interface SkyDnsMachine {
 
 const REVERSE_ZONES = ['in-addr.arpa.', 'ip6.arpa.'].map((zone) => toKey(parseName(zone)));
 const CACHE_OCTETS = 16 * 2 ** 20;
-/** All clients may ask, as often as they like. */
+/** No access rules and no rate limits. */
 const CLIENTS: ClientRules = {
   ...{ access: [], queryRate: undefined, responseRate: undefined, slip: 0 },
   prefixLengths: { ipv4: 32, ipv6: 128 },
@@ -77,7 +77,7 @@ export function compileSkyDns(
 
 function compileHttp({ healthzPort, metrics }: SkyDnsSettings): HttpPlan | undefined {
   if (healthzPort === 0 && metrics === undefined) return undefined;
-  // Metrics alone need no port that others see.
+  // With metrics only, the health server need not be public.
   const address = healthzPort === 0 ? '127.0.0.1' : undefined;
   return { health: { address, port: healthzPort, cache: false }, skyDnsMetrics: metrics };
 }
@@ -140,7 +140,7 @@ function compileZones(settings: SkyDnsSettings, now: number): EtcdZonesOptions {
       ...{ etcd, version, prefix, snapshot, outcome: OUTCOME.zone },
       rules: makeSkyDnsRules({ ttl, priority }),
       zones: [
-        // Version 2 does not list all keys: what is missing is asked for.
+        // Version 2 does not list all keys, so missing names must be queried.
         { zone: soaOf(domain), missing: version === 2 ? 'ask' : 'deny', any: 'refused' },
         ...REVERSE_ZONES.map((apex) => ({ zone: soaOf(apex), missing: 'next', any: 'ask' }) as const),
       ],
@@ -157,7 +157,7 @@ function makeZone(apex: NameKey, { hostmaster, minTtl }: SkyDnsSettings, now: nu
       kind: 'SOA',
       primary: joinName('ns', joinName('dns', apex)),
       mailbox: hostmaster,
-      // The hour, as SkyDNS has it.
+      // The start of the hour, as in SkyDNS.
       serial: (now - (now % 3600)) % 2 ** 32,
       ...{ refresh: 28_800, retry: 7200, expire: 604_800, minimum: minTtl },
     },

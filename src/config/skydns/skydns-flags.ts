@@ -12,7 +12,7 @@ const COUNT = { kind: 'integer', min: 0, max: 2 ** 31 - 1, of: 'a number' } as c
 const TEXT = { kind: 'text', of: 'a text' } as const;
 const FILE = { kind: 'file' } as const;
 
-/** Without those of klog. The names in parentheses are of environment variables. */
+/** Without the klog flags. Parentheses hold the names of environment variables. */
 export const SKYDNS_FLAGS = [
   {
     name: 'domain',
@@ -166,7 +166,7 @@ export const SKYDNS_FLAGS = [
   { name: 'version', value: 'none', help: 'print the version' },
 ] as const satisfies readonly Flag[];
 
-/** The environment, by the flags that it stands in for. */
+/** Environment variables by the flags that they set. */
 const VARIABLES: ReadonlyMap<string, string> = new Map<string, string>([
   ['domain', 'SKYDNS_DOMAIN'],
   ['addr', 'SKYDNS_ADDR'],
@@ -191,7 +191,7 @@ export type SkyDnsFlagsReading =
 
 const REMEDY = "See 'portolan skydns --help' for those there are.";
 
-/** @param words the command line behind the command */
+/** @param words the arguments after the command */
 export function readSkyDnsFlags(words: readonly string[], environment: Environment): SkyDnsFlagsReading {
   const problems: Problem[] = [];
   const manners = { kinds: kindsOf(SKYDNS_FLAGS), dashes: '-', remedy: REMEDY };

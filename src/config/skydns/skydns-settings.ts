@@ -1,5 +1,5 @@
 /**
- * What SkyDNS is told: by its flags and environment, and by the JSON of the key `config` in etcd, which wins.
+ * The settings of SkyDNS, from its flags and environment, and from the JSON of the key `config` in etcd, which wins.
  */
 
 import { splitAddress } from '../../corefile/directive/go-values.ts';
@@ -22,7 +22,7 @@ export interface SkyDnsSettings {
   readonly listen: { readonly address: string; readonly port: number };
   readonly local: NameKey | undefined;
   readonly hostmaster: NameKey;
-  /** Undefined: those of resolv.conf. */
+  /** Undefined: the nameservers of resolv.conf. */
   readonly nameservers: readonly UpstreamAddress[] | undefined;
   readonly noRecursion: boolean;
   readonly ndots: number;
@@ -31,7 +31,7 @@ export interface SkyDnsSettings {
   readonly roundRobin: boolean;
   readonly rotatesServers: boolean;
   readonly followsStubZones: boolean;
-  /** 0: as many as have room. */
+  /** 0: limited by memory only. */
   readonly cacheEntries: number;
   /** Seconds. */
   readonly cacheTtl: number;
@@ -42,7 +42,7 @@ export interface SkyDnsSettings {
   readonly healthzPort: number;
   readonly snapshot: SnapshotSettings | undefined;
   readonly isVerbose: boolean;
-  /** A file with further plugins in the syntax of a Corefile; undefined: there is none. */
+  /** A file of further plugins in Corefile syntax; undefined: none. */
   readonly blocksExtra: string | undefined;
 }
 
@@ -55,7 +55,7 @@ const DEFAULT_MIN_TTL = 60;
 const DEFAULT_PRIORITY = 10;
 const NANOSECONDS = 1e6;
 
-/** @returns settings, or all that is wrong with the flags */
+/** @returns the settings, or all problems of the flags */
 export function readSettings(read: SkyDnsFlagReader, environment: Environment): SettingsReading {
   refuseFlags(read);
   const settings: SkyDnsSettings = {
@@ -139,10 +139,10 @@ function readEtcd(read: SkyDnsFlagReader): EtcdSettings {
   };
 }
 
-/** Where problems of values are added to. */
+/** Collects problems of values. */
 type Complaints = Pick<SkyDnsFlagReader, 'addProblem'>;
 
-/** In the place of what is wrong: settings with problems are not used. */
+/** Replace wrong values; settings with problems are never used. */
 const NO_NAME = toKey(parseName('invalid.'));
 const NO_PLACE = { address: '192.0.2.1', port: 53 };
 
@@ -192,10 +192,10 @@ function readMetrics(read: Complaints, environment: Environment): SkyDnsMetricsP
   };
 }
 
-/** @returns undefined for a value of another type */
+/** @returns undefined for a value of a wrong type */
 type ReadField = (value: unknown, read: Complaints) => Partial<SkyDnsSettings> | undefined;
 
-/** Fields of the key `config`, by their names in lower case. */
+/** The fields of the key `config`, by lower-case name. */
 const CONFIG_FIELDS: ReadonlyMap<string, ReadField> = new Map<string, ReadField>([
   ['dns_addr', (value, read) => textOf(value, (text) => ({ listen: readListen(read, 'dns_addr', text) }))],
   ['domain', (value, read) => textOf(value, (text) => ({ domain: readName(read, 'domain', text) }))],
@@ -232,7 +232,7 @@ const CONFIG_FIELDS: ReadonlyMap<string, ReadField> = new Map<string, ReadField>
       return value.length === 0 || nameservers === undefined ? {} : { nameservers };
     },
   ],
-  // Go writes a duration as its nanoseconds.
+  // Go encodes a duration in nanoseconds.
   ['read_timeout', (value) => numberOf(value, (nanoseconds) => ({ readTimeout: nanoseconds / NANOSECONDS }))],
   ['priority', (value) => numberOf(value, (priority) => ({ priority }))],
   ['ttl', (value) => numberOf(value, (ttl) => ({ ttl }))],
@@ -244,7 +244,7 @@ const CONFIG_FIELDS: ReadonlyMap<string, ReadField> = new Map<string, ReadField>
   ['ndots', (value) => numberOf(value, (ndots) => ({ ndots }))],
 ]);
 
-/** The settings with what the key `config` says. @param complaints what is wrong is added to it */
+/** Applies the key `config` to the settings. @param complaints collects problems */
 export function applyConfig(settings: SkyDnsSettings, json: string, complaints: Complaints): SkyDnsSettings {
   let config: unknown;
   try {
@@ -275,7 +275,7 @@ export function applyConfig(settings: SkyDnsSettings, json: string, complaints: 
 
 type Change = Partial<SkyDnsSettings>;
 
-/** An empty text or 0 leaves what holds. @returns undefined for a value of another type */
+/** An empty text or 0 keeps the current value. @returns undefined for a value of a wrong type */
 function textOf(value: unknown, change: (text: string) => Change): Change | undefined {
   if (typeof value !== 'string') return undefined;
   return value === '' ? {} : change(value);

@@ -1,10 +1,10 @@
 /**
- * Domains as texts of kube-dns's configuration, from what passed its own checks to what a name on the wire can be.
+ * Converts domain texts of kube-dns's configuration, which its own checks accept, to names that DNS messages can contain.
  */
 import { NameError, parseName, ROOT, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-/** @returns nothing for the root, and for what no name can be */
+/** @returns undefined for the root, and for texts that are not valid names */
 export function readDomain(text: string): NameKey | undefined {
   try {
     const domain = toKey(parseName(text));

@@ -1,5 +1,5 @@
 /**
- * Federations as kube-dns takes them, from its flag and from its ConfigMap: `name=domain,name=domain`.
+ * Federations in kube-dns's format, from its flag and its ConfigMap: `name=domain,name=domain`.
  */
 
 import { isDns1123Label, isDns1123Subdomain } from '../../kube/names/name-rules.ts';
@@ -11,8 +11,8 @@ const REMEDY =
   'Give names and their domains in lower case, as in myfederation=example.com,other=example.org.';
 
 /**
- * @param where the flag or key, for complaints
- * @returns of two with the same name the last one
+ * @param where the flag or key, for messages
+ * @returns only the last federation of each name
  */
 export function readFederations(where: string, text: string, problems: Problem[]): readonly Federation[] {
   if (text.trim() === '') return [];
@@ -26,7 +26,7 @@ export function readFederations(where: string, text: string, problems: Problem[]
   return [...federations.values()];
 }
 
-/** @returns what is wrong with it, if something is */
+/** @returns the federation, or its fault */
 function readPair(pair: string): Federation | string {
   const equals = pair.indexOf('=');
   if (equals < 0) return 'not a name and its domain';

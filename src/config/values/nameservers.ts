@@ -1,7 +1,7 @@
 /**
- * Servers as kube-dns takes them: `address` or `address:port`; for stub domains a name too, which has no port.
+ * Servers in kube-dns's format: `address` or `address:port`; stub domains also accept a name, without a port.
  *
- * Plain DNS alone: kube-dns knows no other transports, and no sources.
+ * Only plain DNS: kube-dns has neither other transports nor source addresses.
  */
 import type { UpstreamAddress, UpstreamHost } from '../../forward/upstream-address.ts';
 import { isDns1123Subdomain } from '../../kube/names/name-rules.ts';
@@ -10,7 +10,7 @@ import { readDomain } from './domain.ts';
 
 const DNS_PORT = 53;
 
-/** A server of `upstreamNameservers` and `--nameservers`; nothing for what is none. */
+/** A server of `upstreamNameservers` and `--nameservers`; undefined if invalid. */
 export function readNameserver(text: string): UpstreamAddress | undefined {
   const { host, port } = splitHostPort(text) ?? { host: text, port: String(DNS_PORT) };
   const isBare = parseAddress(text) !== undefined;
@@ -20,7 +20,7 @@ export function readNameserver(text: string): UpstreamAddress | undefined {
   return serverAt({ kind: 'address', address: formatAddress(address) }, number);
 }
 
-/** A server of a stub domain; nothing for what is none. */
+/** A server of a stub domain; undefined if invalid. */
 export function readStubServer(text: string): UpstreamAddress | undefined {
   const { host, port } = splitHostPort(text) ?? { host: text, port: '' };
   const number = port === '' ? DNS_PORT : readPort(port);
@@ -36,7 +36,7 @@ function serverAt(host: UpstreamHost, port: number): UpstreamAddress {
   return { transport: 'udp', host, port, serverName, source: undefined };
 }
 
-/** As Go's `net.SplitHostPort` does: an IPv6 address stands in brackets, and there must be a colon behind the host. */
+/** Splits as Go's `net.SplitHostPort` does: IPv6 addresses need brackets, and the colon is required. */
 function splitHostPort(text: string): { readonly host: string; readonly port: string } | undefined {
   const match = /^(?:\[([^\][]*)\]|([^:\][]*)):([^:\][]*)$/.exec(text);
   return match === null ? undefined : { host: match[1] ?? match[2] ?? '', port: match[3] ?? '' };
@@ -47,7 +47,7 @@ function readPort(text: string): number | undefined {
   return port >= 1 && port <= 65_535 ? port : undefined;
 }
 
-/** The API server takes `010.0.0.1` for 10.0.0.1. */
+/** The API server reads `010.0.0.1` as 10.0.0.1. */
 function withoutLeadingZeros(host: string): string {
   return host.replace(/(^|\.)0+(?=\d)/g, '$1');
 }

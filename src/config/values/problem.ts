@@ -1,23 +1,23 @@
 /**
- * What is wrong with a configuration: a list, since all of it is reported together.
+ * A fault in a configuration. Problems are collected in lists and reported together.
  */
 export interface Problem {
-  /** The flag, or the file and line, that it stands in. */
+  /** The flag, or the file and line. */
   readonly where: string;
-  /** What failed. */
+  /** The fault. */
   readonly fault: string;
   readonly value: string | undefined;
-  /** What to do about it: a whole sentence. */
+  /** How to fix it: a whole sentence. */
   readonly remedy: string;
 }
 
-/** One line: where, what, the value; then the remedy. */
+/** Formats a problem as one line: position, fault and value, then the remedy. */
 export function describeProblem({ where, fault, value, remedy }: Problem): string {
   const shown = value === undefined ? '' : `: ${JSON.stringify(value)}`;
   return `${where}: ${fault}${shown}. ${remedy}`;
 }
 
-/** A value that passed all checks, or everything that is wrong with it. */
+/** A value that passed all checks, or all its problems. */
 export type Checked<Value> =
   | { readonly kind: 'good'; readonly value: Value }
   | { readonly kind: 'bad'; readonly problems: readonly Problem[] };

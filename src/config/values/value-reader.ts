@@ -1,5 +1,5 @@
 /**
- * Values of flags, from text to what they mean. A wrong value is a problem; all problems are reported together.
+ * Reads values from the texts of flags. A wrong value is a problem; all problems are reported together.
  */
 import { formatDuration, parseDuration } from '../../base/duration.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
@@ -8,11 +8,11 @@ import type { NameKey } from '../../wire/types.ts';
 import type { Problem } from './problem.ts';
 import { formatSize, parseSize } from './size.ts';
 
-/** Reads values one after the other and collects the problems. */
+/** Reads values and collects their problems. */
 export class ValueReader {
   readonly problems: Problem[];
 
-  /** @param problems where problems are added to */
+  /** @param problems the list to add problems to */
   constructor(problems: Problem[] = []) {
     this.problems = problems;
   }
@@ -21,7 +21,7 @@ export class ValueReader {
     this.problems.push({ where, fault, value, remedy });
   }
 
-  /** @returns `fallback` where nothing is given, and also where the value is wrong, so that the next can be read. */
+  /** @returns `fallback` if no value is given, or if it is wrong, so that reading can continue */
   integer<Fallback extends number | undefined>(
     where: string,
     text: string | undefined,
@@ -88,7 +88,7 @@ export class ValueReader {
     return fallback;
   }
 
-  /** A zone's name: any absolute name but the root. */
+  /** Reads a zone name: any absolute name except the root. */
   zone(where: string, text: string | undefined, fallback: string): NameKey {
     const otherwise = toKey(parseName(fallback));
     if (text === undefined) return otherwise;
@@ -103,7 +103,7 @@ export class ValueReader {
     return otherwise;
   }
 
-  /** An IP address in its canonical form; an IPv6 address may stand in brackets. */
+  /** Reads an IP address to its canonical form; an IPv6 address may have brackets. */
   address(where: string, text: string): string | undefined {
     const octets = parseAddress(/^\[(.*)\]$/.exec(text)?.[1] ?? text);
     if (octets !== undefined) return formatAddress(octets);
@@ -116,7 +116,7 @@ export class ValueReader {
     return undefined;
   }
 
-  /** A text that is not empty. */
+  /** Reads a text that must not be empty. */
   nonEmpty(where: string, text: string | undefined, meaning: string): string | undefined {
     if (text === '') this.addProblem(where, 'empty', text, `Give ${meaning}, or leave the flag out.`);
     return text === '' ? undefined : text;
@@ -132,7 +132,7 @@ export interface SizeRange {
 export interface IntegerRange {
   readonly min: number;
   readonly max: number;
-  /** What is counted, as in "a number of seconds". */
+  /** The unit, as in "a number of seconds". */
   readonly of: string;
 }
 

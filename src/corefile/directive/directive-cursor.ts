@@ -1,7 +1,7 @@
 /**
- * The words of one directive, read from the first to the last by the code that knows what they mean.
+ * A cursor over the words of one directive, for the code that reads its settings.
  *
- * A fault ends the property or the use that it is in; what follows is read on, so that all faults are found.
+ * A fault ends the current property or use. Reading continues after it, so that all faults are found.
  */
 import { findNearest } from '../../base/nearest.ts';
 import { type CorefileFindings, parseError, syntaxError } from '../syntax/findings.ts';
@@ -9,11 +9,11 @@ import type { DirectiveNode } from '../syntax/parser.ts';
 import { describePosition, type Position, sharesLine, type Token } from '../syntax/token.ts';
 import type { GoValue } from './go-values.ts';
 
-/** A fault of a directive. The message is CoreDNS's, behind `plugin/NAME: `. */
+/** A fault of a directive. The message is CoreDNS's, after `plugin/NAME: `. */
 export class DirectiveError extends Error {
   override readonly name = 'DirectiveError';
   readonly position: Position;
-  /** What to do: a whole sentence. */
+  /** How to fix it: a whole sentence. */
   readonly remedy: string;
 
   constructor(message: string, position: Position, remedy: string) {
@@ -61,7 +61,7 @@ export class DirectiveCursor {
       });
   }
 
-  /** Reads the only use of a directive that may stand in a block once. */
+  /** Reads the only use of a directive that may appear once per block. */
   onlyUse(read: () => void): void {
     this.firstUse(read);
     if (!this.#advance()) return;
@@ -78,7 +78,7 @@ export class DirectiveCursor {
     );
   }
 
-  /** Reads the first use; what further uses say has no effect. */
+  /** Reads the first use; further uses have no effect. */
   firstUse(read: () => void): void {
     if (!this.#advance()) return;
     this.#guard(read, () => {
@@ -107,7 +107,7 @@ export class DirectiveCursor {
     return word;
   }
 
-  /** All further words of the line, up to a brace. */
+  /** The remaining words of the line, up to a brace. */
   remainingArguments(): readonly string[] {
     const words: string[] = [];
     while (this.#next !== undefined && this.#next.text !== '{' && sharesLine(this.#token, this.#next)) {
@@ -140,7 +140,7 @@ export class DirectiveCursor {
     return false;
   }
 
-  /** Reads all lines of the block, each with the reader of its first word. */
+  /** Reads all lines of the block with the readers of their first words. */
   properties(
     readers: Readonly<Record<string, () => void>>,
     refuseUnknown: (name: string) => DirectiveError = (name) =>
@@ -159,7 +159,7 @@ export class DirectiveCursor {
     }
   }
 
-  /** Reads a line whose fault shall not hide those of the lines that follow. */
+  /** Reads a line; a fault in it does not hide faults in later lines. */
   guardLine(read: () => void): void {
     this.#guard(read, () => this.#skipLine());
   }
@@ -182,7 +182,7 @@ export class DirectiveCursor {
     return new DirectiveError(syntaxError(this.position, this.word, expected), this.position, remedy);
   }
 
-  /** A fault that CoreDNS does not say the place of. */
+  /** A fault that CoreDNS reports without a position. */
   bareError(message: string, remedy: string): DirectiveError {
     return new DirectiveError(message, this.position, remedy);
   }
@@ -197,13 +197,13 @@ export class DirectiveCursor {
     return this.error(fault, remedy);
   }
 
-  /** The value, or a fault without place as its text. @throws DirectiveError */
+  /** Returns the value, or reports its fault without a position. @throws DirectiveError */
   bare<Value>(value: GoValue<Value>, remedy: string): Value {
     if (value.kind === 'bad') throw this.bareError(value.fault, remedy);
     return value.value;
   }
 
-  /** @param message What CoreDNS logs here, without the name of the plugin. */
+  /** @param message CoreDNS's log line without the plugin name */
   warn(text: string, message?: string): void {
     const own = message === undefined ? undefined : `plugin/${this.#node.name}: ${message}`;
     this.#findings.warn(this.position, text, own);
@@ -225,7 +225,7 @@ export class DirectiveCursor {
     }
   }
 
-  /** Notes a fault, and goes on. */
+  /** Records a fault and continues. */
   refuse({ message, position, remedy }: DirectiveError): void {
     this.#findings.problems.push({
       phase: 'set-up',
@@ -235,7 +235,7 @@ export class DirectiveCursor {
     });
   }
 
-  /** The rest of the line, and of a block that opens in it. */
+  /** Skips the rest of the line, and of a block that opens in it. */
   #skipLine(): void {
     let depth = 0;
     for (let next = this.#next; next !== undefined; next = this.#next) {

@@ -1,17 +1,17 @@
 /**
- * Numbers, durations and addresses as Go's library reads them, with its words for what it does not take.
+ * Parses numbers, durations and addresses as Go's library does, with its error messages.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import type { AddressRange } from '../../wire/address-range.ts';
 
-/** A value, or what Go says is wrong with its text. */
+/** A value, or Go's message about its text. */
 export type GoValue<Value> =
   | { readonly kind: 'good'; readonly value: Value }
   | { readonly kind: 'bad'; readonly fault: string };
 
 const good = <Value>(value: Value): GoValue<Value> => ({ kind: 'good', value });
 
-/** `strconv.Atoi`: a whole number with or without a sign. */
+/** `strconv.Atoi`: an integer with an optional sign. */
 export function parseInteger(text: string): GoValue<number> {
   const fault = `strconv.Atoi: parsing ${JSON.stringify(text)}: `;
   if (!/^[+-]?\d+$/.test(text)) return { kind: 'bad', fault: `${fault}invalid syntax` };
@@ -20,7 +20,7 @@ export function parseInteger(text: string): GoValue<number> {
     : { kind: 'bad', fault: `${fault}value out of range` };
 }
 
-/** `strconv.ParseUint` with as many bits. @param base 10, or 0 for prefixes such as `0x` */
+/** `strconv.ParseUint` with `bits` bits. @param base 10, or 0 to accept prefixes such as `0x` */
 export function parseUnsigned(text: string, base: 0 | 10, bits: 16 | 32): GoValue<number> {
   const fault = `strconv.ParseUint: parsing ${JSON.stringify(text)}: `;
   const isNumber = base === 10 ? /^\d+$/ : /^(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]*|[1-9]\d*)$/;
@@ -47,9 +47,9 @@ const UNITS: ReadonlyMap<string, number> = new Map<string, number>([
   ['m', 60_000],
   ['h', 3_600_000],
 ]);
-/** What fits into Go's 64 bits of nanoseconds. */
+/** The range of Go's 64-bit nanoseconds. */
 const MAX_MILLISECONDS = 2 ** 63 / 1e6;
-// Escaped: one character beyond Latin-1 in a bundle, and V8 holds all of it with two octets for each character.
+// Escaped: with one character beyond Latin-1, V8 stores the whole bundle with two octets per character.
 const DURATION = /^[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/;
 
 /** `time.ParseDuration`. @returns milliseconds, with a fraction for shorter units; may be negative */

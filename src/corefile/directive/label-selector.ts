@@ -1,11 +1,11 @@
 /**
- * Label selectors as the API takes them, checked for their form: `app=nginx,tier in (a, b),!old`.
+ * Checks the syntax of label selectors: `app=nginx,tier in (a, b),!old`.
  */
 
 const KEY = /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const TOKEN = /\s*(==|!=|[=<>!(),]|[^\s=<>!(),]+)/gy;
 
-/** @returns what the API's own library says is wrong with it, nothing if it is right */
+/** @returns the fault in the words of the API's library; undefined if the selector is valid */
 export function findSelectorFault(selector: string): string | undefined {
   const tokens = [...selector.trim().matchAll(TOKEN)].map((match) => match[1] ?? '');
   let rest: readonly string[] = tokens;
@@ -18,7 +18,7 @@ export function findSelectorFault(selector: string): string | undefined {
   return undefined;
 }
 
-/** @returns what is left behind the first requirement and its comma, or the fault */
+/** @returns the tokens after the first requirement and its comma, or the fault */
 function takeRequirement(tokens: readonly string[]): readonly string[] | string {
   const isNegated = tokens[0] === '!';
   const [key = '', operator = '', ...rest] = isNegated ? tokens.slice(1) : tokens;
@@ -29,7 +29,7 @@ function takeRequirement(tokens: readonly string[]): readonly string[] | string 
   if (operator === 'in' || operator === 'notin') return takeValues(rest);
   if (!['=', '==', '!=', '>', '<', 'gt', 'lt'].includes(operator))
     return `unable to parse requirement: found '${operator}', expected: in, notin, =, ==, !=, gt, lt`;
-  // An empty value is one: "key=" selects objects whose label is empty.
+  // An empty value is valid: "key=" selects objects whose label is empty.
   const [value = ''] = rest;
   const hasValue = value !== '' && value !== ',';
   return afterComma(hasValue ? rest.slice(1) : rest);

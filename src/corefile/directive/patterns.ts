@@ -4,14 +4,14 @@
 import { Pattern, PatternError } from '../../base/pattern.ts';
 import type { DirectiveError } from './directive-cursor.ts';
 
-/** The limit of CoreDNS, in octets. */
+/** CoreDNS's limit in octets. */
 const MAX_PATTERN_OCTETS = 10_000;
 
-/** The faults a pattern may have, each with the words of its directive. */
+/** The faults of a pattern, in the words of its directive. */
 export interface PatternFaults {
-  /** @param lengths How long it is, and how long it may be: `10001 > 10000`. */
+  /** @param lengths the actual and the maximum length: `10001 > 10000` */
   tooLong(lengths: string): DirectiveError;
-  /** @param fault What Go says: ``error parsing regexp: missing closing ): `(` ``. */
+  /** @param fault Go's message: ``error parsing regexp: missing closing ): `(` `` */
   invalid(fault: string): DirectiveError;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Names of types, classes and response codes as CoreDNS takes them: in capitals, and no numbers in their place.
+ * Names of types, classes and response codes in CoreDNS's form: upper case, no numbers.
  */
 import { classOf, rcodeOf, typeOf } from '../../wire/mnemonics.ts';
 import { RCODE } from '../../wire/types.ts';
@@ -19,7 +19,7 @@ export function exactClassOf(text: string): number | undefined {
   return isName(text) ? classOf(text) : undefined;
 }
 
-/** 16 has two names; CoreDNS knows that of TSIG. */
+/** Code 16 has two names; CoreDNS uses that of TSIG. */
 export function exactRcodeOf(text: string): number | undefined {
   if (text === 'BADSIG') return RCODE.BADVERS;
   return isName(text) && text !== 'BADVERS' ? rcodeOf(text) : undefined;

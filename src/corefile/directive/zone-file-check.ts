@@ -1,5 +1,5 @@
 /**
- * Zone files that a Corefile names, read for their faults: CoreDNS does not start with a zone that does not parse.
+ * Checks the zone files of a Corefile: CoreDNS does not start with a zone that does not parse.
  */
 import { describeAsCoreDns } from '../../sources/zone-files/coredns-words.ts';
 import { readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
@@ -10,8 +10,8 @@ import type { DirectiveContext } from './directive.ts';
 import { DirectiveError } from './directive-cursor.ts';
 
 /**
- * @param position Where the Corefile names the file.
- * @returns the faults of a zone, or why its file cannot be opened
+ * @param position where the Corefile names the file
+ * @returns the faults of the zone, or why the file cannot be opened
  */
 export function checkZoneFile(
   path: string,

@@ -1,5 +1,5 @@
 /**
- * Zones that are served twice on one address, or whose listeners are in each other's place.
+ * Checks for zones that are served twice on an address, and for overlapping listeners.
  */
 import type { CorefileFindings } from '../syntax/findings.ts';
 import { describePosition, type Position } from '../syntax/token.ts';
@@ -7,9 +7,9 @@ import type { ServerKey } from './server-key.ts';
 
 export interface ListeningBlock {
   readonly keys: readonly ServerKey[];
-  /** Addresses that `bind` names, each once more for each time it is named; nothing for all addresses. */
+  /** The addresses of `bind`, duplicates included; undefined: all addresses. */
   readonly bound: readonly string[] | undefined;
-  /** Blocks with a view may share their zones. */
+  /** Blocks with a view may serve the same zones. */
   readonly hasView: boolean;
 }
 
@@ -43,7 +43,7 @@ export function checkListeners(blocks: readonly ListeningBlock[], findings: Core
 class OverlapCheck {
   readonly #findings: CorefileFindings;
   readonly #registered = new Map<string, Listener>();
-  /** By zone and port, without address: the listener registered last. */
+  /** The last listener registered for a zone and port, on any address. */
   readonly #anyAddress = new Map<string, Listener>();
 
   constructor(findings: CorefileFindings) {

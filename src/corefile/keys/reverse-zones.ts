@@ -1,14 +1,14 @@
 /**
- * Ranges of addresses as zones of the reverse tree.
+ * Converts address ranges to reverse zones.
  *
- * A zone ends at an octet (IPv4) or a nibble (IPv6). A range that does not is split into all zones of the next boundary.
+ * Reverse zones end at octets (IPv4) or nibbles (IPv6). A range that ends elsewhere becomes several zones at the next boundary.
  */
 
 /**
- * The zones of a range, lowest address first, each with a final dot.
+ * The zones of a range from the lowest address up, each with a final dot.
  *
- * @param octets 4 or 16; bits behind the prefix do not count.
- * @param prefix From 0, which is the root of the reverse tree.
+ * @param octets 4 or 16; bits after the prefix are ignored
+ * @param prefix from 0, which is the root of the reverse tree
  */
 export function splitIntoReverseZones(octets: Uint8Array, prefix: number): readonly string[] {
   const isIpv4 = octets.length === 4;

@@ -15,18 +15,18 @@ import {
   splitScheme,
 } from './zone-name.ts';
 
-/** A zone that a server block serves, and where. */
+/** A zone that a server block serves, with scheme and port. */
 export interface ServerKey {
   readonly scheme: Scheme;
   readonly zone: NameKey;
-  /** The zone as CoreDNS shows it: in lower case, with a final dot. */
+  /** The zone in CoreDNS's form: in lower case, with a final dot. */
   readonly shown: string;
-  /** A whole number; the sockets say whether it is a port. */
+  /** An integer; `checkListeners` checks its range. */
   readonly port: number;
   readonly position: Position;
 }
 
-/** The ports of schemes that have one of their own; that of `dns` is given on the command line. */
+/** The default ports of schemes; the command line sets that of `dns`. */
 const PORTS: Readonly<Record<Exclude<Scheme, 'dns'>, number>> = {
   tls: 853,
   quic: 853,
@@ -35,10 +35,10 @@ const PORTS: Readonly<Record<Exclude<Scheme, 'dns'>, number>> = {
   https3: 443,
 };
 
-/** What RFC 1035 section 2.3.1 prefers, as CoreDNS tests it. */
+/** The preferred syntax of RFC 1035 section 2.3.1, as CoreDNS tests it. */
 const PREFERRED_NAME = /^(?:[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+$/;
 
-/** @param defaultPort Of zones without scheme and port. */
+/** @param defaultPort for zones without scheme and port */
 export function readServerKeys(
   block: BlockNode,
   defaultPort: number,
@@ -69,7 +69,7 @@ function readKey(key: Token, defaultPort: number, findings: CorefileFindings): r
   });
 }
 
-/** Whether a zone is a name as RFC 1035 section 2.3.1 prefers it; reverse zones and the root are not asked for that. */
+/** Whether a zone has the preferred syntax of RFC 1035 section 2.3.1; reverse zones and the root are exempt. */
 export function followsPreferredSyntax(shown: string): boolean {
   return shown === '.' || isReverseZone(shown) || REVERSE_ROOT.test(shown) || PREFERRED_NAME.test(shown);
 }
@@ -82,7 +82,7 @@ function warnOfZone({ text, position }: Token, shown: string, findings: Corefile
   findings.warn(position, hint === undefined ? `${warning}.` : `${warning}: ${hint}`);
 }
 
-/** What a key was probably meant to be. */
+/** A hint about the intended form of a wrong key. */
 function hintOf(text: string): string | undefined {
   if (/^[a-z0-9+.-]*:\/\//i.test(text))
     return 'the scheme is not known and taken as part of the name. Known are dns, tls, quic, grpc, https and https3.';

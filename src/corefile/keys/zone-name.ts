@@ -1,20 +1,20 @@
 /**
- * Names of zones as a Corefile writes them.
+ * Zone names in a Corefile.
  */
 import { parseAddress } from '../../wire/address.ts';
 import { NameError, parseName, toKey } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { splitIntoReverseZones } from './reverse-zones.ts';
 
-/** Zones and the port behind them, or why the text stands for none. */
+/** Zones with their port, or why the text is not a zone. */
 export type HostPort =
   | { readonly kind: 'good'; readonly zones: readonly string[]; readonly port: string }
   | { readonly kind: 'bad'; readonly fault: string };
 
-/** More octets than this are no name. CoreDNS looks at the text, escapes included. */
+/** The maximum octets of a name. CoreDNS measures the text, escapes included. */
 const MAX_TEXT_OCTETS = 255;
 
-/** Reads `zone[:port]`; a range of addresses stands for all reverse zones that make it up. */
+/** Splits `zone[:port]`; an address range becomes all its reverse zones. */
 export function splitHostPort(text: string): HostPort {
   const colon = text.lastIndexOf(':');
   if (colon === text.length - 1)
@@ -36,22 +36,22 @@ export function splitHostPort(text: string): HostPort {
 
 function parseRange(address: string, prefix: string): { octets: Uint8Array; prefix: number } | undefined {
   const octets = parseAddress(address);
-  // As in Go, leading zeros are no number of bits.
+  // As in Go, a prefix length has no leading zeros.
   if (octets === undefined || /^0\d/.test(prefix) || Number(prefix) > octets.length * 8) return undefined;
   return { octets, prefix: Number(prefix) };
 }
 
-/** A text in quotation marks as Go's `%q` has it. */
+/** Quotes a text as Go's `%q` does. */
 export function quoteGo(text: string): string {
   return JSON.stringify(text);
 }
 
-/** Whether the text is a name, of any octets; characters beyond ASCII count as what UTF-8 makes of them. */
+/** Whether the text is a name. Any octet is allowed; characters beyond ASCII count as their UTF-8 octets. */
 export function isDomainName(text: string): boolean {
   return parseZone(text) !== undefined;
 }
 
-/** The name that the text stands for, in lower case, or nothing if it is none. */
+/** The name in lower case; undefined if the text is not a name. */
 export function parseZone(text: string): NameKey | undefined {
   try {
     return toKey(parseName(escapeOctets(text)));
@@ -61,21 +61,21 @@ export function parseZone(text: string): NameKey | undefined {
   }
 }
 
-/** As shown: in lower case and with a final dot. */
+/** Formats a name for messages: lower case, with a final dot. */
 export function normalizeName(text: string): string {
   const isAbsolute = /(?:^|[^\\])(?:\\\\)*\.$/.test(text);
   return (isAbsolute ? text : `${text}.`).toLowerCase();
 }
 
-/** Characters that our names want written as `\DDD`. */
+/** Escapes the characters that `parseName` requires as `\DDD`. */
 function escapeOctets(text: string): string {
-  // Every character but those that a name may have as they are.
+  // All characters except visible ASCII.
   return text.replace(/[^\x21-\x7e]/gu, (character) =>
     [...Buffer.from(character)].map((octet) => `\\${String(octet).padStart(3, '0')}`).join(''),
   );
 }
 
-/** @returns the zones that the arguments name, ranges split; arguments that name none are left out, as in CoreDNS */
+/** @returns the zones of the arguments, with ranges split; invalid arguments are ignored, as in CoreDNS */
 export function parseZones(words: readonly string[]): readonly NameKey[] {
   return words.flatMap((word) => {
     const split = splitHostPort(splitScheme(word).rest);
@@ -86,7 +86,7 @@ export function parseZones(words: readonly string[]): readonly NameKey[] {
 export const SCHEMES = ['dns', 'tls', 'quic', 'grpc', 'https', 'https3'] as const;
 export type Scheme = (typeof SCHEMES)[number];
 
-/** What stands before `://`, if it is a scheme we know; any other text belongs to the zone. */
+/** Splits off a known scheme before `://`; any other text belongs to the zone. */
 export function splitScheme(text: string): { readonly scheme: Scheme; readonly rest: string } {
   const scheme = SCHEMES.find((known) => text.startsWith(`${known}://`));
   return scheme === undefined
@@ -96,7 +96,7 @@ export function splitScheme(text: string): { readonly scheme: Scheme; readonly r
 
 const REVERSE_ROOTS = ['in-addr.arpa.', 'ip6.arpa.'];
 
-/** Whether a zone lies below a root of the reverse tree; the roots themselves count as forward zones. */
+/** Whether a zone is below a root of the reverse tree; the roots themselves count as forward zones. */
 export function isReverseZone(zone: string): boolean {
   return REVERSE_ROOTS.some((root) => zone.endsWith(`.${root}`));
 }

@@ -1,15 +1,15 @@
 /**
- * The files that a Corefile names, as far as they are read while it is taken apart.
+ * Access to the files that a Corefile names.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 export interface CorefileFiles {
-  /** The text of a file. @throws Error whose `code` says why not, as Node's own */
+  /** The text of a file. @throws Error with Node's `code` */
   read(path: string): string;
-  /** @returns nothing if there is no such file; other failures count as existing */
+  /** @returns undefined if the path does not exist; other errors count as existing */
   kindOf(path: string): 'file' | 'folder' | undefined;
-  /** The names in a folder, in any order; none if it cannot be read. */
+  /** The names in a folder, in any order; empty if it cannot be read. */
   list(folder: string): readonly string[];
 }
 
@@ -32,9 +32,9 @@ export const DISK_FILES: CorefileFiles = {
 };
 
 /**
- * The paths that a pattern stands for, in the order of their names: `*` is any characters but slashes, `?` is one.
+ * The paths that match a pattern, sorted by name: `*` matches characters except slashes, `?` matches one.
  *
- * @param pattern An absolute path.
+ * @param pattern an absolute path
  */
 export function findMatches(pattern: string, files: CorefileFiles): readonly string[] {
   if (!/[*?]/.test(pattern)) return files.kindOf(pattern) === undefined ? [] : [pattern];
@@ -53,7 +53,7 @@ export function findMatches(pattern: string, files: CorefileFiles): readonly str
   );
 }
 
-/** At most one `*` and one `?` stand in it, so this expression cannot be slow. */
+/** The pattern has at most one `*` and one `?`, so matching is fast. */
 function namePattern(name: string): RegExp {
   const escaped = name.replace(/[.+^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`^${escaped.replaceAll('*', '[^/]*').replaceAll('?', '[^/]')}$`, 'su');

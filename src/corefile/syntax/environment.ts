@@ -1,8 +1,7 @@
 /**
- * Variables of the environment in words of a Corefile: `{$NAME}` and `{%NAME%}`.
+ * Expands environment variables in the words of a Corefile: `{$NAME}` and `{%NAME%}`.
  *
- * A variable that is not set is empty, and what a variable holds is not split into words. References inside a value are
- * replaced in turn.
+ * An unset variable is empty. A value is not split into words, and references in it are expanded in turn.
  */
 import { readVariable } from '../../base/environment.ts';
 
@@ -11,7 +10,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Expansion {
   readonly text: string;
-  /** Variables that were named and are not set. */
+  /** Referenced variables that are not set. */
   readonly unset: readonly string[];
 }
 
@@ -20,7 +19,7 @@ const FORMS = [
   { open: '{$', close: '}' },
 ] as const;
 
-/** Values may name further variables, themselves included: no more replacements than this in one word. */
+/** The maximum of replacements in one word: values may refer to other variables and to themselves. */
 const MAX_REPLACEMENTS = 1000;
 const MAX_LENGTH = 1_000_000;
 
@@ -41,7 +40,7 @@ function expandForm(
   for (let count = 0; count < MAX_REPLACEMENTS && text.length < MAX_LENGTH; count += 1) {
     const start = text.indexOf(open);
     const end = start < 0 ? -1 : text.indexOf(close, start);
-    // A reference without a name stays, and so does everything behind it.
+    // An empty reference ends the expansion: it and the rest of the word stay as they are.
     if (end <= start + open.length) return text;
     const name = text.slice(start + open.length, end);
     const value = readVariable(environment, name);

@@ -1,27 +1,27 @@
 /**
- * What is found while a Corefile is read: all that is wrong with it, and what it does that its author may not expect.
+ * The problems of a Corefile, and warnings about effects that its author may not expect.
  */
 import { describePosition, type Position } from './token.ts';
 
 /**
- * The phases in which CoreDNS reads a Corefile: words, blocks and imports; the names of directives; what keys and directives say.
- * `reload` watches the outcome of the first phase, so a later fault is a failed reload there.
+ * The phases in which CoreDNS reads a Corefile: tokens, blocks and imports; names of directives; contents of keys and directives.
+ * In CoreDNS, `reload` only warns of a fault in the first phase; a later fault counts as a failed reload.
  */
 export type CorefilePhase = 'tokens' | 'directives' | 'set-up';
 
 export interface CorefileProblem {
   readonly phase: CorefilePhase;
-  /** The line CoreDNS would print, word for word where people search for it. */
+  /** CoreDNS's message, word for word, because users search for it. */
   readonly message: string;
   readonly position: Position;
-  /** What to do about it: a whole sentence. */
+  /** How to fix it: a whole sentence. */
   readonly remedy: string;
 }
 
 export interface CorefileWarning {
-  /** What CoreDNS itself logs here, word for word; nothing where it keeps silent. */
+  /** CoreDNS's own log line, word for word; undefined if CoreDNS logs nothing. */
   readonly message: string | undefined;
-  /** What happens, and what to do: whole sentences. */
+  /** The effect and the remedy: whole sentences. */
   readonly text: string;
   readonly position: Position;
 }
@@ -30,7 +30,7 @@ export class CorefileFindings {
   readonly problems: CorefileProblem[] = [];
   readonly warnings: CorefileWarning[] = [];
 
-  /** What CoreDNS says of a file that does not parse. */
+  /** Records a fault of the first phase with CoreDNS's message. */
   refuse(position: Position, fault: string, remedy: string): void {
     this.problems.push({ phase: 'tokens', message: parseError(position, fault), position, remedy });
   }
@@ -62,7 +62,7 @@ export function syntaxError(position: Position, found: string, expected: string)
   return `${describePosition(position)} - Syntax error: Unexpected token '${found}', expecting '${expected}'`;
 }
 
-/** Two lines: CoreDNS's own, then the place and what to do. */
+/** Formats two lines: CoreDNS's message, then position and remedy. */
 export function describeCorefileProblem({ message, position, remedy }: CorefileProblem): string {
   return `${message}\n  ${describePosition(position)}: ${remedy}${importTrail(position)}`;
 }
@@ -72,7 +72,7 @@ export function describeCorefileWarning({ message, text, position }: CorefileWar
   return `${describePosition(position)}: ${words}${importTrail(position)}`;
 }
 
-/** A chain of imports may be long; its ends say enough. */
+/** A long chain of imports is abbreviated in the middle. */
 const MAX_TRAIL = 3;
 
 function importTrail(position: Position): string {

@@ -1,5 +1,5 @@
 /**
- * What stands behind an `import`: a snippet of that name, else a file or the files that a pattern matches.
+ * Resolves an `import`: to a snippet of that name, otherwise to a file or the files that match a pattern.
  */
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type CorefileFiles, findMatches } from './corefile-files.ts';
@@ -7,7 +7,7 @@ import type { CorefileFindings } from './findings.ts';
 import { readTokens } from './lexer.ts';
 import type { ImportStep, Token } from './token.ts';
 
-/** The limits of CoreDNS. Its message names the first of them for both. */
+/** CoreDNS's limits. Its message gives the first one for both. */
 const MAX_SNIPPET_IMPORTS = 10_000;
 const MAX_FILE_IMPORTS = 100_000;
 
@@ -33,9 +33,9 @@ export class Importer {
   }
 
   /**
-   * @param argument The word behind `import`.
-   * @param text That word with its variables replaced.
-   * @returns the words to read in its place; none where there is a problem
+   * @param argument the word after `import`
+   * @param text the same word with variables expanded
+   * @returns the words that replace the import; empty after a problem
    */
   import(argument: Token, text: string): readonly Token[] {
     const snippet = this.#snippets.get(text);
@@ -119,7 +119,7 @@ export class Importer {
   }
 }
 
-/** An import is without conditions, so one that meets itself would never end. */
+/** Imports are unconditional, so a cycle would never end. */
 function isCycle(step: ImportStep): boolean {
   return findEarlier(step) !== undefined;
 }
@@ -131,7 +131,7 @@ function findEarlier(step: ImportStep): ImportStep | undefined {
   return earlier;
 }
 
-/** CoreDNS counts both kinds; in a circle of both it is the snippets that reach their limit first. */
+/** CoreDNS counts both kinds; in a mixed cycle the snippets reach their limit first. */
 function hasSnippetInCycle(step: ImportStep): boolean {
   const end = findEarlier(step);
   let current: ImportStep | undefined = step;
@@ -142,7 +142,7 @@ function hasSnippetInCycle(step: ImportStep): boolean {
   return false;
 }
 
-/** The word as it stands, and by which imports it came: those of the file or snippet it is in, then this one. */
+/** A copy of the word that records the import that brought it. */
 function importToken(token: Token, step: ImportStep): Token {
   return { ...token, position: { ...token.position, imported: step } };
 }
@@ -153,7 +153,7 @@ const FAULTS: ReadonlyMap<string, string> = new Map<string, string>([
   ['ENOENT', 'no such file or directory'],
 ]);
 
-/** Why a file cannot be read, in the words of Go's library. */
+/** Describes why a file cannot be read, in the words of Go's library. */
 export function describeReadFault(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return FAULTS.get(code) ?? (code === '' ? String(error) : code);

@@ -1,15 +1,15 @@
 /**
- * The text of a Corefile as words.
+ * Splits the text of a Corefile into words.
  *
- * Blanks separate words, `#` begins a comment, and a word that begins with a quotation mark runs to the next one. Inside
- * quotation marks only `\"` is an escape; every other backslash stays.
+ * Blanks separate words, and `#` begins a comment. A word that begins with a quotation mark ends at the next one. Inside quotes only
+ * `\"` is an escape; other backslashes are literal.
  */
 import type { Token } from './token.ts';
 
-/** White space as Unicode has it (the property White_Space), which is what CoreDNS goes by. */
+/** White space of Unicode (the property White_Space), as in CoreDNS. */
 const BLANK = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
-/** @param file Stands in the positions of the words. */
+/** @param file the path for the positions of the words */
 export function readTokens(text: string, file: string): readonly Token[] {
   const lexer = new Lexer(text.startsWith('\ufeff') ? text.slice(1) : text, file);
   const tokens: Token[] = [];
@@ -57,7 +57,7 @@ class Lexer {
       if (character === '#') isComment = true;
       if (!isComment && character !== '\r') word += character;
     }
-    // The blank that ended the word ends the comment too, as in CoreDNS: what follows it counts.
+    // As in CoreDNS, the blank that ends the word ends the comment too; the text after it is read.
     return this.#token(word, line, isComment);
   }
 
@@ -78,7 +78,7 @@ class Lexer {
         word += character;
       }
     }
-    // A quotation mark that ends the file makes no word.
+    // A lone quotation mark at the end of the file is not a word.
     return word === '' && !isClosed ? undefined : this.#token(word, line, false);
   }
 

@@ -1,8 +1,8 @@
 /**
- * The words of a Corefile as server blocks, each with its keys and its directives.
+ * Parses the words of a Corefile to server blocks with their keys and directives.
  *
- * Nothing is known here of what a directive means, only which names there are. After a problem the rest is read on as well
- * as it can be, so that all problems are found at once.
+ * The parser knows the names of directives but not their syntax. After a problem it continues as well as it can, to find all problems
+ * at once.
  */
 import { findNearest } from '../../base/nearest.ts';
 import type { CorefileFiles } from './corefile-files.ts';
@@ -16,28 +16,28 @@ import { TokenStream } from './token-stream.ts';
 /** All uses of one directive in one block. */
 export interface DirectiveNode {
   readonly name: string;
-  /** All uses one after the other, each beginning with the directive's own name. */
+  /** The words of all uses, each beginning with the directive's name. */
   readonly tokens: readonly Token[];
-  /** Those of `tokens` that begin a use. */
+  /** The words of `tokens` that begin a use. */
   readonly heads: ReadonlySet<Token>;
   readonly position: Position;
 }
 
 export interface BlockNode {
-  /** As written, with variables replaced; at least one. */
+  /** As written, with variables expanded; at least one. */
   readonly keys: readonly Token[];
-  /** With those of unknown names, which are refused. */
+  /** Includes directives of unknown names, which are reported. */
   readonly directives: ReadonlyMap<string, DirectiveNode>;
 }
 
 export interface ParserSettings {
-  /** Names a directive may have; all others are refused. */
+  /** The known directive names; all others are reported. */
   readonly directives: readonly string[];
   readonly environment: Environment;
   readonly files: CorefileFiles;
 }
 
-/** @param file The path of the Corefile, as messages show it. */
+/** @param file the path of the Corefile, for messages */
 export function parseBlocks(
   text: string,
   file: string,
@@ -60,7 +60,7 @@ class Parser {
   readonly #findings: CorefileFindings;
   readonly #importer: Importer;
   readonly #blocks: BlockNode[] = [];
-  /** The file ended where more was expected; one problem says so. */
+  /** The file ended too early; report this only once. */
   #hasEndedEarly = false;
 
   constructor(tokens: readonly Token[], settings: ParserSettings, findings: CorefileFindings) {
@@ -185,14 +185,14 @@ class Parser {
       else wasBlockTaken = this.#readDirective(directives, open) || wasBlockTaken;
     }
     if (!hasBraces || open === undefined || wasBlockTaken) return directives;
-    // The brace of a plugin that ends the file passes for that of its block, as in CoreDNS.
+    // As in CoreDNS, a plugin's brace at the end of the file also closes the server block.
     if (this.#stream.previous?.text === '}')
       this.#findings.warn(open.position, 'This server block is not closed. Add a closing brace at its end.');
     else this.#refuseMissingBrace(open);
     return directives;
   }
 
-  /** @returns whether the words may be a server block that begins before the last one was closed */
+  /** @returns whether the words could start a server block while the previous one is still open */
   #readDirective(directives: Map<string, OpenDirective>, open: Token | undefined): boolean {
     const head = this.#stream.take();
     if (head === undefined) return false;
@@ -232,7 +232,7 @@ class Parser {
       : `Did you mean '${nearest}'?`;
   }
 
-  /** The rest of the line, and of the block that opens in it. */
+  /** Reads the rest of the line, and of the block that opens in it. */
   #readArguments(): Token[] {
     const words: Token[] = [];
     let depth = 0;
@@ -264,14 +264,14 @@ class Parser {
     );
   }
 
-  /** A directive takes the rest of its line, the brace that was to close its server block included. */
+  /** A directive extends to the end of its line, so it also takes the brace meant for its server block. */
   #endAtBrace(words: Token[], { position }: Token): Token[] {
     const remedy = 'Put the closing brace on a line of its own: a directive reaches to the end of its line.';
     this.#findings.refuse(position, "Unexpected '}' because no matching opening brace", remedy);
     return words;
   }
 
-  /** Puts what stands behind the import in its place. */
+  /** Replaces an import with the words that it names. */
   #import(): void {
     const before = this.#stream.previous;
     const word = this.#stream.take();
@@ -345,7 +345,7 @@ class Parser {
 
 const NOWHERE: Position = { file: 'Corefile', line: 1, imported: undefined };
 
-/** What took the place of directives that CoreDNS has no more. */
+/** The successors of directives that CoreDNS has removed. */
 const SUCCESSORS: ReadonlyMap<string, string> = new Map([
   ['proxy', 'CoreDNS 1.5.0 removed it. Use forward.'],
   ['federation', 'CoreDNS 1.7.0 removed it, and nothing takes its place. Take it out.'],

@@ -1,12 +1,12 @@
 /**
- * The words of a Corefile one after the other, with imported words in the place of their import.
+ * A stream of the words of a Corefile, where imported words replace their import.
  */
 import { startsNewLine, type Token } from './token.ts';
 
 export class TokenStream {
-  /** The innermost import is last. */
+  /** A stack: the innermost import is last. */
   readonly #sources: { readonly tokens: readonly Token[]; at: number }[] = [];
-  /** The word taken last. */
+  /** The last word taken. */
   #previous: Token | undefined;
 
   constructor(tokens: readonly Token[]) {
@@ -17,7 +17,7 @@ export class TokenStream {
     return this.#previous;
   }
 
-  /** The next word, which stays. */
+  /** Returns the next word without taking it. */
   peek(): Token | undefined {
     for (let source = this.#sources.at(-1); source !== undefined; source = this.#sources.at(-1)) {
       const token = source.tokens[source.at];
@@ -42,12 +42,12 @@ export class TokenStream {
     return next !== undefined && (this.#previous === undefined || startsNewLine(this.#previous, next));
   }
 
-  /** Puts words before the next one. */
+  /** Inserts words before the next one. */
   insert(tokens: readonly Token[]): void {
     if (tokens.length > 0) this.#sources.push({ tokens, at: 0 });
   }
 
-  /** Forgets the words taken since `previous` was the last one: an import leaves no trace. */
+  /** Restores `previous` as the last word taken, so that an import leaves no trace. */
   forgetBackTo(previous: Token | undefined): void {
     this.#previous = previous;
   }

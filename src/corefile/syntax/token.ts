@@ -1,8 +1,8 @@
 /**
- * Words of a Corefile and where they stand.
+ * Words of a Corefile and their positions.
  */
 
-/** Where a word stands. A word that was imported stands in its own file; `imported` says which import brought it. */
+/** The position of a word. An imported word has the position in its own file; `imported` records the import. */
 export interface Position {
   readonly file: string;
   /** From 1. */
@@ -10,12 +10,12 @@ export interface Position {
   readonly imported: ImportStep | undefined;
 }
 
-/** One `import` on the way from the Corefile to a word. */
+/** One `import` on the path from the Corefile to a word. */
 export interface ImportStep {
   readonly kind: 'snippet' | 'file';
   /** The snippet's name, or the absolute path of the file. */
   readonly name: string;
-  /** Where the `import` stands. */
+  /** The position of the `import`. */
   readonly at: Position;
 }
 
@@ -23,21 +23,21 @@ export interface Token {
   /** Without the quotes around it. */
   readonly text: string;
   readonly position: Position;
-  /** A `#` ended the word, so what followed up to the next blank was taken as a comment. */
+  /** Whether a `#` ended the word, so the text up to the next blank was dropped as a comment. */
   readonly isCutByComment: boolean;
 }
 
-/** `file:line`, as messages have it. */
+/** `file:line`, for messages. */
 export function describePosition({ file, line }: Position): string {
   return `${file}:${line}`;
 }
 
-/** Whether `next` begins a line of its own: another file, or a later line than the one `token` ends in. */
+/** Whether `next` starts a new line: it is in another file, or in a later line than the end of `token`. */
 export function startsNewLine(token: Token, next: Token): boolean {
   return token.position.file !== next.position.file || lastLineOf(token) < next.position.line;
 }
 
-/** Whether `next` stands in the line that `token` ends in. */
+/** Whether `next` is in the line in which `token` ends. */
 export function sharesLine(token: Token, next: Token): boolean {
   return token.position.file === next.position.file && lastLineOf(token) === next.position.line;
 }

@@ -1,5 +1,5 @@
 /**
- * All metrics, in the order in which they are shown.
+ * All metrics, in output order.
  */
 import { CLUSTER_METRICS } from './cluster.ts';
 import { CONFIG_METRICS } from './config.ts';

@@ -1,5 +1,5 @@
 /**
- * The cluster: whether it is known, how old the data is, how its watches stand.
+ * Metrics of the cluster: whether it is known, the age of its data, and the state of its watches.
  */
 import type { WatchStats } from '../../kube/api/list-watch/state.ts';
 import type { Stats } from '../stats.ts';

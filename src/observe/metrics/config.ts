@@ -1,5 +1,5 @@
 /**
- * Settings that change while the server runs: the ConfigMap of kube-dns.
+ * Metrics of settings that change at run time: the ConfigMap of kube-dns.
  */
 import { type Metric, one, seconds } from './metric.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Names that come from an etcd.
+ * Metrics of names from etcd.
  */
 import { type Metric, one } from './metric.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Files that are read and written: the query log, manifests and the snapshot.
+ * Metrics of files: the query log, manifests and the snapshot.
  */
 import { type Metric, one, seconds } from './metric.ts';
 

@@ -1,5 +1,5 @@
 /**
- * The metrics of CoreDNS under the names and labels that they had in older versions, for dashboards that were never changed.
+ * The metrics of CoreDNS under former names and labels, for dashboards that still use them.
  */
 import type { FamilyValue, FamilyValues } from '../../chain/plugin-metrics.ts';
 import type { FormerNames } from '../../config/server/former-names.ts';
@@ -7,10 +7,10 @@ import { type MetricFamily, type TextSample, writeLabels, writeMetrics } from '.
 
 interface Former {
   readonly name: string;
-  /** The family of today. */
+  /** The current family. */
   readonly of: string;
   readonly type: MetricFamily['type'];
-  /** Those that it had; samples that differ in others are added up. */
+  /** Its former labels; samples that differ only in other labels are added up. */
   readonly labels: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const counter = (name: string, of: string, labels: readonly string[] = []): Form
   ...{ name: `coredns_${name}`, of: `coredns_${of}`, type: 'counter', labels },
 });
 
-/** Since 1.11 `proxy` counts for `forward` and for others. */
+/** Since 1.11, `proxy` counts for `forward` and other plugins. */
 const BEFORE_1_11: readonly Former[] = [
   counter('forward_requests_total', 'proxy_request_duration_seconds', TO),
   counter('forward_responses_total', 'proxy_request_duration_seconds', ['to', 'rcode']),
@@ -36,7 +36,7 @@ const BEFORE_1_11: readonly Former[] = [
   },
 ];
 
-/** 1.7 renamed nearly all. */
+/** CoreDNS 1.7 renamed nearly all metrics. */
 const BEFORE_1_7: readonly Former[] = [
   counter('dns_request_count_total', 'dns_requests_total', [...SITE, 'proto', 'family']),
   counter('dns_request_type_count_total', 'dns_requests_total', [...SITE, 'type']),
@@ -63,7 +63,7 @@ const BEFORE_1_7: readonly Former[] = [
 
 const FORMER: Readonly<Record<FormerNames, readonly Former[]>> = { '1.6': BEFORE_1_7, '1.10': BEFORE_1_11 };
 
-/** In the text format of Prometheus. A family that has no samples today is left out. */
+/** Writes Prometheus text format. Families without current samples are left out. */
 export function writeFormerNames(version: FormerNames, families: readonly FamilyValues[]): string {
   const byName = new Map(families.map((family) => [family.name, family]));
   return writeMetrics([
@@ -92,14 +92,14 @@ function samplesOf(former: Former, values: readonly FamilyValue[]): readonly Tex
   return [...sums];
 }
 
-/** A counter of what a histogram observes is its count. @returns undefined: the sample is none of the former family */
+/** A former counter of events is the count of today's histogram. @returns undefined if the sample is not part of the former family */
 function suffixOf({ of, type }: Former, { metricName }: FamilyValue): string | undefined {
   const suffix = metricName === undefined ? '' : metricName.slice(of.length);
   if (type === 'histogram') return suffix;
   return suffix === '' || suffix === '_count' ? '' : undefined;
 }
 
-/** What dashboards show of Go's run time, as near as this one comes to it. */
+/** The Go runtime metrics that dashboards show, approximated for this runtime. */
 function runtimeFamilies(): readonly MetricFamily[] {
   const gauge = (name: string, help: string, value: number): MetricFamily => ({
     ...{ name, help, type: 'gauge', samples: [['', value]] },

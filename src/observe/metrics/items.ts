@@ -1,5 +1,5 @@
 /**
- * Items of sources that were passed over: keys, objects, files and lines.
+ * Metrics of rejected items of sources: keys, objects, files and lines.
  */
 import { countRejectedItems } from '../../base/item-fence.ts';
 import type { Metric } from './metric.ts';

@@ -1,7 +1,7 @@
 /**
- * The definition of a metric: its name, its meaning, and which of the statistics it shows.
+ * The definition of a metric: its name, its meaning, and how to read it from the statistics.
  *
- * A value that is not available has no sample: absent is not zero.
+ * An unavailable value has no sample, because absent differs from zero.
  */
 import type { Stats } from '../stats.ts';
 
@@ -10,7 +10,7 @@ export type Sample = readonly [labels: Readonly<Record<string, string>>, value: 
 export interface Metric {
   readonly kind: 'counter' | 'gauge';
   readonly name: string;
-  /** A name that it had before, and is shown under too for one release. */
+  /** The former name, under which it is also shown for one release. */
   readonly formerName?: string;
   readonly help: string;
   readonly labels: readonly string[];
@@ -28,7 +28,7 @@ export interface HistogramMetric {
   };
 }
 
-/** One value without labels, or none. */
+/** One value without labels, or no sample. */
 export const one = (value: number | undefined): readonly Sample[] =>
   value === undefined ? [] : [[{}, value]];
 

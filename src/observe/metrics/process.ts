@@ -1,10 +1,10 @@
 /**
- * The process as a whole, under the names that every exporter has for it.
+ * Metrics of the process, under the standard names of exporters.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Metric, one, type Sample } from './metric.ts';
 
-/** They need no statistics of a server: other programs have them too. */
+/** These metrics do not need a server's statistics, so other programs have them too. */
 export const PROCESS_METRICS: readonly (Metric & { readonly read: () => Iterable<Sample> })[] = [
   {
     kind: 'counter',
@@ -65,14 +65,14 @@ function maxDescriptors(): number | undefined {
 
 function openDescriptors(): number | undefined {
   try {
-    // One of them is for looking.
+    // One descriptor belongs to this directory listing.
     return readdirSync('/proc/self/fd').length - 1;
   } catch {
     return undefined;
   }
 }
 
-/** Empty where the system has no such files. */
+/** Empty if the system has no such file. */
 function readProcessFile(name: string): string {
   try {
     return readFileSync(`/proc/self/${name}`, 'utf8');

@@ -1,5 +1,5 @@
 /**
- * Questions and their answers: those of the answer table, of the handler chain and of the packet path.
+ * Metrics of queries and answers: of the answer table, the handler chain and the packet path.
  */
 import { METRICS_NAMES } from '../../kube/names/outcomes.ts';
 import { LOCAL_OUTCOME } from '../../sources/local/outcome.ts';

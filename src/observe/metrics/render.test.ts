@@ -156,7 +156,7 @@ it('shows what went upstream, and what the cache saved', async () => {
 
 it('counts the items of sources that were passed over', async () => {
   const fence = new ItemFence({ source: 'etcd', clock: new ManualClock(), log: silentLog });
-  // Other tests may have counted in this process.
+  // Other tests of this process may have counted too.
   const count = async () => {
     const found = /\{source="etcd",reason="too-large"\} (\d+)/.exec(await render(bare));
     return Number(found?.[1]);

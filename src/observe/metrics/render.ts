@@ -1,5 +1,5 @@
 /**
- * Metrics in the text format of Prometheus, read when they are scraped; nothing is counted here.
+ * Renders metrics in Prometheus text format. Values are read at each scrape and counted elsewhere.
  */
 import type {
   Gauge as PrometheusGauge,
@@ -13,9 +13,9 @@ import type { HistogramMetric, Metric } from './metric.ts';
 import { type SkyDnsNames, writeSkyDnsMetrics } from './skydns.ts';
 
 export interface MetricsOptions {
-  /** Of the program. */
+  /** The version of the program. */
   readonly version: string;
-  /** Write those of SkyDNS too, under these names. */
+  /** Also write SkyDNS's metrics, under these names. */
   readonly skyDns?: SkyDnsNames | undefined;
 }
 
@@ -41,7 +41,7 @@ export class Metrics {
     ];
   }
 
-  /** All metrics with their current values. */
+  /** Renders all metrics with current values. */
   async render(): Promise<string> {
     const stats = this.#stats();
     for (const fill of this.#filled) fill(stats);
@@ -50,7 +50,7 @@ export class Metrics {
   }
 }
 
-/** A renamed metric and, for one release, the same under its former name. */
+/** A renamed metric, and the same metric under its former name for one release. */
 function withFormerName(metric: Metric): readonly Metric[] {
   const { name, formerName } = metric;
   if (formerName === undefined) return [metric];
@@ -78,18 +78,18 @@ function fillerOf(metric: Metric, registry: PrometheusRegistry): (stats: Stats) 
   };
 }
 
-/** Removes all samples. A reset alone leaves one of 0 where there are no labels. */
+/** Removes all samples. Without labels, a reset would keep one sample of 0. */
 function clear(filled: Pick<PrometheusGauge, 'reset' | 'remove'>, { labels }: Metric): void {
   filled.reset();
   if (labels.length === 0) filled.remove();
 }
 
-/** The library's own histograms observe each value; these were counted elsewhere. */
+/** The library's histograms observe each value, but these values are counted elsewhere. */
 function histogramFillerOf(metric: HistogramMetric, registry: PrometheusRegistry): (stats: Stats) => void {
   const { name, help } = metric;
   let values: readonly object[] = [];
   const get = async () => ({ name, help, type: 'histogram', aggregator: 'sum', values });
-  // Of a metric the registry uses its name, and `get` for what to show.
+  // The registry uses only the name of a metric, and `get` for its values.
   registry.registerMetric({ name, get } as unknown as PrometheusMetric);
   return (stats) => {
     const { buckets, sum, count } = metric.read(stats);

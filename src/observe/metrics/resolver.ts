@@ -1,5 +1,5 @@
 /**
- * Names outside the cluster: what was asked upstream, and what the cache saved.
+ * Metrics of names outside the cluster: upstream queries, and cache hits.
  */
 import { RESOLVER_OUTCOME } from '../../resolver/outcomes.ts';
 import type { ResolverStats } from '../../resolver/resolver.ts';

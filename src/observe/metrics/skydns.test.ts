@@ -30,7 +30,7 @@ function count(...answers: readonly Answer[]): QueryCounts {
   return new CounterSums(memory, 1).read();
 }
 
-/** The value of each series, by name without its prefix, and labels. */
+/** The value of each series, by labels and name without prefix. */
 function valuesOf(counts: QueryCounts): ReadonlyMap<string, number> {
   const families = [...parsePrometheusText(writeSkyDnsMetrics(DEFAULTS, counts)).values()];
   return new Map(

@@ -1,7 +1,7 @@
 /**
- * The metrics of SkyDNS, the server inside kube-dns, under the names that its dashboards and alerts know.
+ * The metrics of SkyDNS, the server inside kube-dns, under the names that existing dashboards and alerts use.
  *
- * A series appears with the first event that it counts, a metric with its first series, as there.
+ * As in SkyDNS, a series appears with its first event and a metric with its first series.
  */
 import { CHAIN_OUTCOME } from '../../chain/outcomes.ts';
 import { OUTCOME } from '../../kube/names/outcomes.ts';
@@ -12,22 +12,22 @@ import { RCODE } from '../../wire/types.ts';
 import { type Distribution, histogramSamples, type MetricFamily, writeLabels, writeMetrics } from './text.ts';
 
 export interface SkyDnsNames {
-  /** The first two parts of each name; an empty one is left out. */
+  /** The first two parts of each name; empty parts are left out. */
   readonly namespace: string;
   readonly subsystem: string;
 }
 
-/** What a question was for: names of the cluster's domain, addresses, or all else. In the order of the alphabet. */
+/** The kind of name in a query: in the cluster domain, a reverse name, or any other. In alphabetical order. */
 const SYSTEMS = ['auth', 'recursive', 'reverse'] as const;
 type System = (typeof SYSTEMS)[number];
 
-/** The kinds of name that lie in the cluster's domain. */
+/** Outcomes of names in the cluster domain. */
 const OURS: ReadonlySet<number> = new Set([
   ...Object.values(OUTCOME).filter((id) => id !== OUTCOME.reverse),
   CHAIN_OUTCOME.ours,
 ]);
 
-/** Of each metric the last part of its name, its meaning, and its kind. */
+/** The last part of the name, the meaning and the type of each metric. */
 export const SKYDNS_METRICS = {
   cacheMisses: [
     'dns_cachemiss_count_total',
@@ -44,7 +44,7 @@ export const SKYDNS_METRICS = {
   sizes: ['dns_response_size_bytes', 'Size of the returns response in bytes.', 'histogram'],
 } as const;
 
-/** All that is to be said of these counts, in the text format of Prometheus. */
+/** Writes these counts in Prometheus text format. */
 export function writeSkyDnsMetrics(names: SkyDnsNames, { groups }: QueryCounts): string {
   const systems = SYSTEMS.map((system) => [system, groups.filter(isOf(system))] as const).filter(
     ([, own]) => own.length > 0,
@@ -90,14 +90,14 @@ function family(
 
 const isOf = (system: System) => (group: AnswerGroup) => systemOf(group) === system;
 
-/** Packets that were no question are of none. */
+/** The system of an answer group; undefined for packets that were not queries. */
 function systemOf({ outcome, pointers }: AnswerGroup): System | undefined {
   if (outcome === NO_OUTCOME) return undefined;
   if (OURS.has(outcome)) return 'auth';
   return pointers ? 'reverse' : 'recursive';
 }
 
-/** Questions about our domain that the table left to the handler chain. */
+/** Queries for our domain that the table passed to the handler chain. */
 function cacheMisses(groups: readonly AnswerGroup[]): MetricFamily['samples'] {
   const ours = groups.filter(isOf('auth'));
   const missed = ours.filter(({ outcome }) => outcome === CHAIN_OUTCOME.ours);
@@ -105,7 +105,7 @@ function cacheMisses(groups: readonly AnswerGroup[]): MetricFamily['samples'] {
   return [[writeLabels({ cache: 'response' }), total(missed.map(({ count }) => count))]];
 }
 
-/** In the order of the alphabet. */
+/** In alphabetical order. */
 function errorCauses(): readonly (readonly [cause: string, countOf: (group: AnswerGroup) => number])[] {
   const withCode = (rcode: number) => (group: AnswerGroup) => group.byRcode[rcode] ?? 0;
   return [
@@ -131,7 +131,7 @@ function sizes(groups: readonly AnswerGroup[]): Distribution {
   return distribution(SIZE_BOUNDS, each, total(groups.map(({ octets }) => octets)));
 }
 
-/** @param counts of each group, by bound and beyond */
+/** @param counts of each group, per bound and above the last one */
 function distribution(
   bounds: readonly number[],
   counts: readonly (readonly number[])[],

@@ -1,5 +1,5 @@
 /**
- * Sockets and threads: packets, connections, drops and errors.
+ * Metrics of sockets and threads: packets, connections, drops and errors.
  */
 
 import type { ReaderCounts } from '../../listen/reader-counters.ts';
@@ -10,7 +10,7 @@ import { type Metric, one } from './metric.ts';
 const sumOfReaders = (field: keyof ReaderCounts) => (stats: Stats) =>
   one(stats.udp?.readers.reduce((sum, reader) => sum + reader[field], 0));
 
-/** The name and the meaning of the counter of HTTP connections that were closed, in a server and in a sidecar. */
+/** The counter of dropped HTTP connections, in a server and in a sidecar. */
 export const HTTP_DROPS = {
   name: 'portolan_http_connections_dropped_total',
   help: 'HTTP connections closed before their requests were answered, by reason.',

@@ -1,5 +1,5 @@
 /**
- * The answer table: how much is in it.
+ * Metrics of the answer table: its contents.
  */
 import type { Metric } from './metric.ts';
 

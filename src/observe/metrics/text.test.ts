@@ -27,7 +27,7 @@ it('writes every value of a label so that it is read as it was', () => {
       ]);
       const [sample] = parsePrometheusText(text).get('a')?.samples ?? [];
       expect(sample?.labels).toEqual({ x: value });
-      // Of zero there is one.
+      // `+ 0` turns -0 into 0.
       expect(sample?.value).toBe(number + 0);
     }),
   );

@@ -8,17 +8,17 @@ export interface MetricFamily {
   readonly samples: readonly TextSample[];
 }
 
-/** What follows the name of the family, labels included (`_bucket{le="1"}`), and the value. */
+/** The suffix of the family's name, labels included (`_bucket{le="1"}`), and the value. */
 export type TextSample = readonly [suffix: string, value: number];
 
-/** A distribution: how many values lie up to each end, in ascending order. */
+/** A distribution: the number of values up to each bound, in ascending order. */
 export interface Distribution {
   readonly buckets: readonly (readonly [upperEnd: number, countUpToIt: number])[];
   readonly sum: number;
   readonly count: number;
 }
 
-/** In the order of their names; a family without samples is left out. */
+/** Writes families sorted by name; those without samples are left out. */
 export function writeMetrics(families: readonly MetricFamily[]): string {
   return families
     .filter(({ samples }) => samples.length > 0)
@@ -32,7 +32,7 @@ function writeFamily({ name, help, type, samples }: MetricFamily): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
-/** `{system="auth"}`; nothing where there are no labels. */
+/** `{system="auth"}`; empty without labels. */
 export function writeLabels(labels: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeValue(value)}"`);
   return pairs.length === 0 ? '' : `{${pairs.join()}}`;

@@ -1,24 +1,24 @@
 /**
- * Profiles in the form of pprof: a Protocol Buffers message, compressed, as `go tool pprof` reads it.
+ * Profiles in pprof format: a compressed Protocol Buffers message for `go tool pprof`.
  */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
-/** A function, and the line of its beginning. */
+/** A function and its first line. */
 export interface Frame {
   readonly name: string;
   readonly file: string;
-  /** From 1; 0: not known. */
+  /** From 1; 0: unknown. */
   readonly line: number;
 }
 
-/** A quantity that is measured: `samples` of `count`, `cpu` of `nanoseconds`. */
+/** A measured quantity: `samples` in `count`, `cpu` in `nanoseconds`. */
 export type ValueType = readonly [type: string, unit: string];
 
 export interface ProfileSample {
-  /** The innermost first. */
+  /** Innermost frame first. */
   readonly stack: readonly Frame[];
-  /** One for each type. */
+  /** One value per type. */
   readonly values: readonly number[];
 }
 
@@ -29,11 +29,11 @@ export interface ProfileData {
   readonly time: number;
   /** Milliseconds. */
   readonly duration: number;
-  /** How far apart samples are, in the unit of the last type. */
+  /** The distance between samples, in the unit of the last type. */
   readonly period: number;
 }
 
-/** The numbers of fields in `profile.proto`. */
+/** Field numbers of `profile.proto`. */
 const PROFILE = {
   ...{ sampleType: 1, sample: 2, location: 4, function: 5, text: 6 },
   ...{ time: 9, duration: 10, periodType: 11, period: 12 },
@@ -51,7 +51,7 @@ export async function encodeProfile(profile: ProfileData): Promise<Buffer> {
   return await compress(writeProfile(profile));
 }
 
-/** The message before it is compressed. */
+/** The message before compression. */
 export function writeProfile({ types, samples, time, duration, period }: ProfileData): Uint8Array {
   const texts = new Numbers<string>(['']);
   const functions = new Map<string, { readonly id: number; readonly frame: Frame }>();
@@ -70,7 +70,7 @@ export function writeProfile({ types, samples, time, duration, period }: Profile
       PROFILE.sample,
       new Message().numbers(SAMPLE.location, stack.map(idOf)).numbers(SAMPLE.value, values),
     );
-  // A location for each function: where in it the time was spent is not told.
+  // One location per function: the profile does not tell lines within functions.
   for (const { id, frame } of functions.values()) {
     const line = new Message().number(LINE.function, id).number(LINE.line, frame.line);
     message.message(PROFILE.location, new Message().number(LOCATION.id, id).message(LOCATION.line, line));
@@ -94,7 +94,7 @@ function functionOf(id: number, { name, file, line }: Frame, texts: Numbers<stri
     .number(FUNCTION.startLine, line);
 }
 
-/** Values by the order in which they came. */
+/** Numbers values in order of first use. */
 class Numbers<Value> {
   readonly #numbers = new Map<Value, number>();
 
@@ -113,7 +113,7 @@ class Numbers<Value> {
   }
 }
 
-/** A message that is written, field by field. Numbers are whole and not negative. */
+/** Writes a message field by field. Numbers are non-negative integers. */
 class Message {
   readonly #octets: number[] = [];
   readonly #parts: Uint8Array[] = [];
@@ -155,7 +155,7 @@ class Message {
     this.#parts.push(Uint8Array.from(this.#octets.splice(0)));
   }
 
-  /** Seven bits an octet, the least first; beyond 32 bits no operator for bits can do it. */
+  /** Seven bits per octet, the lowest first; numbers beyond 32 bits rule out bit operators. */
   #varint(value: number): void {
     let rest = Math.max(0, Math.round(value));
     while (rest > 0x7f) {

@@ -11,7 +11,7 @@ const waiting: TakeProfile = async (wait) => {
   return EMPTY;
 };
 
-/** What a path replies once the time has passed. */
+/** The reply of a path after the given time. */
 async function get(path: string, query = '', seconds = 300) {
   const clock = new ManualClock();
   const routes = profileRoutes({ clock, takeCpu: waiting, takeHeap: waiting });

@@ -5,28 +5,28 @@ import type { Clock } from '../../base/clock.ts';
 import { type HttpReply, type HttpRoute, PLAIN_TEXT } from '../http-route.ts';
 import { encodeProfile, type ProfileData } from './profile-message.ts';
 
-/** Takes a profile until `wait` ends, with the time then in milliseconds since the epoch. */
+/** Takes a profile until `wait` resolves with the current time, in milliseconds since the epoch. */
 export type TakeProfile = (wait: () => Promise<number>) => Promise<ProfileData>;
 
 export interface ProfileRoutesOptions {
   readonly clock: Clock;
-  /** From V8 by default. */
+  /** Default: V8's profiler. */
   readonly takeCpu?: TakeProfile;
   readonly takeHeap?: TakeProfile;
 }
 
 const ROOT = '/debug/pprof';
 const BINARY = 'application/octet-stream';
-/** Seconds: those of Go's package for the processor; a heap is sampled, so it needs some time too. */
+/** Seconds. The CPU default is that of Go's package; a heap profile is sampled, so it takes time too. */
 const DEFAULT_SECONDS = { profile: 30, heap: 5 } as const;
 const MAX_SECONDS = 300;
-/** What Go has and V8 has not. */
+/** Profiles that Go has but V8 lacks. */
 const MISSING = ['block', 'goroutine', 'mutex', 'symbol', 'threadcreate', 'trace'] as const;
 
-/** Loaded when first used. */
+/** Loaded at first use. */
 const fromV8 = () => import('./v8-profiles.ts');
 
-/** By path. */
+/** The routes by path. */
 export function profileRoutes({
   clock,
   takeCpu = async (wait) => (await fromV8()).profileCpu(wait),

@@ -1,13 +1,13 @@
 /**
- * Profiles of the main thread from V8: where processor time went, and what holds memory.
+ * Profiles of the main thread from V8: CPU time and heap memory.
  */
 import type { HeapProfiler, Profiler, Session } from 'node:inspector/promises';
 import type { Frame, ProfileData, ProfileSample } from './profile-message.ts';
 
-/** Octets of allocations between two samples, V8's own default. */
+/** Octets of allocations between samples, V8's default. */
 const HEAP_INTERVAL = 32_768;
 
-/** Loaded when first used: the inspector takes memory. */
+/** Loaded at first use: the inspector takes memory. */
 async function openSession(): Promise<Session> {
   const inspector = await import('node:inspector/promises');
   const session = new inspector.Session();
@@ -15,7 +15,7 @@ async function openSession(): Promise<Session> {
   return session;
 }
 
-/** @param wait ends when the profile does, with the time then in milliseconds since the epoch */
+/** @param wait resolves at the end of the profile with the current time, in milliseconds since the epoch */
 export async function profileCpu(wait: () => Promise<number>): Promise<ProfileData> {
   const session = await openSession();
   try {
@@ -29,7 +29,7 @@ export async function profileCpu(wait: () => Promise<number>): Promise<ProfileDa
   }
 }
 
-/** @param wait like that of `profileCpu`: what is allocated until then and still held is in it */
+/** @param wait as in `profileCpu`; the profile shows memory allocated until then and still in use */
 export async function profileHeap(wait: () => Promise<number>): Promise<ProfileData> {
   const session = await openSession();
   try {
@@ -42,7 +42,7 @@ export async function profileHeap(wait: () => Promise<number>): Promise<ProfileD
   }
 }
 
-/** @param time milliseconds since the epoch: of its end */
+/** @param time the end of the profile, in milliseconds since the epoch */
 export function readCpuProfile(profile: Profiler.Profile, time: number): ProfileData {
   const { nodes, samples = [], timeDeltas = [], startTime, endTime } = profile;
   const parents = new Map<number, number>();
@@ -71,7 +71,7 @@ export function readCpuProfile(profile: Profiler.Profile, time: number): Profile
       ['cpu', 'nanoseconds'],
     ],
     samples: [...spent]
-      // The thread had nothing to do.
+      // Leave out the idle thread.
       .filter(([id]) => byId.get(id)?.callFrame.functionName !== '(idle)')
       .map(([id, { count, microseconds }]) => ({ stack: stackOf(id), values: [count, microseconds * 1000] })),
     time: time - duration,

@@ -30,7 +30,7 @@ const answers: readonly WholeAnswer[] = [
   { ...EMPTY_ANSWER, rcode: RCODE.SERVFAIL },
 ];
 
-/** The line of the plugin for a query, and that of an event of a reader for the same one. */
+/** The plugin's line for a query, and the line for a reader's event of the same query. */
 async function bothLines(name: string, answer: WholeAnswer, rules = RULES) {
   const edns = { version: 0, udpSize: 1400, dnssecOk: true, extendedRcode: 0, options: [] };
   const question = { name: parseName(name), type: TYPE.A, class: CLASS.IN };

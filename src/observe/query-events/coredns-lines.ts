@@ -1,5 +1,5 @@
 /**
- * Lines of CoreDNS's `log` for queries that readers have answered.
+ * Lines of CoreDNS's `log` for queries that readers answered.
  */
 import { classOfCounts, type ResponseClass } from '../../chain/described-response.ts';
 import type { QueryEvent } from '../../listen/query-events/event-reader.ts';
@@ -14,7 +14,7 @@ import { maxResponseOctets } from '../../wire/response-size.ts';
 import type { NameKey } from '../../wire/types.ts';
 import { readResponseShape } from './response-shape.ts';
 
-/** An event with what is read from its question and its response. */
+/** An event with the parsed parts of its question and response. */
 interface LoggedEvent {
   readonly event: QueryEvent;
   readonly name: NameKey;
@@ -26,20 +26,20 @@ interface LoggedEvent {
 type WriteWord = (logged: LoggedEvent) => string;
 
 export interface EventLines {
-  /** Undefined: no rule wants a line. @param name that of the event's question */
+  /** Undefined if no rule asks for a line. @param name the name in the event's question */
   write(event: QueryEvent, name: NameKey): string | undefined;
 }
 
-/** The name that an event's query asks about; undefined: it has no question. */
+/** The name in the event's question; undefined without a question. */
 export function nameOfEvent({ question }: QueryEvent): NameKey | undefined {
   return question.length === 0 ? undefined : toKey(readName(question, 0).name);
 }
 
 export interface EventLinesOptions {
   readonly rules: readonly LogRule[];
-  /** The address of the listener; empty: all. */
+  /** The listen address; empty: all addresses. */
   readonly address: string;
-  /** A larger UDP size of a client is taken for this one: octets. */
+  /** The maximum UDP size in octets, which limits larger sizes of clients. */
   readonly maxUdpSize: number;
 }
 
@@ -66,7 +66,7 @@ export function compileEventLines({ rules, address, maxUdpSize }: EventLinesOpti
   };
 }
 
-/** Several lines as one message of the log, which begins each with its level. */
+/** Joins lines to one log message in which each line begins with its level. */
 export function joinInfoLines(lines: readonly string[]): string {
   return lines.join('\n[INFO] ');
 }
@@ -96,7 +96,7 @@ function wordsOf(local: string, maxUdpSize: number): ReadonlyMap<string, WriteWo
   ]);
 }
 
-/** By the bits that are named: there are 128. */
+/** Cached by the flags that have names: 128 combinations. */
 const FLAG_TEXTS = new Map<number, string>();
 const NAMED_FLAGS = 0x87b0;
 

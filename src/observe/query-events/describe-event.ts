@@ -1,5 +1,5 @@
 /**
- * A query event as a line of a query log: the fields of text and of JSON are the same.
+ * Formats a query event as a line of a query log; text and JSON have the same fields.
  */
 import { formatElapsed } from '../../base/duration.ts';
 import type { LogFields } from '../../base/log.ts';
@@ -11,7 +11,7 @@ import { readName } from '../../wire/name-wire.ts';
 import { CLASS, OPCODE } from '../../wire/types.ts';
 import { renderLine } from '../log.ts';
 
-/** Bits of a header's flags, by the names that dig shows. */
+/** Header flag bits, with dig's names. */
 const FLAG_BITS: readonly (readonly [string, number])[] = [
   ['aa', 0x0400],
   ['tc', 0x0200],
@@ -21,12 +21,12 @@ const FLAG_BITS: readonly (readonly [string, number])[] = [
   ['cd', 0x0010],
 ];
 
-/** @param time when it was received, in milliseconds since the epoch @returns the line with its end */
+/** @param time of receipt, in milliseconds since the epoch @returns the line with its newline */
 export function describeEvent(event: QueryEvent, time: number, format: QueryLogSettings['format']): string {
   return `${renderLine(format, formatTime(time), 'info', 'query', fieldsOf(event))}\n`;
 }
 
-/** With microseconds: `2026-01-02T03:04:05.678901Z`. */
+/** Formats microseconds too: `2026-01-02T03:04:05.678901Z`. */
 function formatTime(milliseconds: number): string {
   const whole = Math.floor(milliseconds);
   const micros = Math.floor((milliseconds - whole) * 1000);

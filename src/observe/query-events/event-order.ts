@@ -1,6 +1,5 @@
 /**
- * Query events of several rings in the order of time: an event waits until those of other rings that came before it
- * must be there.
+ * Sorts query events of several rings by time: an event waits until earlier events of other rings must have arrived.
  */
 
 /** Milliseconds that an event waits for earlier ones of other rings. */
@@ -18,12 +17,12 @@ export class EventOrder<Event> {
     this.#waiting.push(event);
   }
 
-  /** Takes out what is older than the window, oldest first. @param now on the clock of the events */
+  /** Removes and returns events older than the window, oldest first. @param now on the clock of the events */
   release(now: number): readonly Event[] {
     return this.#releaseUntil(now - ORDER_WINDOW);
   }
 
-  /** Takes out everything. */
+  /** Removes and returns all events. */
   releaseAll(): readonly Event[] {
     return this.#releaseUntil(Number.POSITIVE_INFINITY);
   }

@@ -1,10 +1,10 @@
 /**
- * Where lines go: a file, opened again after it was rotated, or a descriptor. Lines that cannot be written are dropped
- * and reported; nothing waits for them but the thread that writes.
+ * Writes lines to a file, which can be reopened after rotation, or to a descriptor. Lines that cannot be written are dropped and
+ * reported; only the writing thread waits.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-/** Milliseconds between two tries to write to a pipe that is full, and how many there are. */
+/** Milliseconds between attempts to write to a full pipe, and the number of attempts. */
 const PAUSE = 10;
 const MAX_TRIES = 100;
 const STANDARD_OUTPUT = 1;
@@ -14,13 +14,13 @@ export class LineOutput {
   readonly #pause = new Int32Array(new SharedArrayBuffer(4));
   #fd: number;
 
-  /** @param file undefined: standard output @throws if it cannot be opened */
+  /** @param file undefined: standard output @throws if the file cannot be opened */
   constructor(file: string | undefined) {
     this.#file = file;
     this.#fd = openOutput(file);
   }
 
-  /** @throws if it cannot be opened; what was open stays */
+  /** @throws if the file cannot be opened; the current one stays open */
   reopen(): void {
     if (this.#file === undefined) return;
     const fd = openOutput(this.#file);
@@ -28,7 +28,7 @@ export class LineOutput {
     this.#fd = fd;
   }
 
-  /** @throws what keeps lines from being written: a full disk, a reader that is gone */
+  /** @throws the reason why lines cannot be written, such as a full disk or a closed pipe */
   write(lines: string): void {
     const octets = Buffer.from(lines);
     let tries = 0;

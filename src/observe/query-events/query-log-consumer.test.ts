@@ -9,7 +9,7 @@ import { EventOrder, ORDER_WINDOW } from './event-order.ts';
 import { QueryLogConsumer } from './query-log-consumer.ts';
 
 const ALL: QueryLogSettings = { format: 'text', sample: 1, zones: [], rcodes: [], clients: [] };
-/** The time that the machine's clock began to count from, in these tests. */
+/** The start of the monotonic clock in these tests. */
 const EPOCH = Date.UTC(2026, 0, 2, 3, 4, 5);
 const NXDOMAIN = 3;
 
@@ -20,7 +20,7 @@ interface Answered {
   readonly received?: number;
 }
 
-/** Lines of what was answered, with a sample drawn from `draws`. */
+/** The lines for given answers, with a sample drawn from `draws`. */
 function linesOf(
   answered: readonly Answered[],
   settings: Partial<QueryLogSettings> = {},

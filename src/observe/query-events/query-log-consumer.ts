@@ -1,5 +1,5 @@
 /**
- * Turns the events of all rings into lines: drains, orders by time, selects, and describes them.
+ * Turns the events of all rings into lines: drains, sorts by time, selects and formats them.
  */
 
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
@@ -12,13 +12,13 @@ import { sampleEvents, selectEvents } from './selection.ts';
 export interface QueryLogConsumerOptions {
   readonly rings: readonly SharedArrayBuffer[];
   readonly settings: QueryLogSettings;
-  /** Takes whole lines with their ends. */
+  /** Writes whole lines, including newlines. */
   readonly write: (lines: string) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** The clock of the events, in milliseconds; that of the machine unless given. */
+  /** The clock of the events, in milliseconds; default: the machine's monotonic clock. */
   readonly monotonic?: () => number;
-  /** From 0 to below 1. */
+  /** From 0 up to but excluding 1. */
   readonly random: () => number;
 }
 
@@ -40,7 +40,7 @@ export class QueryLogConsumer {
     this.#isSelected = selectEvents(options.settings);
   }
 
-  /** Events from now on are logged by these settings. */
+  /** Logs events by these settings from now on. */
   change(settings: QueryLogSettings): void {
     this.poll();
     this.#settings = settings;
@@ -48,13 +48,13 @@ export class QueryLogConsumer {
     this.#isSelected = selectEvents(settings);
   }
 
-  /** Writes what is older than the window of the order. */
+  /** Writes events older than the ordering window. */
   poll(): void {
     this.#drain();
     this.#write(this.#order.release(this.#monotonic()));
   }
 
-  /** Writes everything. */
+  /** Writes all events. */
   finish(): void {
     this.#drain();
     this.#write(this.#order.releaseAll());

@@ -11,13 +11,13 @@ export interface QueryLogThreadData {
   readonly plan: QueryLogPlan;
 }
 
-/** What the main thread orders. */
+/** Orders of the main thread. */
 export type QueryLogOrder =
   | { readonly kind: 'change'; readonly settings: QueryLogSettings }
   | { readonly kind: 'reopen' }
   | { readonly kind: 'stop' };
 
-/** What the thread reports: it follows the rings; lines could not be written; or all is written, as was ordered. */
+/** Reports of the thread: it follows the rings; lines could not be written; or all lines are written, as ordered. */
 export type QueryLogReport =
   | { readonly kind: 'started' }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -29,7 +29,7 @@ if (parentPort === null)
   throw new Error('not a thread: query-log-thread runs only as a worker of the server');
 
 const port = parentPort;
-// Set by `QueryLog`, the only one to start this entry.
+// Set by `QueryLog`; no other code starts this entry.
 const { rings, plan } = workerData as QueryLogThreadData;
 const output = new LineOutput(plan.file);
 const consumer = new QueryLogConsumer({

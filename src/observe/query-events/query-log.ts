@@ -1,8 +1,8 @@
 /**
- * The query log of a server, from the main thread: switched on and off, changed, and followed to its last line.
+ * Controls the query log from the main thread: turns it on and off, changes its settings, and waits for its last line.
  *
- * A thread of its own drains the rings of all readers, so that neither readers nor the main thread do more than append
- * events. While the log is off there is no thread, and readers write no events.
+ * A separate thread drains the rings of all readers, so that readers and the main thread only append events. While the log is off,
+ * the thread does not exist and readers write no events.
  */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../base/clock.ts';
@@ -25,7 +25,7 @@ export interface QueryLogOptions {
 interface Running {
   readonly worker: Worker;
   readonly plan: QueryLogPlan;
-  /** Settles when the thread has ended. */
+  /** Resolves when the thread has ended. */
   readonly ended: Promise<void>;
 }
 
@@ -43,26 +43,26 @@ export class QueryLog {
     this.#readers = options.rings.all.map((memory) => new QueryEventReader(memory));
   }
 
-  /** What is logged at the moment; undefined: nothing. */
+  /** The plan in force; undefined: no query log. */
   get plan(): QueryLogPlan | undefined {
     return this.#running?.plan;
   }
 
-  /** Events that found their ring full, and were not logged. */
+  /** Events lost because their ring was full. */
   get dropped(): number {
     return this.#readers.reduce((sum, { dropped }) => sum + dropped, 0);
   }
 
-  /** Writes that failed. */
+  /** Failed writes. */
   get failures(): number {
     return this.#failures;
   }
 
   /**
-   * Logs by another plan, or nothing any more.
+   * Switches to another plan, or turns the log off.
    *
-   * @returns settles when it holds
-   * @throws what keeps the file from being opened; nothing is logged then
+   * @returns a promise that resolves when the plan is in force
+   * @throws if the file cannot be opened; the log is then off
    */
   change(plan: QueryLogPlan | undefined): Promise<void> {
     const changed = this.#changing.then(() => this.#change(plan));
@@ -70,12 +70,12 @@ export class QueryLog {
     return changed;
   }
 
-  /** Opens the file again, which was rotated. */
+  /** Reopens the file after rotation. */
   reopen(): void {
     this.#order({ kind: 'reopen' });
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining lines and ends. */
   stop(): Promise<void> {
     return this.change(undefined);
   }
@@ -99,7 +99,7 @@ export class QueryLog {
   async #start(plan: QueryLogPlan): Promise<void> {
     const { rings, threadEntry, log } = this.#options;
     const data: QueryLogThreadData = { rings: rings.all, plan };
-    // Without our options: a debugger's port, for one, is the main thread's.
+    // Do not inherit options: the port of a debugger, for example, belongs to the main thread.
     const worker = new Worker(threadEntry, { workerData: data, execArgv: [], name: 'query log' });
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
     await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * What CoreDNS's `log` says of a response, read from its octets: its size without compression of names and without an OPT record,
- * and whether it has a SOA record as its authority.
+ * Reads the parts of a response that CoreDNS's `log` shows: its size without name compression and OPT record, and whether its
+ * authority section has a SOA record.
  */
 import { HEADER_OCTETS } from '../../wire/header.ts';
 import { TYPE } from '../../wire/types.ts';
@@ -11,10 +11,10 @@ export interface ResponseShape {
 }
 
 const POINTER = 0xc0;
-/** Type, class, TTL and length of the data. */
+/** The octets of type, class, TTL and data length. */
 const RECORD_FIXED = 10;
 const QUESTION_FIXED = 4;
-/** Octets of the data before its name, for types that have one. */
+/** The octets of the data before its name, for types that have one. */
 const BEFORE_NAME: ReadonlyMap<number, number> = new Map([
   [TYPE.NS, 0],
   [TYPE.CNAME, 0],
@@ -26,7 +26,7 @@ const BEFORE_NAME: ReadonlyMap<number, number> = new Map([
 ]);
 const SOA_NUMBERS = 20;
 
-/** @param message one that we have written */
+/** @param message a message that this server has written */
 export function readResponseShape(message: Uint8Array): ResponseShape {
   const [questions, answers] = [uint16(message, 4), uint16(message, 6)];
   const [authorities, additionals] = [uint16(message, 8), uint16(message, 10)];
@@ -49,7 +49,7 @@ export function readResponseShape(message: Uint8Array): ResponseShape {
   return { octets, hasSoa };
 }
 
-/** @param fixed where the type of the record lies */
+/** @param fixed the offset of the record's type */
 function dataOctets(message: Uint8Array, fixed: number): number {
   const type = uint16(message, fixed);
   const data = fixed + RECORD_FIXED;
@@ -65,7 +65,7 @@ function uint16(message: Uint8Array, at: number): number {
   return ((message[at] ?? 0) << 8) | (message[at + 1] ?? 0);
 }
 
-/** Where a name ends that begins here. */
+/** The end of a name that starts at this offset. */
 function nameEnd(message: Uint8Array, start: number): number {
   let at = start;
   for (let label = message[at] ?? 0; label !== 0; label = message[at] ?? 0) {
@@ -75,7 +75,7 @@ function nameEnd(message: Uint8Array, start: number): number {
   return at + 1;
 }
 
-/** The octets of a name without pointers. */
+/** The octets of a name without compression. */
 function nameOctets(message: Uint8Array, start: number): number {
   let octets = 1;
   let at = start;

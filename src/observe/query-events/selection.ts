@@ -1,5 +1,5 @@
 /**
- * Which query events a log shows: a sample of all, of these by zone, response code and client.
+ * Selects query events for a log: a sample of all events, then by zone, response code and client.
  */
 
 import type { QueryLogSettings } from '../../config/server/query-log-plan.ts';
@@ -10,7 +10,7 @@ import { readName } from '../../wire/name-wire.ts';
 
 const RCODE_MASK = 0x0f;
 
-/** Whether the next event is in the sample, before anything is known of it. @param random numbers from 0 to below 1 */
+/** Decides whether the next event is in the sample, before it is parsed. @param random numbers from 0 up to but excluding 1 */
 export function sampleEvents({ sample }: QueryLogSettings, random: () => number): () => boolean {
   return sample === 1 ? () => true : () => random() * sample < 1;
 }

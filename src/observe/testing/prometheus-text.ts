@@ -1,12 +1,11 @@
 /**
- * A strict reader of the Prometheus text format, version 0.0.4. It takes what every scraper takes, and nothing that any of
- * them refuses: names and labels by their grammar, one HELP and one TYPE before the samples of a family, a family in one
- * piece, no sample twice, histograms whole and growing.
+ * A strict parser of the Prometheus text format, version 0.0.4. It accepts only what every scraper accepts: valid names and labels, one
+ * HELP and one TYPE before the samples of a family, contiguous families, no duplicate samples, and complete, cumulative histograms.
  */
 export type FamilyType = 'counter' | 'gauge' | 'histogram' | 'summary' | 'untyped';
 
 export interface Sample {
-  /** With its suffix: `x_bucket`. */
+  /** Including the suffix: `x_bucket`. */
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
@@ -49,7 +48,7 @@ const SUFFIXES: Readonly<Partial<Record<FamilyType, readonly string[]>>> = {
 };
 
 /**
- * The families of a text, by name.
+ * Parses a text to its families, by name.
  *
  * @throws PrometheusTextError
  */
@@ -68,7 +67,7 @@ export function parsePrometheusText(text: string): ReadonlyMap<string, Family> {
   return new Map(Array.from(drafts.values(), (draft) => [draft.name, finish(draft)]));
 }
 
-/** @returns the family that the lines below are of; undefined for a comment that says nothing */
+/** @returns the family of the following lines; undefined for a plain comment */
 function readComment(line: string, number: number, drafts: Map<string, Draft>): string | undefined {
   const [, keyword, name = '', ...rest] = line.split(' ');
   if (keyword !== 'HELP' && keyword !== 'TYPE') return undefined;
@@ -88,7 +87,7 @@ function readComment(line: string, number: number, drafts: Map<string, Draft>): 
   } else {
     if (draft.type !== undefined) throw new PrometheusTextError(number, 'a second TYPE', line);
     if (!TYPES.includes(value)) throw new PrometheusTextError(number, 'unknown type', line);
-    draft.type = value as FamilyType; // One of them.
+    draft.type = value as FamilyType; // Checked above.
   }
   return name;
 }
@@ -175,7 +174,7 @@ function grows(values: readonly number[], strictly: boolean): boolean {
   });
 }
 
-/** What tells a series from others: its name and labels, in whichever order these are written. */
+/** The identity of a series: its name and labels, independent of label order. */
 export function seriesKey({ name, labels }: Pick<Sample, 'name' | 'labels'>): string {
   const pairs = Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
   return `${name}{${pairs.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join()}}`;

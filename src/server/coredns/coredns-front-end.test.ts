@@ -7,7 +7,7 @@ import { CoreDnsFrontEnd } from './coredns-front-end.ts';
 
 const FILES = { read: () => '', kindOf: () => undefined, list: () => [] };
 const GOOD = 'a.test {\nreload 2s 1s\nwhoami\n}\n';
-/** Longer than the longest time between two looks. */
+/** Longer than the longest interval between checks. */
 const TICK = 3_000;
 
 function read(text: string): CorefileReading {
@@ -15,7 +15,7 @@ function read(text: string): CorefileReading {
   return readCorefile(text, { ...settings, files: FILES, interfaces: new Map() });
 }
 
-/** A front end of `GOOD`, whose file `write` changes. @param fault what keeps each other plan from starting. */
+/** A front end of `GOOD`, with `write` to change its file. @param fault makes each later plan fail to start */
 async function startFrontEnd({ isStrict = false, fault = '' } = {}) {
   const [clock, log, metrics] = [new ManualClock(), new RecordingLog(), new PluginMetrics()];
   let text = GOOD;
@@ -39,11 +39,11 @@ async function startFrontEnd({ isStrict = false, fault = '' } = {}) {
     write(changed: string) {
       text = changed;
     },
-    /** Lines since the last tick, and how many failures are counted. */
+    /** The lines since the last tick, and the count of failures. */
     async tick() {
       const from = log.records.length;
       clock.advance(TICK);
-      // What a look does takes turns of promises, and no time.
+      // A check takes several turns of promises, but no time.
       await new Promise((resolve) => setImmediate(resolve));
       const lines = log.records.slice(from).map(({ level, message }) => `${level} ${message}`);
       return { lines, failures: await countFailures(metrics) };
@@ -91,7 +91,7 @@ it('counts a plan that does not start', async () => {
 });
 
 it('counts a file that does not parse once; strictly as CoreDNS it warns at each look and does not count', async () => {
-  // Of a typo and a brace that is missing, the brace is what CoreDNS stops at first.
+  // The text has a typo and an unclosed brace; CoreDNS reports the brace first.
   const text = 'a.test {\nreload 2s 1s\nwhoamy\ncache {\n';
   const lines = [
     'warn plugin/reload: Corefile parse failed: Corefile:4 - Error during parsing: Unexpected EOF',

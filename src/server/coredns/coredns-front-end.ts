@@ -1,5 +1,5 @@
 /**
- * The front end of `coredns`: a Corefile, compiled to a plan, its endpoints, and its changes.
+ * The front end of `coredns`: compiles a Corefile to a plan, serves its endpoints, and follows its changes.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/duration.ts';
@@ -17,25 +17,25 @@ type GoodReading = Extract<CorefileReading, { readonly kind: 'good' }>;
 
 export interface CoreDnsFrontEndOptions {
   readonly reading: GoodReading;
-  /** Join ports that another process serves, instead of refusing to start. */
+  /** Whether to join ports that another process serves, instead of refusing to start. */
   readonly takeover: boolean;
-  /** Whether everything is as in CoreDNS, also where we differ on purpose. */
+  /** Whether to behave as CoreDNS even where Portolan deliberately differs. */
   readonly isStrict: boolean;
-  /** Reads the Corefile again. @throws Error that says why it cannot be read */
+  /** Reads the current Corefile. @throws Error with the reason if it cannot be read */
   readonly read: () => CorefileReading;
-  /** Called once queries are answered. */
+  /** Called when the server answers queries. */
   readonly onServing: () => void;
-  /** Those of the engine. */
+  /** The metrics of the engine. */
   readonly metrics: () => PluginMetrics;
-  /** All metrics, in the text format of Prometheus. */
+  /** All metrics in Prometheus text format. */
   readonly metricsText: () => Promise<string>;
-  /** The plugins that are not ready yet. */
+  /** The plugins that are not ready. */
   readonly notReady: () => readonly string[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Why a Corefile was not taken over. */
+/** Why a Corefile was not applied. */
 class ReloadError extends Error {
   override readonly name = 'ReloadError';
 }
@@ -51,7 +51,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
   #onChange: PlanListener = async () => {};
   #timer: Timer | undefined;
   #healthRequests: HealthRequests | undefined;
-  /** The digest that was tried last, and what it failed with; nothing while the configuration runs that was read last. */
+  /** The digest and error of the last attempt; undefined while the last Corefile read is in force. */
   #failed: { readonly digest: string | undefined; readonly message: string } | undefined;
 
   constructor(options: CoreDnsFrontEndOptions) {
@@ -96,7 +96,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     await this.#endpoints.leaveReadiness();
   }
 
-  /** Reads the Corefile and follows it, changed or not: SIGUSR1. */
+  /** Reads and applies the Corefile even if it is unchanged: SIGUSR1. */
   async reload(): Promise<void> {
     const { log, read } = this.#options;
     log.info('SIGUSR1: Reloading');
@@ -124,7 +124,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     await this.#endpoints.stop();
   }
 
-  /** Looks for another Corefile after the time that `reload` says. */
+  /** Checks the Corefile again after the interval of `reload`. */
   #lookAgain(): void {
     this.#timer?.cancel();
     const { clock } = this.#options;
@@ -140,7 +140,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     try {
       reading = read();
     } catch {
-      // A file that is gone may be about to be replaced.
+      // A missing file may be in the middle of a replacement.
       return;
     }
     const { digest } = reading;
@@ -164,7 +164,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#countFailures().inc();
   }
 
-  /** CoreDNS says so at each look. */
+  /** CoreDNS logs this at each check. */
   #noteUnparsable(problems: readonly CorefileProblem[]): void {
     const { isStrict, log } = this.#options;
     const message = problems.find(({ phase }) => phase === 'tokens')?.message ?? '';
@@ -174,16 +174,16 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#failed = { digest: undefined, message };
   }
 
-  /** Counts a failure that CoreDNS leaves out: of a signal, or of a file that does not parse. */
+  /** Counts failures that CoreDNS does not count: after a signal, or of a file that does not parse. */
   #countUnlessStrict(): void {
     if (!this.#options.isStrict) this.#countFailures().inc();
   }
 
   /**
-   * Takes over another Corefile.
+   * Applies another Corefile.
    *
-   * @param isQuiet whether it failed before, so that a failure is not told again
-   * @returns why not; undefined: it was taken over
+   * @param isQuiet whether the same Corefile failed before, so that the failure is not logged again
+   * @returns the reason of a failure; undefined on success
    */
   async #follow(reading: CorefileReading, isQuiet = false): Promise<string | undefined> {
     const { log } = this.#options;
@@ -221,7 +221,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#followHealth(plan.endpoints);
   }
 
-  /** For people who look at readiness: what runs is not what the file says. */
+  /** The text for readiness requests if the running configuration differs from the file. */
   #describeTrouble(): string {
     if (this.#failed === undefined || this.#options.isStrict) return '';
     return `\nCorefile changed but reload failed: ${this.#failed.message}\n`;
@@ -235,7 +235,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
     this.#healthRequests.follow([...new Set(addresses)]);
   }
 
-  /** Only an address for health that cannot be listened on is a reason not to start. */
+  /** At start, only a `health` address that cannot be bound is an error; other failures are logged. */
   async #openEndpoints(plans: readonly EndpointPlan[]): Promise<void> {
     await this.#endpoints.add(plans.filter(({ kind }) => kind === 'health'));
     for (const plan of plans) {
@@ -268,7 +268,7 @@ export class CoreDnsFrontEnd implements FrontEnd {
   }
 }
 
-/** The plugins that endpoints belong to. */
+/** The plugin of each endpoint. */
 const PLUGINS = { health: 'health', ready: 'ready', metrics: 'prometheus', profile: 'pprof' } as const;
 
 function messageOf(error: unknown): string {

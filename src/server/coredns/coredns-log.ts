@@ -1,12 +1,12 @@
 /**
- * The log in the form of CoreDNS: `[INFO] plugin/reload: …`, without a time.
+ * The log in CoreDNS's format: `[INFO] plugin/reload: …`, without a time.
  */
 import type { Log, LogFields, LogLevel } from '../../base/log.ts';
 
 export interface CoreDnsLogOptions {
-  /** Whether lines of level debug are written: the plugin `debug`. */
+  /** Whether to write debug lines: the plugin `debug`. */
   readonly isDebug: boolean;
-  /** Takes a line with its end. */
+  /** Writes a line, including its newline. */
   readonly write: (line: string) => void;
 }
 

@@ -1,6 +1,5 @@
 /**
- * What `prometheus` of a Corefile shows: the families of CoreDNS, ours beside them, and where it is wished those of former
- * versions.
+ * The metrics of `prometheus` in a Corefile: CoreDNS's families, Portolan's, and on request former CoreDNS names.
  */
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { FormerNames } from '../../config/server/former-names.ts';
@@ -8,7 +7,7 @@ import { writeFormerNames } from '../../observe/metrics/former-names.ts';
 import { Metrics } from '../../observe/metrics/render.ts';
 import type { Stats } from '../../observe/stats.ts';
 
-/** A server, as far as metrics need it. */
+/** The parts of a server that metrics need. */
 export interface CountingServer {
   readonly engine: { readonly metrics: PluginMetrics };
   readonly version: string;
@@ -20,7 +19,7 @@ export class CoreDnsMetrics {
   readonly #own: Metrics;
   readonly #formerNames: FormerNames | undefined;
 
-  /** @param formerNames of which version names are shown beside those of today */
+  /** @param formerNames the CoreDNS version whose metric names are shown beside the current ones */
   constructor(server: CountingServer, formerNames: FormerNames | undefined) {
     const { version } = server;
     this.#plugins = () => server.engine.metrics;
@@ -28,7 +27,7 @@ export class CoreDnsMetrics {
     this.#formerNames = formerNames;
   }
 
-  /** In the text format of Prometheus. */
+  /** Renders the metrics in Prometheus text format. */
   async render(): Promise<string> {
     const plugins = this.#plugins();
     const texts = [await plugins.render(), await this.#own.render()];

@@ -1,6 +1,6 @@
 /**
- * The HTTP endpoints of a Corefile: health, readiness and metrics. There is one server for each address, whatever blocks name it;
- * an address that stays when the Corefile changes is never closed.
+ * The HTTP endpoints of a Corefile: health, readiness and metrics. Each address has one server, which all blocks share. It stays open
+ * across changes of the Corefile that keep the address.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -12,19 +12,19 @@ import { profileRoutes } from '../../observe/profiles/profile-routes.ts';
 import { openSharedPort } from '../../observe/shared-port.ts';
 
 export interface EndpointsDependencies {
-  /** Share ports with another process, or wait for those that it does not share, instead of failing. */
+  /** Whether to share ports with another process, or to wait for them, instead of failing. */
   readonly takeover: boolean;
-  /** All metrics, in the text format of Prometheus. */
+  /** All metrics in Prometheus text format. */
   readonly metricsText: () => Promise<string>;
-  /** What keeps a changed Corefile from being followed, for those who ask for readiness; empty: nothing. */
+  /** Why a changed Corefile is not applied, for readiness requests; empty: no trouble. */
   readonly trouble: () => string;
-  /** The plugins that are not ready yet. */
+  /** The plugins that are not ready. */
   readonly notReady: () => readonly string[];
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** An address cannot be listened on. The message is CoreDNS's: `listen tcp 127.0.0.1:8080: bind: address already in use`. */
+/** An address cannot be bound. The message is CoreDNS's: `listen tcp 127.0.0.1:8080: bind: address already in use`. */
 export class EndpointError extends Error {
   override readonly name = 'EndpointError';
 
@@ -57,7 +57,7 @@ export class Endpoints {
     this.#profiles = profileRoutes(dependencies);
   }
 
-  /** Listens on all addresses of a plan, beside those that are open. @throws EndpointError: nothing has changed then */
+  /** Listens on all addresses of a plan in addition to the open ones. @throws EndpointError, with nothing changed */
   async add(plans: readonly EndpointPlan[]): Promise<void> {
     const opened: string[] = [];
     try {
@@ -72,7 +72,7 @@ export class Endpoints {
     }
   }
 
-  /** Answers by this plan on the addresses that are open. */
+  /** Serves this plan on the open addresses. */
   show(plans: readonly EndpointPlan[]): void {
     for (const [address, kinds] of kindsByAddress(plans)) {
       const endpoint = this.#endpoints.get(address);
@@ -80,14 +80,14 @@ export class Endpoints {
     }
   }
 
-  /** Answers by this plan alone. */
+  /** Serves only this plan and closes other addresses. */
   async keepOnly(plans: readonly EndpointPlan[]): Promise<void> {
     const all = kindsByAddress(plans);
     this.show(plans);
     await this.#close([...this.#endpoints.keys()].filter((address) => !all.has(address)));
   }
 
-  /** Reports that the server is no longer ready: connections for readiness are refused. */
+  /** Reports that the server is no longer ready: readiness connections are refused. */
   async leaveReadiness(): Promise<void> {
     const only = [...this.#endpoints].filter(([, { kinds }]) => kinds.size === 1 && kinds.has('ready'));
     for (const { routes } of this.#endpoints.values()) routes.delete(PATHS.ready);
@@ -163,7 +163,7 @@ function kindsByAddress(
   return kinds;
 }
 
-/** @param address with a colon before its port, which is checked when the Corefile is read */
+/** @param address with a colon before its port, as the Corefile reader ensures */
 function splitHostPort(address: string): { readonly host: string | undefined; readonly port: number } {
   const colon = address.lastIndexOf(':');
   const host = address.slice(0, colon).replace(/^\[|\]$/g, '');

@@ -13,7 +13,7 @@ it('asks for health once a second, counts how long it takes, and tells when that
   const request = async (address: string) => {
     asked.push(address);
     const next = takes.shift();
-    // The clock stands while its timers run.
+    // The clock does not advance while its timers run.
     await Promise.resolve();
     if (typeof next === 'number') clock.advance(next);
     else throw new Error(next);

@@ -1,5 +1,5 @@
 /**
- * Our own requests for health, once a second: how long they take says whether the process gets processor time.
+ * Sends health requests to this server once a second: their duration shows whether the process gets CPU time.
  */
 import { get } from 'node:http';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -11,7 +11,7 @@ export interface HealthRequestsDependencies {
   readonly metrics: PluginMetrics;
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends with the reply. @throws Error that says why there is none */
+  /** Resolves at the reply. @throws Error with the reason if there is no reply */
   readonly request?: (address: string) => Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export class HealthRequests {
     );
   }
 
-  /** Asks these from now on, and no others. @param addresses as `health` has them: `:8080`, `127.0.0.1:8080` */
+  /** Requests only these addresses from now on. @param addresses as in `health`: `:8080`, `127.0.0.1:8080` */
   follow(addresses: readonly string[]): void {
     this.#addresses = addresses;
     if (addresses.length === 0) this.stop();
@@ -74,7 +74,7 @@ export class HealthRequests {
     } catch (error) {
       failure = error instanceof Error ? error.message : String(error);
     }
-    // Closed meanwhile: it says nothing of health.
+    // Ignore the result: the endpoint was closed meanwhile.
     if (!this.#addresses.includes(address)) return;
     const took = clock.monotonic() - began;
     this.#durations.observe({}, took / 1000);
@@ -86,7 +86,7 @@ export class HealthRequests {
   }
 }
 
-/** An address without a host stands for all of them. */
+/** An address without a host means all addresses. */
 function requestHealth(address: string): Promise<void> {
   const url = `http://${address.startsWith(':') ? `localhost${address}` : address}/health`;
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 /**
- * The front end of `dnsmasq` and `dnsmasq-nanny`: dnsmasq's options, resolv files, a servers file, and the servers of the nanny.
+ * The front end of `dnsmasq` and `dnsmasq-nanny`: dnsmasq's options, resolv files, a servers file, and the nanny's servers.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -27,7 +27,7 @@ export interface DnsmasqFrontEndDependencies {
   readonly interfaces: () => Interfaces;
   readonly udpReaders: number;
   readonly version: string;
-  /** The hosts file that a record of ours is from, for the query log; nothing for one of an option. */
+  /** The hosts file of a local record, for the query log; undefined if an option defines it. */
   readonly fileOf: (record: ResourceRecord) => string | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -36,7 +36,7 @@ export interface DnsmasqFrontEndDependencies {
 export class DnsmasqFrontEnd implements FrontEnd {
   readonly watching: Watching | undefined;
   readonly reloadsPlanAlone = false;
-  /** Files are read before queries are answered. */
+  /** All files are read before queries are answered. */
   readonly isSettled = true;
   readonly #settings: DnsmasqPlan;
   readonly #dependencies: DnsmasqFrontEndDependencies;
@@ -77,7 +77,7 @@ export class DnsmasqFrontEnd implements FrontEnd {
     await this.#upstreams.start();
   }
 
-  /** Follows the servers of the nanny's folder. */
+  /** Applies the servers of the nanny's folder. */
   followNanny(nanny: NannyServers): void {
     this.#change({ nanny }, false);
   }

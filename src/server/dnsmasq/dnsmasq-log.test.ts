@@ -25,7 +25,7 @@ function open(to: DnsmasqLogPlan['to'], mode: ProcessPlan['mode'], more: object 
   return { log, lines };
 }
 
-/** A datagram socket at a path, as syslog's daemon has one. */
+/** A datagram socket at a path, like that of the syslog daemon. */
 function listenAt(path: string): () => string {
   const AF_UNIX = 1;
   const fd = libc().socket(AF_UNIX, SOCK_DGRAM, 0);

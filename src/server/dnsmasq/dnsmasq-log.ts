@@ -1,8 +1,8 @@
 /**
- * The log of `portolan dnsmasq`: where dnsmasq's own options say, in dnsmasq's own form.
+ * The log of `portolan dnsmasq`, with dnsmasq's options for its destination and in dnsmasq's format.
  *
- * To a file and to standard error lines go as dnsmasq writes them; to syslog as datagrams to its socket. Where there is no
- * syslog, as in most containers, a process in the foreground says everything on standard error instead of nowhere.
+ * Lines go to a file or to standard error as dnsmasq writes them, or to syslog as datagrams. Most containers have no syslog; there a
+ * foreground process logs to standard error.
  */
 import { writeSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
@@ -12,22 +12,22 @@ import { connectUnixDatagram } from '../../socket/unix-datagram.ts';
 import { LogFile } from './log-file.ts';
 import { formatPriority, formatTimestamp, onOneLine } from './log-line.ts';
 
-/** A log that can follow its file when that is rotated. */
+/** A log that can reopen its file after rotation. */
 export interface DnsmasqLog extends Log {
-  /** SIGUSR2. @throws LogFileError, and stays with the file that it has */
+  /** Reopens the file (SIGUSR2). @throws LogFileError and keeps the current file */
   reopen(): void;
-  /** Before the process ends. */
+  /** Call this before the process ends. */
   flush(): void;
 }
 
 export interface DnsmasqLogOptions {
   readonly plan: DnsmasqLogPlan;
   readonly mode: ProcessPlan['mode'];
-  /** Of the process. */
+  /** The number of the process. */
   readonly pid: number;
   readonly clock: Pick<Clock, 'now'>;
   readonly writeError: (line: string) => void;
-  /** The socket of syslog. */
+  /** The syslog socket. */
   readonly syslogPath?: string;
 }
 
@@ -62,9 +62,9 @@ function openSink(options: DnsmasqLogOptions, file: LogFile | undefined): Sink |
   const stamped = (text: string) => `${formatTimestamp(clock.now())} dnsmasq[${pid}]: ${text}\n`;
   if (file !== undefined) return (_level, text) => file.write(stamped(text));
   if (plan.to.kind === 'syslog') return openSyslog(options, plan.to.facility);
-  // What is said in debug mode is echoed there already.
+  // Debug mode already echoes all lines there.
   if (mode === 'debug') return undefined;
-  // Supervisors of processes in the foreground stamp lines themselves.
+  // Supervisors of foreground processes add their own timestamps.
   if (mode === 'foreground') return (_level, text) => writeError(`dnsmasq[${pid}]: ${text}\n`);
   return (_level, text) => writeError(stamped(text));
 }
@@ -76,7 +76,7 @@ function openSyslog(options: DnsmasqLogOptions, facility: string): Sink | undefi
     return (_level, text) => writeError(`dnsmasq[${pid}]: ${text}\n`);
   return (level, text) => {
     const line = `${formatPriority(facility, level)}${formatTimestamp(clock.now())} dnsmasq[${pid}]: ${text}`;
-    // The daemon may have been restarted, or be there at last.
+    // The daemon may have started or restarted.
     if (fd === undefined || !send(fd, line)) {
       fd = connectUnixDatagram(syslogPath);
       if (fd !== undefined) send(fd, line);
@@ -89,7 +89,7 @@ function send(fd: number, line: string): boolean {
     writeSync(fd, line);
     return true;
   } catch (error) {
-    // A queue that is full loses the line, as it does for dnsmasq.
+    // As in dnsmasq, a full queue loses the line.
     return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Who the process becomes once its sockets and files are open: the user and group of dnsmasq's options.
+ * The user and group of dnsmasq's options, which the process assumes once its sockets and files are open.
  */
 import { readFileSync } from 'node:fs';
 import type { ProcessPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 
-/** A user and group that exist. */
+/** An existing user and group. */
 export interface Identity {
   readonly user: number | undefined;
   readonly group: number | undefined;
@@ -20,11 +20,11 @@ export class IdentityError extends Error {
   }
 }
 
-/** What dnsmasq belongs to where there is such a group: on some systems it may change the network's set-up. */
+/** dnsmasq's default group if it exists: on some systems its members may change network settings. */
 const DEFAULT_GROUP = 'dip';
 
 /**
- * Looks the names up, whether or not this process may become them, as dnsmasq does.
+ * Looks up the names even if this process cannot assume them, as dnsmasq does.
  *
  * @throws IdentityError
  */
@@ -49,7 +49,7 @@ function groupOf(
   return own;
 }
 
-/** Becomes it for good, if the process is root. A process that already is another user stays as it is. */
+/** Drops root privileges permanently. A process that is not root stays as it is. */
 export function assumeIdentity({ user, group }: Identity): void {
   if (process.getuid?.() !== 0 || user === 0) return;
   if (group !== undefined) {
@@ -59,7 +59,7 @@ export function assumeIdentity({ user, group }: Identity): void {
   if (user !== undefined) process.setuid?.(user);
 }
 
-/** Lines of fields with colons between them, by their first field. */
+/** Parses lines of colon-separated fields and indexes them by the first field. */
 function readEntries(text: string): ReadonlyMap<string, readonly string[]> {
   const entries = new Map<string, readonly string[]>();
   for (const line of text.split('\n')) {

@@ -1,14 +1,13 @@
 /**
- * A log file that is appended to, and opened again when it was rotated away.
+ * A log file in append mode that can be reopened after rotation.
  *
- * Lines are gathered during one turn of the event loop and written at its end, so that a log of every query costs one write
- * for many.
+ * Lines are collected during one turn of the event loop and written at its end, so a query log costs one write for many lines.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-/** Readable for the group, as dnsmasq makes it. */
+/** Group-readable, as in dnsmasq. */
 const MODE = 0o640;
-/** Octets that may wait: beyond, lines are lost rather than memory. */
+/** The maximum of buffered octets; lines beyond it are lost, to bound the memory. */
 const MAX_WAITING = 2 ** 20;
 
 export class LogFileError extends Error {
@@ -33,25 +32,25 @@ export class LogFile {
     this.#fd = openLog(path);
   }
 
-  /** @param line with its end */
+  /** @param line including its newline */
   write(line: string): void {
     if (this.#waiting === '') setImmediate(() => this.flush());
     if (this.#waiting.length < MAX_WAITING) this.#waiting += line;
   }
 
-  /** Writes what waits. A full disk loses lines and nothing else. */
+  /** Writes the buffered lines. A full disk loses lines but has no other effect. */
   flush(): void {
     const octets = Buffer.from(this.#waiting);
     this.#waiting = '';
     try {
       for (let written = 0; written < octets.length; ) written += writeSync(this.#fd, octets, written);
     } catch {
-      // There is nowhere to say it.
+      // There is no place to report this.
     }
   }
 
   /**
-   * Goes on in the file that has the path now. The old one is kept where there can be no new one.
+   * Reopens the file at the path, or keeps the current one if that fails.
    *
    * @throws LogFileError
    */

@@ -1,5 +1,5 @@
 /**
- * Lines of a log as dnsmasq and syslog write them (RFC 3164 section 4.1).
+ * Formats log lines as dnsmasq and syslog do (RFC 3164 section 4.1).
  */
 import type { LogLevel } from '../../base/log.ts';
 
@@ -21,7 +21,7 @@ const FACILITIES: ReadonlyMap<string, number> = new Map([
     'authpriv',
     'ftp',
   ].map((name, number) => [name, number] as const),
-  // Another name for auth; and `mark`, which only syslogd itself uses, is told as its own messages are.
+  // `security` is an alias of auth. `mark` is internal to syslogd and maps to the facility of its own messages.
   ['security', 4],
   ['mark', 5],
   ...Array.from({ length: 8 }, (_, number) => [`local${number}`, 16 + number] as const),
@@ -30,7 +30,7 @@ const FACILITIES: ReadonlyMap<string, number> = new Map([
 const DAEMON = 3;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `<30>`: facility and severity as one number. @param facility a name that `--log-facility` takes */
+/** `<30>`: facility and severity as one number. @param facility a name from `--log-facility` */
 export function formatPriority(facility: string, level: LogLevel): string {
   return `<${(FACILITIES.get(facility) ?? DAEMON) * 8 + SEVERITY[level]}>`;
 }
@@ -44,7 +44,7 @@ export function formatTimestamp(milliseconds: number): string {
   return `${MONTHS[date.getMonth()] ?? ''} ${day} ${time}`;
 }
 
-/** On one line, whatever names and reasons hold. */
+/** Replaces control characters, so that the text stays on one line. */
 export function onOneLine(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ');
 }

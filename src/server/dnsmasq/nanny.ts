@@ -1,6 +1,6 @@
 /**
- * What dnsmasq-nanny did beside dnsmasq: follows a folder that holds kube-dns's ConfigMap, and gives its stub domains and upstream
- * servers to the running server. Nothing is restarted, so no cached answer and no question is lost.
+ * The part of dnsmasq-nanny beside dnsmasq: follows the folder of kube-dns's ConfigMap and applies its stub domains and upstream
+ * servers to the running server. No restart means that no cached answer and no query is lost.
  */
 
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -19,13 +19,13 @@ import { LastGoodConfig } from '../serve/last-good-config.ts';
 export interface NannyOptions {
   readonly plan: NannyPlan;
   readonly onChange: (servers: NannyServers) => void;
-  /** Called at every `-logInterval`. */
+  /** Called once per `-logInterval`. */
   readonly report: () => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Names of stub servers in here are those of Services: kube-dns knows them. */
+/** Stub servers with names in this domain are Services, which kube-dns resolves. */
 const CLUSTER = toKey(parseName('cluster.local.'));
 
 export class Nanny {
@@ -52,7 +52,7 @@ export class Nanny {
     });
   }
 
-  /** Reads the folder, and follows it from then on. */
+  /** Reads the folder and starts to follow it. */
   async start(): Promise<void> {
     await this.#folder.start();
     this.#reportLater();

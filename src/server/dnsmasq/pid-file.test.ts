@@ -5,7 +5,7 @@ import { makeTemporaryFolder } from '../../base/testing/temporary-folder.ts';
 import { PidFileError, writePidFile } from './pid-file.ts';
 
 const NOBODY = { user: undefined, group: undefined };
-/** No process can make a file there, not even as root. */
+/** Even root cannot create this file. */
 const IMPOSSIBLE = '/dev/null/pid';
 
 afterEach(() => {

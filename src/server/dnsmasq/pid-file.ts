@@ -1,5 +1,5 @@
 /**
- * The pid file of dnsmasq: written as root, for the user that the process becomes.
+ * The pid file of dnsmasq: written by root, owned by the user that the process becomes.
  */
 import { chownSync, unlinkSync } from 'node:fs';
 import { PidFile } from '../pid-file.ts';
@@ -19,10 +19,9 @@ export class PidFileError extends Error {
 }
 
 /**
- * Writes a new file: an old one is removed first, so that a link planted in its place is never followed.
+ * Writes a new file. An old one is removed first, so that a planted link is never followed.
  *
- * A process that was never root goes without where it cannot, as in dnsmasq: a container runs as another user, and
- * its file system is not to be written to.
+ * As in dnsmasq, a process that was never root ignores failures: containers often run as another user with a read-only file system.
  *
  * @throws PidFileError for root
  */
@@ -42,16 +41,16 @@ function removeOld(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // There is none, or this process may not remove it: then it cannot write a new one either.
+    // It does not exist, or this process may not remove it; in the latter case the write fails too.
   }
 }
 
-/** Where the folder allows it: the user that the process becomes may have to remove the file. */
+/** Changes the owner if possible: the process may have to remove the file after it drops root. */
 function giveAway(path: string, { user, group }: Identity): void {
   if (process.getuid?.() !== 0 || user === undefined) return;
   try {
     chownSync(path, user, group ?? user);
   } catch {
-    // It is written, and that is what counts.
+    // Ignore this: the file is written.
   }
 }

@@ -1,14 +1,14 @@
 /**
- * What of a plan is otherwise than its reader may expect, to be said at the start.
+ * Notes for the log at start about settings that behave differently than users may expect.
  */
 
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { Note } from '../../config/dnsmasq/findings.ts';
 
-/** Ports that only root, or who has its capability, may open. */
+/** Ports below this one need root or a capability. */
 const FIRST_FREE_PORT = 1024;
 
-/** @param isRoot whether the process is root now, and will be another user */
+/** @param isRoot whether the process is root now and will drop it */
 export function notesOnPlan({ upstreams, listen, process }: DnsmasqPlan, isRoot: boolean): readonly Note[] {
   const notes: Note[] = [];
   if (upstreams.portLimit > 1)

@@ -134,7 +134,7 @@ describe('--log-queries', () => {
     const later = { received: rings.main.now() + 60_000, source: 'table', transport: 'udp' } as const;
     rings.main.add(octets, known, { ...CLIENT, port: 2 }, later);
     rings.main.add(octets, known, { ...CLIENT, port: 1 }, { ...later, received: 1 });
-    // The handlers' answers are seen as they are made.
+    // Events of the chain are ignored here, because `observe` logs the handlers' answers.
     rings.main.add(octets, known, CLIENT, { ...later, source: 'chain' });
     const handleQuery = observeHandlers(
       async () => known,

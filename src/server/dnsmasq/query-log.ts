@@ -1,14 +1,14 @@
 /**
- * `--log-queries`: what is asked, by which client, and the answer, in dnsmasq's words.
+ * `--log-queries`: logs queries, clients and answers in dnsmasq's format.
  *
  *     query[A] www.example.com from 127.0.0.1
  *     forwarded www.example.com to 127.0.0.1#53
  *     reply www.example.com is 192.0.2.1
  *
- * With `=extra` every line begins with a number that its query has, and with the client's address and port.
+ * With `=extra`, each line begins with the number of its query, and the client's address and port.
  *
- * Readers answer from the table by themselves and write an event for each answer, which is read here every few
- * milliseconds. The main thread sees its own queries as they come. Lines of both are written in the order of time.
+ * Readers answer from the table themselves and write an event per answer; these events are read here every few milliseconds. The main
+ * thread observes its own queries directly. Lines of both are written in time order.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -36,10 +36,10 @@ import { WireError } from '../../wire/wire-error.ts';
 import type { ObservingLog } from '../front-end.ts';
 import type { ObserveQuery } from '../observed-queries.ts';
 
-/** Where an answer comes from; `config` may be a hosts file too. */
+/** The source of an answer; `config` includes hosts files. */
 type Source = 'reply' | 'cached' | 'config';
 
-/** The hosts file that a record of ours is from; nothing for one of an option. */
+/** The hosts file of a local record; undefined if an option defines it. */
 export type FileOf = (record: ResourceRecord) => string | undefined;
 
 export interface QueryLogOptions {
@@ -49,23 +49,23 @@ export interface QueryLogOptions {
   readonly log: Log;
 }
 
-/** What the lines of one query have in common. */
+/** The data shared by the lines of one query. */
 interface Ticket {
   readonly client: Pick<Client, 'address' | 'port'>;
-  /** By the order in which queries arrived; 0 until the first line is written. */
+  /** In order of arrival; 0 until the first line is written. */
   number: number;
-  /** Whether an upstream server was asked. */
+  /** Whether an upstream server was queried. */
   wasForwarded: boolean;
 }
 
-/** Lines of one query that belong to one moment. */
+/** Lines of one query that were logged at the same time. */
 interface Entry {
   readonly time: number;
   readonly ticket: Ticket;
   readonly lines: () => readonly string[];
 }
 
-/** Events of a ring that are logged before the main thread does other work. */
+/** The most events of a ring to log before the main thread does other work. */
 const EVENTS_PER_TURN = 200;
 
 export class QueryLog implements ObservingLog {
@@ -77,7 +77,7 @@ export class QueryLog implements ObservingLog {
   #rings: QueryEventRings | undefined;
   #readers: readonly QueryEventReader[] = [];
   #timer: Timer | undefined;
-  /** Whether there were more events than fit into a turn. */
+  /** Whether more events are waiting than fit into a turn. */
   #isBehind = false;
   #dropped = 0;
   #count = 0;
@@ -87,7 +87,7 @@ export class QueryLog implements ObservingLog {
     this.#warnings = new RateLimitedWarnings(options.log, options.clock);
   }
 
-  /** Logs from now on what readers answer too. @param rings of the server, which no other consumer reads */
+  /** Starts to log answers of readers too. @param rings of the server; this log must be the only consumer */
   start(rings: QueryEventRings): void {
     this.#rings = rings;
     this.#readers = rings.all.map((memory) => new QueryEventReader(memory));
@@ -95,7 +95,7 @@ export class QueryLog implements ObservingLog {
     this.#pollLater();
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining lines. */
   stop(): void {
     this.#timer?.cancel();
     this.#rings?.setMode(EVENT_MODE.OFF);
@@ -115,7 +115,7 @@ export class QueryLog implements ObservingLog {
     return response;
   };
 
-  /** To be called for the query that is answered at the moment. @param server `127.0.0.1#53` */
+  /** Call this for the query being answered. @param server `127.0.0.1#53` */
   forwarded(name: AbsoluteName, server: string): void {
     const ticket = this.#tickets.getStore();
     if (ticket === undefined) return;
@@ -136,7 +136,7 @@ export class QueryLog implements ObservingLog {
     });
   }
 
-  /** Lines that are missing are worth a line. */
+  /** Warns of lost lines. */
   #reportDrops(): void {
     const dropped = this.#readers.reduce((sum, reader) => sum + reader.dropped, 0);
     if (dropped === this.#dropped) return;
@@ -144,7 +144,7 @@ export class QueryLog implements ObservingLog {
     this.#warnings.warn('query log incomplete: more queries than lines can be written', { dropped });
   }
 
-  /** What the main thread answers itself has its lines by `observe`. @returns whether there is more */
+  /** Skips answers of the main thread, which `observe` logs. @returns whether there is more */
   #drain(max?: number): boolean {
     const take = (event: QueryEvent) => {
       if (event.source === 'table') this.#addEvent(event);
@@ -191,14 +191,14 @@ function describeQuery({ name, type }: Question, client: string): string {
   return `query[${typeName(type)}] ${textOf(name)} from ${client}`;
 }
 
-/** Names of our own carry the AA bit; what others said never does, also where another question had it asked for. */
+/** Local answers have the AA bit. Upstream answers never do, even if an earlier query fetched them. */
 function sourceOf({ header, answers }: Message, wasForwarded: boolean, isKnown: boolean): Source {
   const isOfOthers = !header.authoritative && answers.length > 0;
   if (wasForwarded || (isOfOthers && !isKnown)) return 'reply';
   return isKnown && !header.authoritative ? 'cached' : 'config';
 }
 
-/** The source and what came from there: `cached www.example.com is 192.0.2.1`. */
+/** The source and the answer: `cached www.example.com is 192.0.2.1`. */
 export function describeResponse(
   question: Question,
   message: Message,
@@ -223,7 +223,7 @@ function describeAbsence(question: Question, { header }: Message): string {
 
 function describeRecord({ name, data }: ResourceRecord, source: Source): readonly string[] {
   if (data.kind === 'A' || data.kind === 'AAAA') return [`${textOf(name)} is ${data.address}`];
-  // Texts of others are shown, our own are known.
+  // As in dnsmasq, only the text of upstream TXT records is shown.
   if (data.kind === 'TXT' && source === 'reply')
     return data.strings.map((text) => `${textOf(name)} is ${Buffer.from(text).toString('latin1')}`);
   if (data.kind === 'PTR')

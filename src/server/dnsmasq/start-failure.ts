@@ -1,5 +1,5 @@
 /**
- * What kept a server from starting: dnsmasq's exit code for it, and the words.
+ * Describes why a server cannot start, with dnsmasq's exit code.
  */
 import { EXIT, type ExitCode } from '../../config/dnsmasq/exit-codes.ts';
 import { formatSocketAddress } from '../../socket/addresses.ts';
@@ -21,7 +21,7 @@ export function exitCodeOf(error: unknown): ExitCode {
 }
 
 export function describeFailure(error: unknown): string {
-  // Its own remedy is a flag that dnsmasq does not have.
+  // The error's own remedy names a flag that dnsmasq lacks.
   if (error instanceof PortInUseError)
     return `port in use: ${formatSocketAddress(error.endpoint)} (${error.transport}). Stop the server that holds it.`;
   return error instanceof Error ? error.message : String(error);

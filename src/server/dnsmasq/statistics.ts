@@ -1,5 +1,5 @@
 /**
- * The counts of a server in dnsmasq's words: what SIGUSR1 logs.
+ * The statistics that SIGUSR1 logs, in dnsmasq's format.
  */
 import type { DnsmasqPlan } from '../../config/dnsmasq/dnsmasq-plan.ts';
 import type { ChaosStats } from '../../plugins/identity/chaos.ts';
@@ -9,16 +9,16 @@ import type { Server } from '../server.ts';
 
 export interface DnsmasqStatistics extends ChaosStats {
   readonly servers: readonly ServerStatistics[];
-  /** Answers that were served after their end. */
+  /** Stale answers served. */
   readonly stale: number;
-  /** Questions under way upstream. */
+  /** Upstream queries in flight. */
   readonly inFlight: number;
   readonly cacheOctets: number;
   readonly connections: number;
   readonly maxConnections: number;
 }
 
-/** The counts of a server that runs with dnsmasq's options. */
+/** Collects the statistics of a server with dnsmasq's options. */
 export function collectStatistics({ engine, tcpConnections }: Server, plan: DnsmasqPlan): DnsmasqStatistics {
   const resolving = engine.find(Resolving);
   const { cachingResolver, forward } = resolving?.resolver.stats() ?? {};

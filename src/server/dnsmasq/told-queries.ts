@@ -1,5 +1,5 @@
 /**
- * Tells of every query that leaves for an upstream server, at the moment it does.
+ * Reports each query to an upstream server at the time it is sent.
  */
 import type { Connect } from '../../forward/connect.ts';
 import { decodeMessage } from '../../wire/message.ts';

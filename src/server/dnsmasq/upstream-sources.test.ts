@@ -44,7 +44,7 @@ it('takes the newest of several resolv files, as they change', async () => {
   await until('192.0.2.3:53 0 true');
   expect(said()).toContain(`${one}:2: not an IP address: "nonsense"`);
   writeFileSync(one, '');
-  // It is most likely being written.
+  // An empty file is most likely being written.
   await hear('no servers found');
   expect(passed.at(-1)).toBe('192.0.2.3:53 0 true');
   await rm(one);

@@ -1,6 +1,6 @@
 /**
- * Servers that stand in files: resolv files, of which the newest counts, and a servers file. Followed as dnsmasq does it: resolv
- * files as they change, unless `--no-poll`; the servers file when it is told to read again.
+ * Upstream servers from files: the newest resolv file, and a servers file. As in dnsmasq, resolv files are followed unless `--no-poll`
+ * is set, and the servers file is reread on SIGHUP.
  */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
@@ -16,7 +16,7 @@ import { type ResolvFileEvents, ResolvFiles } from '../../sources/resolv/resolv-
 
 export interface UpstreamSourcesOptions {
   readonly plan: UpstreamsPlan;
-  /** Whether a server is this one. */
+  /** Whether the address belongs to this server. */
   readonly isOurselves: (server: UpstreamAddress) => boolean;
   /** @param isReload whether a resolv file has changed since the start */
   readonly onChange: (servers: ServersOfFiles, isReload: boolean) => void;
@@ -51,7 +51,7 @@ export class UpstreamSources {
     this.#pass(false);
   }
 
-  /** Reads everything again. */
+  /** Rereads all files. */
   async reload(): Promise<void> {
     await this.#readServers();
     await this.#resolvFiles.reload();
@@ -62,7 +62,7 @@ export class UpstreamSources {
     this.#resolvFiles.stop();
   }
 
-  /** In dnsmasq's words. */
+  /** Logs events of resolv files with dnsmasq's messages. */
   #resolvEvents(): ResolvFileEvents {
     const { log } = this.#options;
     return {
@@ -102,7 +102,7 @@ export class UpstreamSources {
       this.#options.log.warn('warning: no upstream servers configured');
   }
 
-  /** In dnsmasq's words. */
+  /** Logs routes with dnsmasq's messages. */
   #announceRoutes(routes: readonly Route[]): void {
     const { log } = this.#options;
     for (const { scope, action } of routes) {

@@ -1,7 +1,7 @@
 /**
- * The Corefile of a node's cache as it follows its template and the ConfigMap of kube-dns: rendered, written, and handed on.
+ * The Corefile of a node cache: rendered from its template and kube-dns's ConfigMap, written, and served.
  *
- * A ConfigMap with a mistake changes nothing, also at the start, where the template alone is rendered; both are followed on.
+ * An invalid ConfigMap changes nothing; at start, only the template is then rendered. Both are still followed.
  */
 
 import { existsSync } from 'node:fs';
@@ -29,19 +29,19 @@ import { FolderFollower } from '../../sources/folder-follower.ts';
 export interface RenderedCorefileOptions {
   readonly plan: NodeCachePlan;
   readonly environment: Environment;
-  /** Where the ConfigMap is looked for if the plan names no folder. Default: `/etc/kube-dns`. */
+  /** The default folder of the ConfigMap if the plan names none. Default: `/etc/kube-dns`. */
   readonly defaultConfigFolder?: string;
-  /** Called after each change, when the file is written. */
+  /** Called after the file is rewritten. */
   readonly onChange: () => void;
-  /** Called with each fault of template, ConfigMap or output. */
+  /** Called for each fault of the template, the ConfigMap or the output. */
   readonly onError: () => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Where deployments mount the ConfigMap. */
+/** The folder in which deployments mount the ConfigMap. */
 const DEFAULT_CONFIG_FOLDER = '/etc/kube-dns';
-/** Milliseconds between two looks at the folders where the system gives no notice. */
+/** Milliseconds between polls of the folders, if the system does not report changes. */
 const PERIOD = 10_000;
 
 export class RenderedCorefile {
@@ -83,7 +83,7 @@ export class RenderedCorefile {
           });
   }
 
-  /** Reads both folders, writes the Corefile, and follows them from then on. */
+  /** Reads both folders, writes the Corefile, and starts to follow the folders. */
   async start(): Promise<void> {
     const { plan, environment, log } = this.#options;
     if (readServiceAddress(plan.upstreamService, environment) === undefined) {
@@ -157,7 +157,7 @@ export class RenderedCorefile {
       });
   }
 
-  /** As a whole, so that no reader sees half of it; in place where the folder takes no new file. */
+  /** Replaces the file atomically, or writes in place if the folder does not allow new files. */
   async #write(text: string): Promise<boolean> {
     const { corefile } = this.#options.plan;
     const temporary = join(dirname(corefile), `.${basename(corefile)}.new`);

@@ -15,7 +15,7 @@ import { KeptConfig } from './kept-config.ts';
 
 const DOMAIN = toKey(parseName('cluster.local.'));
 
-/** A source of objects without an API server. */
+/** An object source without an API server. */
 const FILES: ObjectSource = {
   name: 'files',
   findIdentity: async () => undefined,
@@ -145,7 +145,7 @@ describe('settings of the last run', () => {
     await waitUntil('the change', () => second.federations.length === 2, { step });
     await second.config.stop();
     const third = await start({ kind: 'config-map', namespace: 'here', name: 'dns' }, FILES, file);
-    // Settings from elsewhere are not ours.
+    // Ignore settings saved from another source.
     expect(third.federations).toEqual([]);
     expect(third.log.records[0]).toMatchObject({ level: 'error', message: 'saved configuration ignored' });
   });
@@ -191,7 +191,7 @@ it.each(['lists', 'isRefused'] as const)(
     };
     const plan = { kind: 'config-map', namespace: 'here', name: 'dns' } as const;
     const { config } = await start(plan, { ...FILES, followConfigMap: () => following });
-    // A server that failed may give them the next time.
+    // A failing server may still deliver them later.
     expect(config.isSettled).toBe(false);
     now[how] = 1;
     expect(config.isSettled).toBe(true);

@@ -1,6 +1,5 @@
 /**
- * Follows the settings that change while the server runs, wherever they come from: kube-dns's ConfigMap in a folder, or
- * on the API server.
+ * Follows the settings that change at run time: kube-dns's ConfigMap, in a folder or on the API server.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -19,9 +18,9 @@ import { LastGoodConfig } from './last-good-config.ts';
 export interface DynamicConfigOptions {
   readonly plan: DynamicPlan;
   readonly onChange: (config: KubeDnsConfig) => void;
-  /** Where the last good settings are kept between two runs; undefined: nowhere. */
+  /** The file that keeps the last good settings across restarts; undefined: none. */
   readonly file: string | undefined;
-  /** The zone, to know kept settings by. */
+  /** The zone, to match saved settings. */
   readonly domain: NameKey;
   readonly clock: Clock;
   readonly log: Log;
@@ -46,7 +45,7 @@ export class DynamicConfig {
     this.#config = new LastGoodConfig({ source, onChange, keep, clock, log });
   }
 
-  /** Ends when a folder is read; an API server may take its time. */
+  /** Resolves when a folder is read; does not wait for an API server. */
   async start(source: ObjectSource | undefined): Promise<void> {
     const { plan, clock, log } = this.#options;
     const kept = await this.#kept?.read();
@@ -72,14 +71,14 @@ export class DynamicConfig {
     }
   }
 
-  /** The watch, where there is one. */
+  /** The watch of the ConfigMap, if there is one. */
   get following(): Following | undefined {
     return this.#following;
   }
 
   /**
-   * Whether settings were read, now or by the last run, or cannot be read however long we wait: a server that is busy or away will
-   * give them. Never goes back.
+   * Whether settings were read, now or in the last run, or cannot be read at all. A busy or unreachable API server may still deliver
+   * them. Stays true.
    */
   get isSettled(): boolean {
     if (this.#options.plan.kind !== 'config-map') return true;

@@ -1,6 +1,6 @@
 /**
- * The last good settings in a file beside the snapshot: they hold at a start until the ConfigMap is read, and on if there is
- * a mistake in it.
+ * The last good settings in a file beside the snapshot. They apply at start until the ConfigMap is read, and further on if that is
+ * invalid.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -12,7 +12,7 @@ import { readSnapshot, type SnapshotOwner, writeSnapshot } from '../../sources/s
 
 export interface KeptConfigOptions {
   readonly file: string;
-  /** Whose settings they are, and where they come from. */
+  /** The owner and source of the settings. */
   readonly owner: SnapshotOwner;
   readonly clock: Clock;
   readonly log: Log;
@@ -20,7 +20,7 @@ export interface KeptConfigOptions {
 
 export class KeptConfig {
   readonly #options: KeptConfigOptions;
-  /** What is to be written and is not yet. */
+  /** Lines waiting to be written. */
   #waiting: readonly string[] | undefined;
   #writing: Promise<void> | undefined;
 
@@ -28,7 +28,7 @@ export class KeptConfig {
     this.#options = options;
   }
 
-  /** @returns nothing if there are none that can be used; why is in the log */
+  /** @returns undefined if there are no usable settings; the log has the reason */
   async read(): Promise<ConfigTexts | undefined> {
     const { file, owner, clock, log } = this.#options;
     const reading = await readSnapshot(file, owner);
@@ -39,7 +39,7 @@ export class KeptConfig {
     return undefined;
   }
 
-  /** Writes settings, soon. */
+  /** Writes settings in the background. */
   keep(texts: ConfigTexts): void {
     const lines: string[] = [];
     for (const key of CONFIG_KEYS) {
@@ -52,7 +52,7 @@ export class KeptConfig {
     });
   }
 
-  /** Ends when all is written. */
+  /** Resolves when all is written. */
   async stop(): Promise<void> {
     await this.#writing;
   }
@@ -73,9 +73,9 @@ export class KeptConfig {
 }
 
 /**
- * Settings are taken as a whole or not at all: some of them might send queries where the others keep them from.
+ * Accepts settings as a whole or not at all: with some of them missing, queries could go to wrong servers.
  *
- * @returns nothing if a line is no key and its text
+ * @returns undefined if a line is not a key with its text
  */
 export function readKeptLines(lines: Iterable<string>, fence: ItemFence): ConfigTexts | undefined {
   const texts = new Map<string, ConfigText>();
@@ -100,7 +100,7 @@ function readKeptLine(line: string): readonly [key: string, text: ConfigText] {
   return [key, { kind: 'text', text }];
 }
 
-/** @returns an empty list for text that is none in JSON */
+/** @returns an empty list if the text is not a JSON list */
 function parseList(line: string): readonly unknown[] {
   try {
     const value: unknown = JSON.parse(line);
@@ -110,5 +110,5 @@ function parseList(line: string): readonly unknown[] {
   }
 }
 
-/** Characters of a line that a message shows. */
+/** The most characters of a line in a message. */
 const MAX_SHOWN = 80;

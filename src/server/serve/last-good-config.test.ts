@@ -63,7 +63,7 @@ it('takes the same again for no change, good or bad', () => {
   take({ federations: '?' });
   expect(taken).toHaveLength(1);
   expect(config.stats().errors.get('federations')).toBe(1);
-  // Back to what holds: nothing is held back any more.
+  // Return to the settings in force: no rejected change remains.
   take(stub('a'));
   expect(config.stats().isLastGood).toBe(false);
 });

@@ -1,5 +1,5 @@
 /**
- * The settings of kube-dns's ConfigMap as they hold now: the newest that were good. What is wrong is told, and changes nothing.
+ * The settings of kube-dns's ConfigMap in force: the latest valid ones. An invalid change is reported and has no effect.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -16,16 +16,16 @@ import type { ConfigStats } from '../../observe/stats.ts';
 import type { ConfigTexts } from '../../sources/config-map/config-texts.ts';
 
 export interface LastGoodConfigOptions {
-  /** Where the settings come from, for people. */
+  /** The source of the settings, for messages. */
   readonly source: string;
   readonly onChange: (config: KubeDnsConfig) => void;
-  /** Called with what was taken in. */
+  /** Called with the accepted texts. */
   readonly keep?: ((texts: ConfigTexts) => void) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Problems of one change that are told one by one, and domains that are named. */
+/** The most problems of one change, and the most domains, to name in the log. */
 const MAX_TOLD = 10;
 
 export class LastGoodConfig {
@@ -43,7 +43,7 @@ export class LastGoodConfig {
     this.#fence = new ItemFence({ source: 'config-map', clock, log });
   }
 
-  /** Takes in what the ConfigMap says now. The same texts again are no change. */
+  /** Applies the current ConfigMap. Unchanged texts are ignored. */
   take(texts: ConfigTexts): void {
     const fingerprint = JSON.stringify(CONFIG_KEYS.map((key) => texts.get(key) ?? null));
     if (fingerprint === this.#read) return;
@@ -57,7 +57,7 @@ export class LastGoodConfig {
     }
   }
 
-  /** Begins with settings that were good before; whatever is read counts more. */
+  /** Applies settings of the last run until newer ones are read. */
   restore(texts: ConfigTexts): void {
     const checked = this.#check(texts);
     if (checked?.kind === 'good') this.#accept(checked.value, 'the last run');
@@ -85,7 +85,7 @@ export class LastGoodConfig {
     this.#changes += 1;
     this.#changedAt = clock.now();
     const { stubDomains, upstreams, federations } = config;
-    // Before the log line: its reader may send a query at once.
+    // Apply the change before the log line: whoever reads that line may send a query immediately.
     onChange(config);
     log.info('ConfigMap applied', {
       stubDomains: listFew(stubDomains.map(({ domain }) => domain)),
@@ -117,7 +117,7 @@ export class LastGoodConfig {
   }
 }
 
-/** Names as text, nothing if there are none; of very many only the first and their number. */
+/** Joins names; undefined if there are none. Of many names, only the first and the number are shown. */
 function listFew(names: readonly string[]): string | undefined {
   const shown = names.slice(0, MAX_TOLD).join(' ');
   return names.length > MAX_TOLD ? `${shown} and ${names.length - MAX_TOLD} more` : shown || undefined;

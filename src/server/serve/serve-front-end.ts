@@ -1,5 +1,5 @@
 /**
- * The front end of `serve` and `kube-dns`: their flags, the resolv file and the ConfigMap of kube-dns.
+ * The front end of `serve` and `kube-dns`: flags, the resolv file and the ConfigMap of kube-dns.
  */
 import { networkInterfaces } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
@@ -71,7 +71,7 @@ export class ServeFrontEnd implements FrontEnd {
     return this.#dynamic.isSettled;
   }
 
-  /** The settings of a ConfigMap on the API server may come later: nothing waits for them. */
+  /** Does not wait for a ConfigMap on the API server. */
   async start(onChange: PlanListener, source: ObjectSource | undefined): Promise<void> {
     const { log } = this.#dependencies;
     this.#onChange = logRefusals(onChange, this.#dependencies.log);
@@ -82,7 +82,7 @@ export class ServeFrontEnd implements FrontEnd {
     await this.#dynamic.start(source);
   }
 
-  /** The ConfigMap is followed as it changes; the resolv file is read again. */
+  /** Rereads the resolv file; changes of the ConfigMap are followed anyway. */
   async reload(): Promise<void> {
     await this.#resolvFiles.reload();
     this.#takeServers();
@@ -138,7 +138,7 @@ export class ServeFrontEnd implements FrontEnd {
     };
   }
 
-  /** Servers that are this one are left out. */
+  /** Applies the nameservers of the resolv file, except those that are this server. */
   #takeServers(): void {
     const { listen } = this.#settings;
     const { log } = this.#dependencies;
@@ -184,7 +184,7 @@ export class ServeFrontEnd implements FrontEnd {
   }
 }
 
-/** Whether names that no rule is for have a server. */
+/** Whether there are default servers, for names without a rule. */
 function hasDefaultServers({ blocks }: EnginePlan): boolean {
   const rules = optionsOf(blocks[0], 'resolver')?.forward.rules ?? [];
   return rules.some(({ names, target }) => {
@@ -193,7 +193,7 @@ function hasDefaultServers({ blocks }: EnginePlan): boolean {
   });
 }
 
-/** Where a client on this machine finds the port; nothing while it is not open. */
+/** The URL of the port for clients on this machine; undefined while it is closed. */
 function httpAddress(address: string | undefined, port: number | undefined): string | undefined {
   if (port === undefined) return undefined;
   const host = address ?? '127.0.0.1';

@@ -1,5 +1,5 @@
 /**
- * The front end of `skydns`: flags, the key `config`, stub zones and resolv.conf, followed and compiled to a plan.
+ * The front end of `skydns`: compiles flags, the key `config`, stub zones and resolv.conf to a plan, and follows them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
@@ -30,14 +30,14 @@ export interface SkyDnsFrontEndDependencies {
 
 const RESOLV_CONF = '/etc/resolv.conf';
 const CONFIG_KEY: readonly string[] = ['config'];
-/** What a running server keeps of its start. */
+/** Settings that are fixed at start. */
 const FIXED = ['domain', 'listen', 'hostmaster', 'ttl', 'minTtl', 'priority', 'cacheEntries'] as const;
 
 export class SkyDnsFrontEnd implements FrontEnd {
   readonly watching = undefined;
   readonly reloadsPlanAlone = false;
   readonly isSettled = true;
-  /** Of the flags alone. */
+  /** The settings of the flags only. */
   readonly #flags: SkyDnsSettings;
   readonly #dependencies: SkyDnsFrontEndDependencies;
   readonly #resolvFiles: ResolvFiles;
@@ -45,13 +45,13 @@ export class SkyDnsFrontEnd implements FrontEnd {
   readonly #startedAt: number;
   #settings: SkyDnsSettings;
   #inputs: SkyDnsInputs = { systemServers: [], stubZones: [] };
-  /** Whether keys have changed the plan before anybody listened: the server reads etcd before it starts its front end. */
+  /** Whether keys have changed the plan before `start`: the server reads etcd before it starts its front end. */
   #hasChanged = false;
   #onChange: PlanListener = async () => {
     this.#hasChanged = true;
   };
 
-  /** @param settings those of the flags, with the key `config` as it was at the start */
+  /** @param settings the flags with the key `config` applied as it was at start */
   constructor(flags: SkyDnsSettings, settings: SkyDnsSettings, dependencies: SkyDnsFrontEndDependencies) {
     const { clock, log } = dependencies;
     this.#flags = flags;
@@ -79,7 +79,7 @@ export class SkyDnsFrontEnd implements FrontEnd {
     return compileSkyDns(this.#settings, this.#inputs, { udpReaders, now: this.#startedAt });
   }
 
-  /** Follows the keys that are no records of names. To be called before `start`. */
+  /** Follows the keys that are not name records. Call it before `start`. */
   follow(source: EtcdSource): void {
     source.onChange(CONFIG_KEY, () => this.#readConfig(source));
     if (!this.#settings.followsStubZones) return;

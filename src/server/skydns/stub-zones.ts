@@ -1,5 +1,5 @@
 /**
- * Stub zones of SkyDNS: below `dns/stub` of the domain, a key for each server of a zone.
+ * Stub zones of SkyDNS: one key per server of a zone, below `dns/stub` in the domain.
  */
 import { ItemFault, type ItemFence } from '../../base/item-fence.ts';
 import type { StubZone } from '../../config/skydns/compile-skydns.ts';
@@ -11,7 +11,7 @@ import type { NameKey } from '../../wire/types.ts';
 
 const DNS_PORT = 53;
 
-/** The name below which stub zones stand. */
+/** The parent name of all stub zones. */
 export function stubZonesOf(domain: NameKey): NameKey {
   return toKey(joinName('stub', joinName('dns', domain)));
 }
@@ -28,7 +28,7 @@ export function readStubZones(names: ServiceNames, domain: NameKey, fence: ItemF
   return [...zones].map(([zone, servers]) => ({ domain: zone, servers }));
 }
 
-/** @param depth labels of the name below which stub zones stand. @throws ItemFault for a service that is no server of one */
+/** @param depth the labels of the parent name of stub zones. @throws ItemFault for a service that is not such a server */
 function addServer(
   zones: Map<NameKey, UpstreamAddress[]>,
   { path, host, port }: Service,
@@ -36,9 +36,9 @@ function addServer(
 ): void {
   const name = nameOfPath(path);
   if (name === undefined) throw new ItemFault('malformed', 'its key is no name');
-  // The first label is the place of a server.
+  // The first label identifies the server within its zone.
   const labels = splitLabels(toKey(name)).slice(1, -depth);
-  // Whole labels of a name are one.
+  // Complete labels of a name form a valid name.
   const zone = `${labels.join('.')}.` as NameKey;
   if (labels.length === 0 || host.kind !== 'address')
     throw new ItemFault('malformed', 'stub zone left out, its server is no address');

@@ -1,5 +1,5 @@
 /**
- * The plan of a Corefile that is given as text.
+ * Compiles a Corefile given as text, for tests.
  */
 
 import { DISK_FILES } from '../../../corefile/syntax/corefile-files.ts';
@@ -8,7 +8,7 @@ import { compileCorefile } from '../compile-corefile.ts';
 import { readCorefile, type ServerBlock } from '../read-corefile.ts';
 
 /**
- * @param adapt what a role changes of the blocks
+ * @param adapt the changes that a front end makes to the blocks
  * @throws Error with the problems of the Corefile
  */
 export function compileText(
@@ -27,5 +27,5 @@ export function compileText(
   return compileCorefile(adapt(reading.blocks));
 }
 
-/** What answers queries. @throws Error with the problems of the Corefile */
+/** The engine plan of a Corefile. @throws Error with the problems of the Corefile */
 export const planOf = (corefile: string): EnginePlan => compileText(corefile).engine;

@@ -1,12 +1,12 @@
 /**
- * Files in memory, for tests of the dnsmasq front end.
+ * In-memory files for tests of the dnsmasq front end.
  */
 import type { ConfigSources, Failed, FolderEntry } from '../sources.ts';
 
 export interface MemoryFiles {
-  /** Contents by path; text is UTF-8. A path with an equal content object is a file of its own. */
+  /** Contents by path; strings are encoded as UTF-8. Each path is a separate file, even with the same content object. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** Paths that are links to other paths. */
+  /** Symbolic links: target path by path. */
   readonly links?: Readonly<Record<string, string>>;
   readonly standardInput?: string;
   readonly hostName?: string;

@@ -1,5 +1,5 @@
 /**
- * The plan of some lines of a configuration file, for tests.
+ * Makes a plan from some lines of a configuration file, for tests.
  */
 
 import { describeProblem } from '../../values/problem.ts';
@@ -16,7 +16,7 @@ export function goodOf(reading: DnsmasqReading): Extract<DnsmasqReading, { kind:
   throw new Error(reading.kind === 'bad' ? reading.problems.map(describeProblem).join('\n') : reading.kind);
 }
 
-/** @param lines one option each, as in a file */
+/** @param lines one option per line, as in a file */
 export function planOf(lines: string, files: MemoryFiles = {}): DnsmasqPlan {
   return goodOf(readLines(lines, files)).plan;
 }
