@@ -26,6 +26,7 @@ export const IP_PKTINFO = 8;
 export const IP_RECVERR = 11;
 export const IPPROTO_TCP = 6;
 export const TCP_INFO = 11;
+export const TCP_QUICKACK = 12;
 export const IPPROTO_UDP = 17;
 /** States of a connection, as `tcpi_state` has them. */
 export const TCP_ESTABLISHED = 1;

@@ -2,6 +2,7 @@
  * One connection of a reader to a server: queries leave together at the end of a batch, and replies are taken out of the stream one by
  * one, each behind its length (RFC 1035 section 4.2.2).
  */
+import { acknowledge } from '../../socket/connected-tcp.ts';
 import { libc } from '../../socket/libc.ts';
 import { EAGAIN, ECONNRESET, EINTR, MSG_DONTWAIT, MSG_NOSIGNAL } from '../../socket/linux.ts';
 import type { QuestionReader } from '../../table/question.ts';
@@ -83,6 +84,7 @@ export class UpstreamStream {
     if (count > 0) {
       this.#end += count;
       this.heardAt = now;
+      if (this.pending > 1) acknowledge(this.fd);
       return 0;
     }
     if (count === 0) return ECONNRESET;
