@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { measureCached } from './cached.ts';
 import { measureChange } from './change.ts';
 import { measureCoreDns } from './coredns.ts';
+import { measureCorefileForward } from './corefile-forward.ts';
 import { canSeparate, leaveServerCore } from './cores.ts';
 import { measureEtcd } from './etcd.ts';
 import { measureFlood } from './flood.ts';
@@ -33,6 +34,7 @@ const MEASUREMENTS: ReadonlyMap<string, Measure> = new Map([
   ['memory', measureOccupied],
   ['node-cache', measureNodeCache],
   ['forward', measureForward],
+  ['corefile-forward', measureCorefileForward],
   ['loss', measureLoss],
   ['cached', measureCached],
   ['flood', measureFlood],
@@ -52,6 +54,7 @@ measurements, all of them unless named:
   memory     what a resolver occupies after a load, and each thousand endpoints
   node-cache a node's cache: its start, and what it occupies, against NodeLocal DNSCache and CoreDNS
   forward    processor time per query that goes upstream: new, expired and mixed names, against dnsmasq and Unbound
+  corefile-forward  the same by a Corefile: plain, beside hosts and over TCP, against serve, Unbound, and CoreDNS where COREDNS names it
   loss       names resolved and their latency where packets to the upstream are lost, against Unbound
   cached     processor time per query for a cached name, against the same
   flood      latency of table hits while names that do not exist are asked for
@@ -64,9 +67,9 @@ measurements, all of them unless named:
   --json        print all stats as JSON
 
 from the environment:
-  COREDNS       the CoreDNS binary to compare with: start, change, node-cache
+  COREDNS       the CoreDNS binary to compare with: start, change, node-cache, corefile-forward
   NODE_CACHE    NodeLocal DNSCache's binary: node-cache
-  UNBOUND       the Unbound binary, where it is not the installed one: forward, cached, loss
+  UNBOUND       the Unbound binary, where it is not the installed one: forward, corefile-forward, cached, loss
   KUBECONFIG    the cluster to use instead of the API server's double: start, change
 `;
 

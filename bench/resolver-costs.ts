@@ -8,7 +8,7 @@ import { putLoad } from './dnsperf.ts';
 import { saveLines } from './outside.ts';
 import type { Report } from './report.ts';
 import { takeTurns } from './rounds.ts';
-import { type ResolverGoals, startResolvers } from './servers/resolvers.ts';
+import { type ResolverGoals, type StartContestants, startResolvers } from './servers/resolvers.ts';
 import { startUpstream } from './servers/upstream.ts';
 import type { Workplace } from './workplace.ts';
 
@@ -20,6 +20,8 @@ const MIN_PERCENT_ANSWERED = 99.9;
 export interface ResolverLoad {
   readonly measurement: string;
   readonly goals: ResolverGoals;
+  /** Starts what is compared, ours first. Default: `serve`, dnsmasq and Unbound. */
+  readonly start?: StartContestants;
   /** Those of the paced turns, where they are others. */
   readonly pacedGoals?: ResolverGoals;
   /** What is asked for, where there are several such measurements. */
@@ -40,7 +42,8 @@ export async function measureResolvers(workplace: Workplace, load: ResolverLoad)
   const upstream = await startUpstream(workplace);
   const contestants: Contestant[] = [];
   try {
-    await startResolvers(workplace, upstream.port, load.goals, contestants);
+    const start = load.start ?? startResolvers;
+    await start(workplace, upstream.port, load.goals, contestants);
     const turns = new ResolverTurns(workplace, load);
     for (const contestant of contestants) await turns.warmUp(contestant);
     const turnsAt = (limit: number | undefined) =>

@@ -15,13 +15,15 @@ export interface ResolverGoals {
   readonly unbound?: number;
 }
 
-/** Adds each to the list as it starts, ours first, so that what has started is stopped whatever happens. */
-export async function startResolvers(
+/** Adds each server to the list as it starts, ours first: the caller stops those in the list whatever happens. */
+export type StartContestants = (
   workplace: Workplace,
   upstreamPort: number,
   goals: ResolverGoals,
   contestants: Contestant[],
-): Promise<void> {
+) => Promise<void>;
+
+export const startResolvers: StartContestants = async (workplace, upstreamPort, goals, contestants) => {
   contestants.push(await startPortolanResolver(workplace, upstreamPort));
   if (isInstalled('dnsmasq')) {
     const server = await startDnsmasq(workplace, upstreamPort, KNOWN);
@@ -31,4 +33,4 @@ export async function startResolvers(
     const server = await startUnbound(workplace, upstreamPort);
     contestants.push({ ...server, ...(goals.unbound && { goal: goals.unbound }) });
   } else workplace.say('unbound not found: no Unbound to compare with');
-}
+};
