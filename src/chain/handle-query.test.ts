@@ -79,7 +79,7 @@ describe('the slow way', () => {
     ];
     expect(plain?.header.truncated).toBe(true);
     expect(plain?.answers.length).toBeLessThan(32);
-    // 1232 octets are what we send at most.
+    // We send at most 1232 octets.
     expect(large?.answers.length).toBeLessThan(77);
     expect(large?.edns).toMatchObject({ udpSize: 1232, dnssecOk: true });
     expect(tcp).toMatchObject({ header: { truncated: false } });
