@@ -15,7 +15,7 @@ import type { CacheOptions } from './options.ts';
 export type AnswerClass = 'success' | 'delegation' | 'denial' | 'failure' | 'none';
 
 const TYPE_RRSIG = 46;
-/** Seconds, for answers without a TTL of their own. */
+/** Seconds, for delegations and answers without records. */
 const SHORT_TTL = 5;
 
 /** @param now seconds since the epoch */

@@ -145,7 +145,7 @@ function readTls(cursor: DirectiveCursor, context: DirectiveContext): TlsFiles {
   return tlsFilesOf(words.map((path) => resolvePath(path, context)));
 }
 
-/** No files, the authorities, a certificate with its key, or all of them. */
+/** Empty, the authorities, a certificate with its key, or all of them. */
 function tlsFilesOf([first, second, third]: readonly string[]): TlsFiles {
   if (first === undefined) return {};
   if (second === undefined) return { authority: first };

@@ -1,5 +1,5 @@
 /**
- * `timeouts`: how long connections of clients may take, and how much they may ask.
+ * `timeouts`: limits of connections of clients: times, and number of queries.
  */
 
 import { formatGoDuration } from '../../base/duration.ts';
