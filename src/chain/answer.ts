@@ -39,7 +39,7 @@ export type Answer =
       /** For the handler that logs errors. Undefined: no error. */
       readonly reason?: string;
     }
-  /** No response at all. */
+  /** Send no response. */
   | { readonly kind: 'drop' };
 
 /** The name, or the type at it, does not exist (RFC 2308). */

@@ -1,8 +1,8 @@
 /**
  * The memo rule: which answers of the chain the table may store.
  *
- * It may store an answer if a handler gave it a lifetime, no handler read the client, the client asked for recursion, and the
- * generation is the same as when the question came.
+ * It may store an answer only if a handler gave it a lifetime and the client asked for recursion. Besides, no handler may have
+ * read the client, and the generation must be the same as when the question came.
  */
 
 import { toCachedQuestion } from '../forward/question-key.ts';

@@ -1,5 +1,5 @@
 /**
- * The one contract between the handlers of a server block and the answer table: what a handler does, and for which questions.
+ * The only contract between the handlers of a server block and the answer table: what a handler does, and for which questions.
  *
  * Ask rules, the packet path and the order of look-ups are derived only from it.
  */
@@ -20,8 +20,8 @@ export type Next = (query: Query) => Answer | Promise<Answer>;
 export type Chain = (query: Query) => Answer | Promise<Answer>;
 
 /**
- * How a handler changes answers of the handlers behind it, for questions outside its `questions`: not at all, as readers do too
- * (`modifiers`), or only answers of the chain that no reader gives (`chain`).
+ * How a handler changes answers of the handlers behind it, for questions outside its `questions`. `unchanged`: not at all.
+ * `modifiers`: as readers do too. `chain`: only answers of the chain that no reader gives.
  */
 export type AnswerEffect = 'unchanged' | 'modifiers' | 'chain';
 

@@ -1,6 +1,6 @@
 /**
- * The questions that a handler may answer, change or refuse, in a form that the engine compiles: into the ask rules of a view,
- * and into the test of which packets may be forwarded.
+ * The questions that a handler may answer, change or refuse. The engine compiles them into the ask rules of a view, and into the
+ * test of which packets may be forwarded.
  *
  * Matches may cover too many questions, but never too few. The class is always IN: readers answer no other.
  */

@@ -1,6 +1,6 @@
 /**
- * Only the parts of prom-client that we use: the whole package also loads a push gateway, support for clusters of processes and
- * default metrics, which cost 9 MB of memory.
+ * Only the parts of prom-client that we use. The whole package also loads a push gateway, support for clusters of processes, and
+ * default metrics: 9 MB of memory.
  */
 import { createRequire } from 'node:module';
 import type * as Whole from 'prom-client';

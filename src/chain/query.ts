@@ -45,7 +45,7 @@ export interface KeptAnswer {
   readonly until: number;
 }
 
-/** What the answer depends on, as noted by the handlers that have seen the query so far. */
+/** Dependencies of the answer, as noted by the handlers that have seen the query so far. */
 export interface Dependence {
   readonly clientWasRead: boolean;
   readonly isDerived: boolean;
@@ -187,7 +187,7 @@ export class Query {
   }
 
   /**
-   * Notes that the answer comes from a cache, so that it does not depend on what the handlers behind that cache have read.
+   * Notes that the answer comes from a cache: it does not depend on what the handlers behind that cache have read.
    *
    * @param before `dependence` when the query arrived at the cache
    */

@@ -7,8 +7,7 @@ import type { Plugin, PluginContext } from './plugin.ts';
 /** Makes a plugin from its options. A method, so that a list may hold the makers of all plugins. */
 export interface PluginModule<Options> {
   /**
-   * @param former the same plugin in the block that this one replaces: it may take over its data, but must not keep a reference
-   *   to it
+   * @param former the same plugin in the former block: take over its data, but keep no reference to it
    */
   create(options: Options, context: PluginContext, former: Plugin | undefined): Plugin;
 }

@@ -1,8 +1,8 @@
 /**
- * Everything between sockets and sources: the answer table, the blocks that fill it and answer what it cannot, and the counters of one
- * process.
+ * Everything between sockets and sources: the answer table, the blocks that fill it and answer other questions, and the counters
+ * of the process.
  *
- * It is made from a plan, and changes to another one without losing a query or a cached answer that is still right.
+ * It is made from a plan, and changes to another plan without losing a query or a valid cached answer.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';

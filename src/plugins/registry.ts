@@ -38,7 +38,7 @@ const byName = new Map<string, CorefilePluginDefinition<CorefilePluginName, unkn
   COREFILE_PLUGINS.map((definition) => [definition.name, definition]),
 );
 
-/** Undefined: no plugin of that name is implemented. */
+/** undefined: no such plugin. */
 export function findDefinition(
   name: string,
 ): CorefilePluginDefinition<CorefilePluginName, unknown> | undefined {

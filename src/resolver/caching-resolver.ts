@@ -1,9 +1,9 @@
 /**
  * The end of a chain that caches: it stores answers of the handlers behind it in the table, where readers find them.
  *
- * Around the end of an answer's life it follows RFC 8767. An expired positive answer is kept. A question for it makes the
- * handlers behind ask for a new one; if they fail, or take longer than a client should wait, the stale answer is served, and
- * put into the table for a moment, so that readers serve it to all other clients. One such refresh is under way per question.
+ * When an answer expires, it follows RFC 8767. An expired positive answer is kept. A question for it makes the handlers behind
+ * ask for a new one. If they fail, or take longer than a client should wait, the stale answer is served. It then goes into the
+ * table for a moment, so that readers serve it to all other clients. One such refresh is in flight per question.
  *
  * A question without RD is answered from the cache or by the handlers behind; it never refreshes, drops or caches an answer.
  */

@@ -9,7 +9,7 @@ import type { NameKey } from '../wire/types.ts';
 /** Each domain needs a search of all cached answers: for more domains than this, drop all answers. */
 const MAX_DOMAINS = 64;
 
-/** The domains whose names may go to other servers, none within another; the root if they cannot be told apart. */
+/** The domains whose names may go to other servers, without domains inside others; the root if they cannot be told apart. */
 export function listChangedDomains(
   before: readonly ForwardRule[],
   after: readonly ForwardRule[],

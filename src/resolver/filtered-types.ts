@@ -2,7 +2,7 @@
  * Types of records that are left out of answers (`--filter-A`, `--filter-AAAA`, `--filter-rr`). The answer is then NODATA;
  * NXDOMAIN stays NXDOMAIN.
  *
- * As in dnsmasq, ANY does not mean all types: it reduces answers to ANY to the types that people still need (RFC 8482 section 4.3).
+ * As in dnsmasq, ANY does not mean all types: it limits answers to ANY to types that people still need (RFC 8482 section 4.3).
  */
 import type { Answer } from '../chain/answer.ts';
 import type { Handler } from '../chain/handler.ts';

@@ -38,8 +38,8 @@ export interface ForwardingCounts {
 }
 
 /**
- * Seconds for which a timeout is cached, the minimum of RFC 9520 section 3.2: for a client that tries again after 5 s, the
- * servers are asked again.
+ * Seconds for which a timeout is cached, the minimum of RFC 9520 section 3.2. A client that tries again after 5 s makes us ask
+ * the servers again.
  */
 const SILENCE_TTL = 1;
 

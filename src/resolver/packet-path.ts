@@ -3,7 +3,7 @@
  * message.
  *
  * It uses the same `Forwarder` as the handler chain, with the same bounds, choice of servers, retries and health. Only the two ends
- * are different: the packet path reads a question once, in place, and copies a raw reply to the cache and to the waiting clients.
+ * are different: the packet path reads a question once, in place, and copies a raw reply to the cache and to clients.
  * The handler chain does the rest: it takes other questions, and its functions process other replies.
  */
 

@@ -14,8 +14,8 @@ import { RawResponses, type WaitingQuery } from './raw-replies.ts';
 
 export interface ResolverRouteOptions {
   /**
-   * Names for which handlers before the resolver may answer questions for addresses, with all names below them; undefined:
-   * unknown, and readers must not forward.
+   * Names for which handlers before the resolver may answer questions for addresses, with all names below them. Undefined:
+   * unknown, so readers must not forward.
    */
   readonly exceptions: () => readonly NameKey[] | undefined;
   /** Whether denials from upstream are true: this is so if no names are known here. */

@@ -1,6 +1,6 @@
 /**
  * Answers of server blocks as packets, in the form of CoreDNS. The response repeats the client's OPT record with its UDP size,
- * takes the RA bit from the answer, and compresses names only if it would not fit otherwise.
+ * and takes the RA bit from the answer. Names are compressed only if the message would not fit otherwise.
  */
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Client, RepeatedParts } from '../../chain/query.ts';

@@ -15,8 +15,8 @@ import type { TableWriter } from '../../table/writer.ts';
 import { CACHE_OUTCOMES, type CacheKind } from './cache-counts.ts';
 
 /**
- * Data about a cached answer. Times are whole milliseconds since the store was created: for 24 days V8 stores them in the object,
- * while larger numbers and fractions take extra memory.
+ * Data about a cached answer. Times are whole milliseconds since the store was created. For 24 days V8 stores them in the object;
+ * larger numbers and fractions would take extra memory.
  */
 export interface CacheItem {
   readonly storedAt: number;

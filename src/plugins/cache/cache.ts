@@ -1,6 +1,6 @@
 /**
- * Caches answers of the handlers behind it, as plugin/cache of CoreDNS 1.14.7 does: one TTL for all records of an answer,
- * separate bounds for answers with records and for denials, and optional stale answers and prefetching.
+ * Caches answers of the handlers behind it, as plugin/cache of CoreDNS 1.14.7 does. All records of an answer have one TTL;
+ * answers with records and denials have separate bounds. Stale answers and prefetching are optional.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';

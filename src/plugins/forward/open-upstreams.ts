@@ -1,5 +1,5 @@
 /**
- * Opens the servers of a rule: given by address, by a name that is looked up once, or in a file in the form of resolv.conf.
+ * Opens the servers of a rule: by address, by a name that is looked up once, or from a file like resolv.conf.
  */
 
 import { Resolver } from 'node:dns/promises';

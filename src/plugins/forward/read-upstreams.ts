@@ -116,7 +116,7 @@ function readName(
       `not an IP address, file, or valid domain: ${JSON.stringify(word)}`,
       'Give an address, as in 192.0.2.1:53 or tls://192.0.2.1.',
     );
-  // No resolver knows such a name: the last label of a name is no number (RFC 3696 section 2), and no path is a name.
+  // Such a name cannot be resolved: the last label of a name is never a number (RFC 3696 section 2), and a path is not a name.
   if (/(?:^|\.)\d+$/.test(host) || host.includes('/') || splitScheme(word).rest.includes('://'))
     throw cursor.bareError(
       `failed to resolve ${JSON.stringify(host)}: lookup ${host}: no such host`,

@@ -1,6 +1,6 @@
 /**
- * The servers of a rule as `Forwarder` asks them: it merges equal questions, gives each client its share of the queries in
- * flight, and sends a lost query again after the usual time of the server. Reader threads may ask by themselves.
+ * The servers of a rule as `Forwarder` asks them. It merges equal questions, and gives each client its share of the queries in
+ * flight. It sends a lost query again after the usual time of the server. Reader threads may ask by themselves.
  *
  * `ProxyGroup` takes queries that `Forwarder` cannot carry, above all those with EDNS options, and servers over HTTPS.
  */

@@ -59,7 +59,7 @@ export interface HostsRules {
   readonly hasReverse: boolean;
 }
 
-/** The names of the file and of lines of the configuration, which are read once and used with every version of the file. */
+/** The names of the file, and of lines of the configuration. These lines are read once and used with every version of the file. */
 export class HostsNames {
   readonly #texts: readonly HostsText[];
 

@@ -1,5 +1,5 @@
 /**
- * The names of a hosts file as nodes of the answer table: readers answer their addresses, and leave to the chain the questions
+ * The names of a hosts file as nodes of the answer table. Readers answer their addresses, and leave to the chain the questions
  * that a node cannot answer.
  */
 import { isWithinAny } from '../../chain/match.ts';

@@ -1,6 +1,6 @@
 /**
- * The time until a change of the endpoints of a headless service arrives here, from the moment that the endpoints controller
- * notes on the object. It depends on the clocks of both machines.
+ * The time until a change of a headless service's endpoints arrives here. It starts at the moment that the endpoints controller
+ * notes on the object, so it depends on both clocks.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';

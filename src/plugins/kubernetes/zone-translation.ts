@@ -1,5 +1,5 @@
 /**
- * Several zones with the same names. Questions are translated to the zone that the names of the cluster are derived for, and its
+ * Several zones with the same names. Questions are translated to the domain that the cluster's names are derived for, and its
  * answers back to the zone of the question.
  */
 import { isWithin, ROOT, toKey } from '../../wire/name.ts';

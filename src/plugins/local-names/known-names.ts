@@ -1,8 +1,8 @@
 /**
  * Answers questions about local names, from hosts files and options.
  *
- * The table answers nearly all such questions. The chain gets those that it leaves open: about all types at once, about types for
- * which an alias is the whole answer, and those whose answer depends on the client.
+ * The table answers nearly all such questions. It leaves the rest to the chain: questions about all types at once, about types
+ * for which an alias is the whole answer, and questions whose answer depends on the client.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';

@@ -1,6 +1,6 @@
 /**
- * Answers questions by rule before a server is asked, in dnsmasq's order: reverse names of private addresses, questions of old
- * Windows hosts, domains with an address for all their names, domains of our own, plain names.
+ * Answers questions by rule before a server is asked. The order is dnsmasq's: reverse names of private addresses, questions of
+ * old Windows hosts, domains with an address for all their names, domains of our own, plain names.
  *
  * Known names have been answered before. If a known name lacks the type, the rules answer NODATA, not NXDOMAIN.
  */

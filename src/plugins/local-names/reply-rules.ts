@@ -1,6 +1,6 @@
 /**
- * Filters replies of servers before clients and the cache get them: translates addresses, turns forged ones into NXDOMAIN,
- * refuses private ones, and does not let servers deny names that we know.
+ * Filters replies of servers before clients and the cache get them. It translates addresses, turns forged ones into NXDOMAIN, and
+ * refuses private ones. It does not let servers deny names that we know.
  */
 import type { Log } from '../../base/log.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';

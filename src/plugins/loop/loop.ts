@@ -1,5 +1,5 @@
 /**
- * Ends the process when queries that it forwards come back to it: a loop would answer no client, and keep every server in it busy.
+ * Ends the process when queries that it forwards come back: a loop answers no client, and keeps every server in it busy.
  *
  * Once queries are received, it sends one for a name that no server knows. If it then sees that name more than twice, the query
  * has come back.

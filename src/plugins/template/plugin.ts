@@ -16,7 +16,7 @@ import { TextTemplate, TextTemplateError } from './text-template/text-template.t
 type Section = 'answer' | 'additional' | 'authority';
 type Draft = { -readonly [Name in keyof TemplateRule]: TemplateRule[Name] };
 
-/** Source: plugin/template of CoreDNS 1.14.7. Its properties `var` and `expr` are not implemented. */
+/** Source: plugin/template of CoreDNS 1.14.7. Its properties `var` and `expr` are not supported. */
 export const template = definePlugin({
   name: 'template',
   answers: true,

@@ -1,9 +1,8 @@
 /**
  * Text with actions in double braces: the language of Go's package text/template.
  *
- * Everything except user types, channels and functions as values is implemented: fields, variables, pipelines, `if`, `with`,
- * `range`,
- * `define`, `block`, `template`, `break`, `continue`, trimming, and the predefined functions.
+ * It has fields, variables, pipelines, `if`, `with`, `range`, `define`, `block`, `template`, `break`, `continue`, trimming, and
+ * the predefined functions. It lacks user types, channels and functions as values.
  */
 import { executeTemplate, TemplateExecutionError } from './execute.ts';
 import type { ParsedTemplate, Span } from './nodes.ts';
