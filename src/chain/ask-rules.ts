@@ -6,7 +6,7 @@ import { encodeName } from '../wire/name.ts';
 import type { Handler } from './handler.ts';
 import { type Match, NO_QUESTIONS } from './match.ts';
 
-/** The first type that asks about the server or the zone; readers never answer such types from nodes (RFC 6895 section 3.1). */
+/** First meta-type: types from here on ask about the server or the zone (RFC 6895 section 3.1). Nodes never answer them. */
 const FIRST_META_TYPE = 249;
 
 /** Questions that handlers must see before the table answers with a name published, or an answer cached, behind them. */

@@ -1,5 +1,5 @@
 /**
- * The response of a server block for handlers that log or count: as in CoreDNS, before the OPT record of the client is added.
+ * The response of a server block for handlers that log or count. As in CoreDNS, it lacks the client's OPT record.
  */
 import { encodeMessage } from '../wire/message.ts';
 import { respond } from '../wire/query.ts';

@@ -115,7 +115,7 @@ describe('the slow way', () => {
         fc.uint8Array({ maxLength: 8 }),
         async (noise, tail) => {
           await handleQuery(noise, CLIENT);
-          // Octets of a query, changed here and there.
+          // A query with some octets changed.
           const query = packet('web.blue.svc.cluster.local.', { edns });
           noise.forEach((octet, index) => {
             if (octet > 250) query[index % query.length] = octet;

@@ -46,7 +46,7 @@ export interface KeptReplies {
   readonly view: ViewId | undefined;
   /** Whether an expired answer may be served. */
   readonly servesStale: boolean;
-  /** Names that it does not always store replies for, with all names below them. */
+  /** Names for which it does not store all replies, with all names below them. */
   readonly exceptions: readonly NameKey[];
   /** @param isEncoded whether the entry may be stored as the reader has made it */
   keep(reply: FillConsumer, site: QuerySite, isEncoded: boolean): void;
@@ -55,7 +55,7 @@ export interface KeptReplies {
 /** Servers that readers may ask by themselves. */
 export interface DirectServers {
   readonly forwarder: Forwarder;
-  /** Names that are for other handlers, with all names below them. */
+  /** Names that other rules or handlers take, with all names below them. */
   readonly exceptions: readonly NameKey[];
   /** Counts a reply. @param server its address and port */
   countReply(server: string, rcode: number, milliseconds: number): void;

@@ -1,6 +1,6 @@
 /**
- * Counters of answers of the handler chain: `ours` for names of the cluster's domain and for the server itself, `others` for all
- * others. Table hits have other counters.
+ * Counters of answers of the handler chain. `ours`: names of the cluster's domain, and the server itself. `others`: all others.
+ * Table hits have other counters.
  */
 import { nameOutcomes } from '../table/outcomes.ts';
 

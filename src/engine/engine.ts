@@ -1,6 +1,5 @@
 /**
- * Everything between sockets and sources: the answer table, the blocks that fill it and answer other questions, and the counters
- * of the process.
+ * Everything between sockets and sources: the answer table, the blocks behind it, and the counters of the process.
  *
  * It is made from a plan, and changes to another plan without losing a query or a valid cached answer.
  */

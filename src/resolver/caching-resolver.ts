@@ -1,11 +1,11 @@
 /**
- * The end of a chain that caches: it stores answers of the handlers behind it in the table, where readers find them.
+ * The end of a chain that caches: it stores answers of the handlers behind it where readers find them, in the table.
  *
  * When an answer expires, it follows RFC 8767. An expired positive answer is kept. A question for it makes the handlers behind
  * ask for a new one. If they fail, or take longer than a client should wait, the stale answer is served. It then goes into the
  * table for a moment, so that readers serve it to all other clients. One such refresh is in flight per question.
  *
- * A question without RD is answered from the cache or by the handlers behind; it never refreshes, drops or caches an answer.
+ * A question without RD is answered from the cache or by the handlers behind. It never refreshes, drops or caches an answer.
  */
 
 import type { Clock } from '../base/clock.ts';

@@ -29,8 +29,8 @@ export function hideTypes(question: Question, message: Message, hidden: Filtered
 }
 
 /**
- * Hides types of our own names. A question for a hidden type becomes one for a type that no name has, so that the answer still
- * shows whether the name exists.
+ * Hides types of our own names. A question for a hidden type becomes one for a type that no name has: the answer still shows
+ * whether the name exists.
  *
  * @param isOurs whether a name is ours; other names pass
  */

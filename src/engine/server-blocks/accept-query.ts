@@ -6,7 +6,7 @@ import { type ParsedQuery, parseQuery } from '../../wire/query.ts';
 import { type Message, OPCODE } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
 
-/** Accepts NOTIFY like a query, and ignores octets behind the last record, and a record or two in sections that should be empty. */
+/** Accepts NOTIFY like a query. Ignores octets behind the last record, and a record or two in sections that should be empty. */
 export function acceptQuery(packet: Uint8Array): ParsedQuery {
   const strict = parseQuery(packet);
   if (strict.kind !== 'error') return strict;

@@ -1,6 +1,6 @@
 /**
- * Metrics of all server blocks together, if one of them counts its queries: queries outside all zones, internal errors, and the
- * enabled plugins.
+ * Metrics of all server blocks together: queries outside all zones, internal errors, and the enabled plugins. They exist if a
+ * block counts its queries.
  */
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';

@@ -1,6 +1,6 @@
 /**
- * Answers that the plugins of a block make only from their options and publications: by `template`, by `rewrite` with names of
- * the cluster, and from wildcards. Readers give them until one of these sources changes.
+ * Answers that the plugins of a block make only from their options and publications. Examples are `template`, `rewrite` with
+ * names of the cluster, and wildcards. Readers give them until one of these sources changes.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Answer } from '../../chain/answer.ts';

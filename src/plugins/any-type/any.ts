@@ -7,7 +7,7 @@ import type { Query } from '../../chain/query.ts';
 import { minimalAnyRecord } from '../../wire/minimal-any.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 
-/** How questions for ANY about names of ours are answered: with one HINFO record at names that exist, or REFUSED as in kube-dns. */
+/** The answer for ANY about names of ours: one HINFO record if the name exists, or REFUSED as in kube-dns. */
 export type AnyPolicy = 'minimal' | 'refused';
 
 /** @param isOurs whether a name is ours; other names pass */

@@ -1,6 +1,6 @@
 /**
- * The entries of one cache. The answer table holds the answers, together with those of all other caches. This class holds the
- * list of entries, so that each cache keeps to its own capacity, and further data about the answers.
+ * The entries of one cache. The answer table holds the answers, together with those of all other caches. This class lists the
+ * entries, with further data about them, so that each cache keeps to its own capacity.
  *
  * An answer is in one of two places: where readers find it, or where only the cache does. A question may have an answer of each
  * kind; readers find only one.
@@ -253,8 +253,7 @@ export class CacheStore {
   }
 
   /**
-   * Continues after the last eviction: all earlier items are gone, and an iteration from the start would pass their empty slots
-   * each time.
+   * Continues after the last eviction. An iteration from the start would pass the empty slots of all evicted items each time.
    */
   #nextOldest(kind: CacheKind): readonly [QuestionText, CacheItem] | undefined {
     const next = this.#oldest[kind].next();

@@ -209,7 +209,7 @@ export class Cache implements AnswerKeeper {
     this.#counts.showEvictions();
   }
 
-  /** Seconds for which readers give an answer after it was stored: an answer that is due for a refresh is for this cache. */
+  /** Seconds for which readers give an answer after it was stored. This cache itself answers once a refresh is due. */
   #readSecondsOf({ hits, ttl }: CacheItem): number {
     const { prefetch } = this.#options;
     if (prefetch === undefined) return ttl;

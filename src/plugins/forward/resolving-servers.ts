@@ -189,7 +189,7 @@ function planOf(rule: ForwardRule, addresses: readonly UpstreamAddress[]): Forwa
     rules: [defaultRule(addresses)],
     policy: POLICIES[policy],
     tryNextOn: failoverRcodes,
-    // A server is down only if it has not replied at all: one question tests it, and the others do not wait for that.
+    // A server is down only if it has not replied at all. One question tests it; the others do not wait.
     failFast: true,
     // The servers of a rule know the same names.
     timing: { ...timing, negativeWait: 0 },

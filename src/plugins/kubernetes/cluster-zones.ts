@@ -1,6 +1,6 @@
 /**
- * The zones of a `kubernetes` in a Corefile: names derived from the cluster's objects, in several zones, with the rules for
- * namespaces and for fall through.
+ * The zones of a `kubernetes` in a Corefile. Names are derived from the cluster's objects, in several zones, with rules for
+ * namespaces and fall through.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Next } from '../../chain/handler.ts';

@@ -170,7 +170,8 @@ export class Kubernetes {
 }
 
 /**
- * Whether the table's nodes have all answers of the handler: all zones are published, with all namespaces, and do not fall through.
+ * Whether the table's nodes have all answers of the handler. All zones must be published, with all namespaces, and must not fall
+ * through.
  *
  * @param published the zones whose names are nodes
  */

@@ -16,7 +16,7 @@ export interface StrictQuestion {
   readonly domain: NameKey;
 }
 
-/** CoreDNS looks up services, not names: only services, pods and zones exist for it, and it never looks up names for SOA. */
+/** CoreDNS looks up services, not names: only services, pods and zones exist for it. It never looks up names for SOA. */
 export function strictAnswer(answer: ZoneAnswer, question: StrictQuestion): ZoneAnswer {
   const { zone, type } = question;
   if (answer.kind !== 'nodata' && answer.kind !== 'nxdomain') return answer;
@@ -36,7 +36,7 @@ function isFound({ zone, key, type, domain }: StrictQuestion): boolean {
 const PROTOCOL_OF_SERVICE = /^_[^.]+\.[^.]+\.[^.]+\.svc\.$/;
 
 /**
- * The answer before the cluster was listed: the serial of its zone is 0, and SERVFAIL has the form of a denial.
+ * The answer before the cluster was listed. The serial of its zone is 0, and SERVFAIL has the form of a denial.
  *
  * @param answer the answer from current knowledge
  * @param soa the SOA record of the zone as the client knows it

@@ -1,7 +1,7 @@
 /**
  * Finds the rules for a name, the longest scope first: rules for domains, for the ends of names, for plain names, for all.
  *
- * It finds domains by walking up the name, so that a list of a hundred thousand domains does not slow it down.
+ * It finds domains by walking up the name, so a list of a hundred thousand domains does not slow it down.
  */
 import { countLabels, parentOf, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';

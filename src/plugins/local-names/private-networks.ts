@@ -38,7 +38,7 @@ export function isLoopback(octets: Uint8Array): boolean {
 }
 
 /**
- * The address of a name in the reverse tree; if the name is that of a network, its missing octets are zero.
+ * The address of a name in the reverse tree. For names of networks, the missing octets are zero.
  *
  * @returns 4 or 16 octets; undefined for other names
  */

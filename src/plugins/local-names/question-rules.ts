@@ -171,7 +171,7 @@ function keepsHere({ keepsPlainNames }: QuestionRules, name: NameKey, type: numb
 }
 
 /**
- * The actions of the longest scope with a rule for this type: addresses of the type before null addresses, then servers, and
+ * The actions of the longest scope with a rule for this type. Addresses of the type come before null addresses, then servers, and
  * `local` last.
  */
 function actionsFor(scopes: Scopes, name: NameKey, type: number): readonly RuleAction[] {
