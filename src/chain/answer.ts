@@ -1,5 +1,5 @@
 /**
- * What handlers say to a query. Records are whole, with the owner names to send.
+ * Answers of handlers to queries. Records are complete, with the owner names to send.
  */
 import type { CachedAnswer } from '../table/types.ts';
 import type { AbsoluteName, Edns, ResourceRecord } from '../wire/types.ts';
@@ -12,12 +12,12 @@ export type Answer =
       readonly authoritative: boolean;
       readonly lifetime?: Lifetime;
     }
-  /** An alias, and where the question goes on. It is followed before an answer leaves the chain. */
+  /** An alias and its target. The chain follows it before the answer leaves. */
   | {
       readonly kind: 'alias';
       readonly records: readonly ResourceRecord[];
       readonly target: AbsoluteName;
-      /** What to say when the target has no answer. */
+      /** Answer to send if the target has no answer. */
       readonly unanswered: 'alias' | 'nodata';
       readonly soa: ResourceRecord;
       readonly authoritative: boolean;
@@ -31,16 +31,15 @@ export type Answer =
   | Forwarded
   | WholeAnswer
   /**
-   * Nothing but a response code. `refused` is also what the end of the chain says; `overloaded` is REFUSED too, for want
-   * of room.
+   * Only a response code. `refused` is also the answer at the end of the chain. `overloaded` is sent as REFUSED: there was no room.
    */
   | {
       readonly kind: 'refused' | 'servfail' | 'notimp' | 'formerr' | 'overloaded';
       readonly lifetime?: Lifetime;
-      /** Why, for the handler that logs errors. Undefined: nothing went wrong. */
+      /** For the handler that logs errors. Undefined: no error. */
       readonly reason?: string;
     }
-  /** No response at all. */
+  /** Send no response. */
   | { readonly kind: 'drop' };
 
 /** The name, or the type at it, does not exist (RFC 2308). */
@@ -53,7 +52,7 @@ export interface Denial {
   readonly lifetime?: Lifetime;
 }
 
-/** What a server that was asked has said. Its records lead from the question to the answer, aliases included. */
+/** Answer of an upstream server. Its records lead from the question to the answer, aliases included. */
 export interface Forwarded {
   readonly kind: 'forwarded';
   /** The whole response code. */
@@ -61,19 +60,19 @@ export interface Forwarded {
   /** Only where an alias of ours comes first. */
   readonly authoritative: boolean;
   readonly truncated: boolean;
-  /** Whether a server that is trusted says that it has validated all of it. */
+  /** Whether a trusted server reports that it has validated the whole answer. */
   readonly authenticData: boolean;
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
   readonly additionals: readonly ResourceRecord[];
-  /** The same, as it is to be remembered; nothing if it is not to be remembered. */
+  /** The form to cache; undefined if it must not be cached. */
   readonly memory: CachedAnswer | undefined;
 }
 
-/** What an answer says in an OPT record of its own. Where the query has one, its size counts, and DO is set if either has it. */
+/** An answer's own OPT record. If the query has one too, its UDP size applies, and DO is set if either has it. */
 export type OwnEdns = Pick<Edns, 'udpSize' | 'dnssecOk' | 'options'>;
 
-/** A response as it is to be sent: its handler says every part of it. */
+/** A response to send as it is: its handler sets every part. */
 export interface WholeAnswer {
   readonly kind: 'message';
   /** The whole response code. */
@@ -90,12 +89,12 @@ export interface WholeAnswer {
   readonly additionals: readonly ResourceRecord[];
   /** An OPT record of its own, sent even to a client that sent none. Undefined: the OPT of the query is repeated. */
   readonly edns?: OwnEdns;
-  /** What went wrong though there is a response, for the handler that logs errors. */
+  /** An error that occurred although there is a response; for the handler that logs errors. */
   readonly reason?: string;
 }
 
 /**
- * For how many seconds, from 1, an answer may be remembered for others. Without one it is made anew for every query: so it
- * is with all names of our own zones, which are never answered from memory.
+ * Seconds, at least 1, for which an answer may be cached for other clients. The chain computes an answer without a lifetime again
+ * for every query: names of our own zones never have one.
  */
 export type Lifetime = number;

@@ -1,15 +1,15 @@
 /**
- * The ask rules of a block: the questions that its handlers must see although the names they are about are published.
+ * The ask rules of a block: questions that its handlers must see although their names are published.
  */
 import type { AskRule } from '../table/types.ts';
 import { encodeName } from '../wire/name.ts';
 import type { Handler } from './handler.ts';
 import { type Match, NO_QUESTIONS } from './match.ts';
 
-/** From here on types are questions about the server or the zone; readers answer none of them from nodes (RFC 6895 section 3.1). */
+/** First meta-type: types from here on ask about the server or the zone (RFC 6895 section 3.1). Nodes never answer them. */
 const FIRST_META_TYPE = 249;
 
-/** What handlers must see before a name that is published, or an answer that is cached, behind them is given from the table. */
+/** Questions that handlers must see before the table answers with a name published, or an answer cached, behind them. */
 export function* askRulesOf(handlers: readonly Handler[]): Iterable<AskRule> {
   const lastPublisher = handlers.findLastIndex(({ role }) => role === 'publisher');
   const cache = handlers.findIndex(({ role }) => role === 'cache');
@@ -19,7 +19,7 @@ export function* askRulesOf(handlers: readonly Handler[]): Iterable<AskRule> {
     const isPublisher = handler.role === 'publisher';
     const questions = isPublisher ? (handler.unpublished ?? NO_QUESTIONS) : handler.questions;
     for (const match of questions.matches()) {
-      // Cached answers are those of the handlers behind, whatever the type.
+      // The cache holds answers of the handlers behind it, of any type.
       if (beforeCache) yield { ...askRuleOf(match), beforeCache };
       else if (concernsNodes(match)) yield askRuleOf(match);
     }

@@ -1,5 +1,5 @@
 /**
- * A histogram that takes many equal observations at once: readers count their answers by themselves, and are asked now and then.
+ * A histogram that takes many equal observations at once: readers count by themselves, and their counts are collected now and then.
  */
 import type { MetricValueWithName, Registry } from 'prom-client';
 
@@ -8,7 +8,7 @@ type Labels = Readonly<Record<string, string>>;
 interface Row {
   readonly key: string;
   readonly labels: Labels;
-  /** By bucket, those below left out; beyond the last bound at the end. */
+  /** By bucket, not cumulative; values above the last bound at the end. */
   readonly counts: number[];
   count: number;
   sum: number;
@@ -27,18 +27,18 @@ export class BulkHistogram {
     this.name = name;
     this.help = help;
     this.#bounds = bounds;
-    // The registry asks metrics for their values and for no more than that.
+    // The registry only asks metrics for their values.
     registry.registerMetric(this as unknown as Parameters<Registry['registerMetric']>[0]);
   }
 
-  /** @param times that the value was observed */
+  /** @param times how often the value was observed */
   observe(labels: Labels, value: number, times = 1): void {
     this.#observe(this.#rowOf(labels), value, times);
   }
 
-  /** The same for labels that are observed again and again, which are looked up once. */
+  /** The same for labels that are used often: looks them up once. */
   observer(labels: Labels): (value: number) => void {
-    // Made by the first value: a family shows no labels that nothing was observed of.
+    // Created by the first value: a family shows only labels with observations.
     let row: Row | undefined;
     return (value) => {
       if (row === undefined || !this.#rows.has(row.key)) row = this.#rowOf(labels);
@@ -49,7 +49,7 @@ export class BulkHistogram {
   /**
    * Takes observations that were counted elsewhere.
    *
-   * @param counts by bucket, those below left out; beyond the last bound at the end
+   * @param counts by bucket, not cumulative; values above the last bound at the end
    * @param sum of all values
    */
   add(labels: Labels, counts: readonly number[], sum: number): void {

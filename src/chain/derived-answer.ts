@@ -1,8 +1,8 @@
 /**
- * Remembering answers in the table: the memo rule.
+ * The memo rule: which answers of the chain the table may store.
  *
- * An answer is remembered if a handler gave it a lifetime, no handler looked at the client on the way, the client asked for
- * recursion, and what the answer was made from is still what it was when the question came.
+ * It may store an answer only if a handler gave it a lifetime and the client asked for recursion. Besides, no handler may have
+ * read the client, and the generation must be the same as when the question came.
  */
 
 import { toCachedQuestion } from '../forward/question-key.ts';
@@ -14,9 +14,9 @@ import type { Query } from './query.ts';
 import { replyOf } from './response.ts';
 
 /**
- * @param before a number that grows with every change of where questions go and what is done to answers, when the
- *   question came. Names of our own zones do not count: they are never remembered.
- * @param now the same number, now
+ * @param before generation when the question came: it grows with every change of where questions go and how answers are
+ *   processed. Changes of our own zones do not count: their answers are never stored.
+ * @param now generation now
  */
 export function isCacheable(query: Query, answer: Answer, before: number, now: number): boolean {
   return lifetimeOf(answer) > 0 && before === now && query.recursionDesired && !query.clientWasRead;
@@ -28,7 +28,7 @@ function lifetimeOf(answer: Answer): number {
 }
 
 /**
- * The answer to a query as the table caches it; nothing if it has no such form.
+ * The answer to a query as the table caches it; undefined if it has no such form.
  *
  * @param outcome the counters that hits add to
  */

@@ -1,6 +1,5 @@
 /**
- * What an answer of a server block says, for handlers that log or count: as CoreDNS has it before the OPT record of the client is
- * added.
+ * The response of a server block for handlers that log or count. As in CoreDNS, it lacks the client's OPT record.
  */
 import { encodeMessage } from '../wire/message.ts';
 import { respond } from '../wire/query.ts';
@@ -18,7 +17,7 @@ export interface DescribedResponse {
   readonly size: number;
 }
 
-/** Answers that are a response code alone: the server makes the response, not a handler. */
+/** Answers that are only a response code: the server makes the response, not a handler. */
 const CODES: ReadonlySet<Answer['kind']> = new Set([
   'refused',
   'servfail',
@@ -27,7 +26,7 @@ const CODES: ReadonlySet<Answer['kind']> = new Set([
   'overloaded',
 ]);
 
-/** Undefined: no handler has made a response. There is none, or the server sends one with nothing but a response code. */
+/** Undefined: no handler made a response. The server sends none, or one with only a response code. */
 export function describeResponse(query: Query, answer: Answer): DescribedResponse | undefined {
   return CODES.has(answer.kind) ? undefined : describeSent(query, answer);
 }
@@ -58,7 +57,7 @@ function lengthOf(message: Message): number {
   return encodeMessage(message, { compresses: false }).length;
 }
 
-/** As CoreDNS's log classifies responses. */
+/** Classes of responses in CoreDNS's log. */
 export type ResponseClass = 'success' | 'denial' | 'error';
 
 export function classifyResponse(response: DescribedResponse | undefined): ResponseClass {
@@ -71,7 +70,7 @@ export function classifyResponse(response: DescribedResponse | undefined): Respo
   return classOfCounts(rcode, answers.length, hasSoa);
 }
 
-/** The same of a response that is no transfer. @param hasSoa whether its authority is a SOA record */
+/** The class of a response that is not a zone transfer. @param hasSoa whether its authority section has a SOA record */
 export function classOfCounts(rcode: number, answers: number, hasSoa: boolean): ResponseClass {
   if (rcode === RCODE.NOERROR) return answers === 0 && hasSoa ? 'denial' : 'success';
   return rcode === RCODE.NXDOMAIN && hasSoa && answers === 0 ? 'denial' : 'error';

@@ -8,14 +8,14 @@ import type { Message } from '../wire/types.ts';
 import { WireError } from '../wire/wire-error.ts';
 
 export interface HandedAnswer {
-  /** Which of its keeper's kinds of answers it is, 0 to 255. */
+  /** Kind of the answer, 0 to 255, as its keeper numbers them. */
   readonly kind: number;
   readonly dnssecOk: boolean;
   readonly checkingDisabled: boolean;
-  /** Seconds since it was stored, and from then until it expires. */
+  /** Seconds since it was stored; and seconds from then until it expires. */
   readonly age: number;
   readonly lifetime: number;
-  /** A whole response, with the TTLs that it was stored with. */
+  /** A whole response, with the TTLs at the time that it was stored. */
   readonly message: Uint8Array;
 }
 
@@ -24,10 +24,10 @@ export interface AnswerKeeper {
   /**
    * The answers that it keeps; the table may change between two of them.
    *
-   * @param isUsed whether those that were asked for again, or those that were not
+   * @param isUsed true: answers that clients asked for again; false: all others
    */
   handOver(isUsed: boolean): Iterable<HandedAnswer>;
-  /** Keeps an answer as if it had stored it itself, as long ago as it says. @throws WireError */
+  /** Stores an answer with its age, as if this keeper had stored it then. @throws WireError */
   adopt(answer: HandedAnswer): void;
 }
 

@@ -79,7 +79,7 @@ describe('the slow way', () => {
     ];
     expect(plain?.header.truncated).toBe(true);
     expect(plain?.answers.length).toBeLessThan(32);
-    // 1232 octets are what we send at most.
+    // We send at most 1232 octets.
     expect(large?.answers.length).toBeLessThan(77);
     expect(large?.edns).toMatchObject({ udpSize: 1232, dnssecOk: true });
     expect(tcp).toMatchObject({ header: { truncated: false } });
@@ -115,7 +115,7 @@ describe('the slow way', () => {
         fc.uint8Array({ maxLength: 8 }),
         async (noise, tail) => {
           await handleQuery(noise, CLIENT);
-          // Octets of a query, changed here and there.
+          // A query with some octets changed.
           const query = packet('web.blue.svc.cluster.local.', { edns });
           noise.forEach((octet, index) => {
             if (octet > 250) query[index % query.length] = octet;

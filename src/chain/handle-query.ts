@@ -1,5 +1,5 @@
 /**
- * The slow way from a packet to a packet: for whatever the table cannot answer.
+ * The slow path from a query packet to a response packet, for queries that the table cannot answer.
  */
 import type { Log } from '../base/log.ts';
 import { encodeMessage } from '../wire/message.ts';
@@ -13,12 +13,12 @@ import { replyOf } from './response.ts';
 export interface HandleQueryOptions {
   /** Whether responses carry the RA bit. */
   readonly recursionAvailable: boolean;
-  /** What UDP responses may have at most, in octets, and what our OPT records say. Default: 1232. */
+  /** Maximum size of UDP responses in octets, also sent in our OPT records. Default: 1232. */
   readonly udpSize?: number;
   readonly log: Log;
 }
 
-/** The response to a packet; nothing if there is to be none. Never throws. */
+/** The response to a packet; undefined: send none. Never throws. */
 export type HandleQuery = (packet: Uint8Array, client: Client) => Promise<Uint8Array | undefined>;
 
 export function createHandleQuery(chain: Chain, options: HandleQueryOptions): HandleQuery {
@@ -26,7 +26,7 @@ export function createHandleQuery(chain: Chain, options: HandleQueryOptions): Ha
     try {
       return await answerPacket(chain, options, packet, client);
     } catch (error) {
-      // Nothing below throws on purpose; whatever it is, the others are served on.
+      // The code below does not throw on purpose. Other queries must still be served.
       options.log.error('packet not answered', { reason: String(error), client: client.address });
       return undefined;
     }

@@ -1,6 +1,6 @@
 /**
- * What handlers count: each declares the families that it adds to, and with which labels. So whoever gives an answer in place of the
- * handlers adds to the same families as they would.
+ * Counters of handlers. Each handler declares its families and labels, so that code that answers in its place adds to the same
+ * families.
  */
 import type { Counter } from 'prom-client';
 import type { PluginMetrics } from './plugin-metrics.ts';
@@ -11,9 +11,9 @@ export interface CountedSite {
   readonly view: string;
 }
 
-/** What is counted of one query in one family, beside what is counted of every query. */
+/** A count of one query in one family, in addition to the counts of all queries. */
 export interface HandlerCount {
-  /** Counts with the same key count the same, wherever the query arrived. */
+  /** Counts with the same key have the same meaning, wherever the query arrived. */
   readonly key: string;
   add(site: CountedSite, times: number): void;
 }
@@ -24,7 +24,7 @@ export class CountFamily {
   readonly #name: string;
   readonly #labels: readonly string[];
 
-  /** @param labels `server` and `view`, if they are among them, are those of the query */
+  /** @param labels `server` and `view`, if included, are those of the query */
   constructor(metrics: PluginMetrics, name: string, help: string, labels: readonly string[] = []) {
     this.#counter = metrics.counter(name, help, labels);
     this.#name = name;
@@ -43,7 +43,7 @@ export class CountFamily {
           label === 'server' ? server : label === 'view' ? view : (own.get(label) ?? ''),
         ]),
       );
-    // Most queries arrive where the one before did.
+    // Most queries arrive at the same place as the previous one.
     let last: (CountedSite & { readonly labels: Readonly<Record<string, string>> }) | undefined;
     return {
       key: `${this.#name} ${Object.values(values).join(' ')}`,

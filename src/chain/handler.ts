@@ -1,7 +1,7 @@
 /**
- * The one contract between the handlers of a server block and the answer table: what a handler does, and for which questions.
+ * The only contract between the handlers of a server block and the answer table: what a handler does, and for which questions.
  *
- * Ask rules, the packet path and the order of look-ups are derived from it, and from nothing else.
+ * Ask rules, the packet path and the order of look-ups are derived only from it.
  */
 import type { UniformCaching } from '../forward/caching/answer-form.ts';
 import type { Forwarder } from '../forward/forwarder.ts';
@@ -20,33 +20,33 @@ export type Next = (query: Query) => Answer | Promise<Answer>;
 export type Chain = (query: Query) => Answer | Promise<Answer>;
 
 /**
- * What a handler does to the answers of those behind it, for questions outside its `questions`: nothing, or what readers do as
- * well (`modifiers`), or to answers of the chain that no reader gives (`chain`).
+ * How a handler changes answers of the handlers behind it, for questions outside its `questions`. `unchanged`: not at all.
+ * `modifiers`: as readers do too. `chain`: only answers of the chain that no reader gives.
  */
 export type AnswerEffect = 'unchanged' | 'modifiers' | 'chain';
 
 interface HandlerParts {
-  /** As in a Corefile where it is a plugin there; for logs and metrics. */
+  /** For logs and metrics; if it is a plugin of Corefiles, the name there. */
   readonly name: string;
-  /** What it may answer, change or refuse. For all other questions it calls `next` with the very query. */
+  /** Questions that it may answer, change or refuse. It passes all other queries to `next` unchanged. */
   readonly questions: Questions;
   readonly answers: AnswerEffect;
-  /** What it counts of each query that it passes on, its question being none of `questions`. Default: nothing. */
+  /** Counts of each query that it passes on because the question is outside `questions`. Default: none. */
   readonly passing?: readonly HandlerCount[];
   handle(query: Query, next: Next): Answer | Promise<Answer>;
 }
 
-/** What a cache counts of queries that it answers: with records, and all others. */
+/** Counts of queries that a cache answers: with records (`success`), and all others (`denial`). */
 export type HitCounts = Readonly<Record<'success' | 'denial', readonly HandlerCount[]>>;
 
-/** How a cache keeps replies that readers have told their clients. */
+/** How a cache stores replies that readers have sent to their clients. */
 export interface KeptReplies {
   readonly caching: UniformCaching;
-  /** A view with its cache; undefined: it makes the entries itself. */
+  /** The view with its entries; undefined: it makes the entries itself. */
   readonly view: ViewId | undefined;
   /** Whether an expired answer may be served. */
   readonly servesStale: boolean;
-  /** Names with all below them of which not all is kept. */
+  /** Names for which it does not store all replies, with all names below them. */
   readonly exceptions: readonly NameKey[];
   /** @param isEncoded whether the entry may be stored as the reader has made it */
   keep(reply: FillConsumer, site: QuerySite, isEncoded: boolean): void;
@@ -55,7 +55,7 @@ export interface KeptReplies {
 /** Servers that readers may ask by themselves. */
 export interface DirectServers {
   readonly forwarder: Forwarder;
-  /** Names with all below them that are for others. */
+  /** Names that other rules or handlers take, with all names below them. */
   readonly exceptions: readonly NameKey[];
   /** Counts a reply. @param server its address and port */
   countReply(server: string, rcode: number, milliseconds: number): void;
@@ -67,21 +67,21 @@ export type Handler = HandlerParts &
         /** Its names are nodes of the table, so that its `questions` need no ask rules. */
         readonly role: 'publisher';
         readonly publication: PublicationId;
-        /** Those of its `questions` that are not answered from its nodes, and do need ask rules. Default: none. */
+        /** Those of its `questions` that its nodes do not answer, so that they need ask rules. Default: none. */
         readonly unpublished?: Questions;
       }
     | {
-        /** Keeps what the handlers behind it say, so that names that these publish need no ask rules for it. */
+        /** Stores answers of the handlers behind it, so that names that these publish need no ask rules for it. */
         readonly role: 'cache';
-        /** The view whose cached answers are those that it keeps, for readers to give. */
+        /** The view with its entries, which readers send too. */
         readonly view: ViewId;
-        /** What it counts of queries that it answers, by the outcomes of its entries. What it keeps no answer for it passes on. */
+        /** Counts of queries that it answers, by the outcomes of its entries. It passes on all other queries. */
         readonly hits: HitCounts;
-        /** What readers do that forward questions for names of a zone; undefined: they may not. */
+        /** How to store replies that readers forward for names of a zone; undefined: readers may not forward. */
         forwardedIn(zone: NameKey): KeptReplies | undefined;
       }
     | {
-        /** Asks upstream: what reaches it unchanged may be forwarded as a packet. */
+        /** Asks upstream; a query that reaches it unchanged may be forwarded as a packet. */
         readonly role: 'forwarder';
         /** The servers for names of a zone, if readers may ask them. Default: they may not. */
         directFor?(zone: NameKey): DirectServers | undefined;
@@ -91,14 +91,14 @@ export type Handler = HandlerParts &
 
 /**
  * @param handlers in order
- * @param end answers what none of them does; by default everything is refused
+ * @param end answers queries that all handlers pass on; default: refuses them
  */
 export function composeChain(handlers: readonly Handler[], end: Chain = () => ({ kind: 'refused' })): Chain {
   return handlers.reduceRight<Chain>((next, handler) => (query) => handler.handle(query, next), end);
 }
 
 /**
- * Whether a question reaches the forwarder of the block as it was asked: no handler before it has anything to say.
+ * Whether a question reaches the forwarder of the block unchanged: no handler before it may answer or change it.
  *
  * @param handlers in order
  */
@@ -113,12 +113,12 @@ export function reachesForwarder(
 }
 
 /**
- * The names, with all below them, for which a handler before the forwarder may have something to say of questions for addresses. What
- * publishers say of any name is in the table: a name that has no node there is none of theirs.
+ * The names for which a handler before the forwarder may answer or change questions for addresses, with all names below them.
+ * Publishers for any name do not count: the table has a node for each of their names.
  *
  * @param handlers in order
- * @param arePublished whether readers look at what publishers say
- * @returns undefined where it may be any name, or there is no forwarder
+ * @param arePublished whether readers look up names of publishers
+ * @returns undefined if it may be any name, or the block has no forwarder
  */
 export function addressesAnsweredBefore(
   handlers: readonly Handler[],
@@ -127,7 +127,7 @@ export function addressesAnsweredBefore(
   const names: NameKey[] = [];
   for (const { role, questions } of handlers) {
     if (role === 'forwarder') return names;
-    // What it keeps is looked up before.
+    // Readers look up its entries before they forward.
     if (role === 'cache') continue;
     for (const { name, types } of questions.matches()) {
       if (types !== 'all' && !ADDRESS_TYPES.some((type) => types.has(type))) continue;

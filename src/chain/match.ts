@@ -1,8 +1,8 @@
 /**
- * Which questions a handler may answer, change or refuse, stated so that the engine can compile it: into the ask rules of a
- * view, and into the test of what may be forwarded as a packet.
+ * The questions that a handler may answer, change or refuse. The engine compiles them into the ask rules of a view, and into the
+ * test of which packets may be forwarded.
  *
- * What cannot be stated exactly is stated too wide, never too narrow. The class is always IN: readers answer no other.
+ * Matches may cover too many questions, but never too few. The class is always IN: readers answer no other.
  */
 import { isWithin, NameError, parentOf, parseName, ROOT, toKey } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
@@ -20,7 +20,7 @@ export interface Match {
   readonly ednsOptions?: ReadonlySet<number>;
 }
 
-/** The questions of a handler. They may change while it runs; who compiles them must be called then. */
+/** The questions of a handler. May change at run time; then notify the engine, which recompiles the ask rules. */
 export interface Questions {
   /** Whether a question is one of them, or may be. */
   includes(name: NameKey, type: number): boolean;
@@ -28,7 +28,7 @@ export interface Questions {
   matches(): Iterable<Match>;
 }
 
-/** For handlers that observe, or that act on the answers of others alone. */
+/** For handlers that only observe, or only change answers of others. */
 export const NO_QUESTIONS: Questions = { includes: () => false, matches: () => [] };
 
 export const ALL_QUESTIONS: Questions = {
@@ -50,7 +50,7 @@ export function namesWithin(names: ReadonlySet<NameKey>, types: Match['types'] =
   };
 }
 
-/** Whether a name is one of these, or below one. Costs as much as the name has labels, however many there are. */
+/** Whether a name is one of `names` or below one. The cost depends on the number of its labels, not on the size of the set. */
 export function isWithinAny(name: NameKey, names: ReadonlySet<NameKey>): boolean {
   if (names.size === 0) return false;
   for (let at: NameKey | undefined = name; at !== undefined; at = parentOf(at))
@@ -58,7 +58,7 @@ export function isWithinAny(name: NameKey, names: ReadonlySet<NameKey>): boolean
   return false;
 }
 
-/** Whether a match is for a question. EDNS options are left out of account. */
+/** Whether a match covers a question. Ignores EDNS options. */
 export function covers({ name, types }: Match, asked: NameKey, type: number): boolean {
   if (types !== 'all' && !types.has(type)) return false;
   if (name.kind === 'any') return true;
@@ -66,15 +66,15 @@ export function covers({ name, types }: Match, asked: NameKey, type: number): bo
 }
 
 /**
- * A match that covers all names that end with a text, in lower case: those within the name that its first dot begins, since the
- * text may begin inside a label.
+ * A match that covers all names that end with a text in lower case. The text may begin inside a label, so the match is the domain
+ * behind its first dot.
  */
 export function namesEndingWith(text: string): NameMatch {
   const dot = text.indexOf('.');
   return dot < 0 ? { kind: 'any' } : nameMatch('suffix', text.slice(dot + 1));
 }
 
-/** @param text in lower case; what is no name, or has escapes, is taken for any name */
+/** @param text in lower case; a text that is not a name, or has escapes, matches any name */
 export function nameMatch(kind: 'exact' | 'suffix', text: string): NameMatch {
   if (text.includes('\\')) return { kind: 'any' };
   try {

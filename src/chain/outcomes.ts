@@ -1,6 +1,6 @@
 /**
- * The counters that answers of the handler chain add to: those for names of the cluster's domain and about the server
- * itself, and all others. Hits of the table have others.
+ * Counters of answers of the handler chain. `ours`: names of the cluster's domain, and the server itself. `others`: all others.
+ * Table hits have other counters.
  */
 import { nameOutcomes } from '../table/outcomes.ts';
 

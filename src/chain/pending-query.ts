@@ -1,10 +1,10 @@
 /**
- * A query that is answered from its octets, without taking messages apart, as those see it who answer.
+ * A query in wire form, for code that answers it without decoding messages.
  */
 
-/** What waits for the answer to a query that is kept as octets. One of the three is called, once. */
+/** A query in wire form that waits for its answer. Call one of `respond`, `handOver` and `fail`, once. */
 export interface PendingQuery {
-  /** Memory that the query lies in, at `start`, until it is answered; and the same memory to read numbers from. */
+  /** Memory that holds the query, at `start`, until it is answered; and the same memory to read numbers from. */
   readonly octets: Uint8Array;
   readonly view: DataView;
   readonly start: number;
@@ -15,8 +15,8 @@ export interface PendingQuery {
   readonly group: number;
   /** @param response memory that begins with the response, which fits the client's UDP size; copied before this returns */
   respond(response: Uint8Array, length: number): void;
-  /** Has the one who answers slowly answer. */
+  /** Passes the query to the slow path. */
   handOver(): void;
-  /** Answering threw. */
+  /** Reports an error thrown while answering. */
   fail(error: unknown): void;
 }

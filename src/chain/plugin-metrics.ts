@@ -1,12 +1,12 @@
 /**
- * The metrics of plugins, under CoreDNS's names: one registry for the process, whatever plans come and go, so that nothing that
- * was counted is counted anew.
+ * The metrics of plugins, under CoreDNS's names: one registry for the process, so that counters keep their values when plans
+ * change.
  */
 import type { Counter as CounterOf, Gauge as GaugeOf, Registry as RegistryOf } from 'prom-client';
 import { BulkHistogram } from './bulk-histogram.ts';
 import { Counter, Gauge, Registry } from './prometheus.ts';
 
-/** A family with its values now. */
+/** A family with its current values. */
 export interface FamilyValues {
   readonly name: string;
   readonly values: readonly FamilyValue[];
@@ -29,7 +29,7 @@ export class PluginMetrics {
   readonly #registry = new Registry();
   readonly #collects = new Set<() => void>();
 
-  /** The family of this name, made at its first use. One without labels is there with 0 from then on. */
+  /** The family of this name, created at its first use. A family without labels shows 0 from then on. */
   counter(name: string, help: string, labels: readonly string[] = []): CounterOf {
     return this.#find(Counter, { name, help, labels }, (settings) => new Counter(settings));
   }
@@ -44,16 +44,16 @@ export class PluginMetrics {
     return known instanceof BulkHistogram ? known : new BulkHistogram(name, help, buckets, this.#registry);
   }
 
-  /** Has something counted elsewhere brought in before metrics are shown. @returns what ends it */
+  /** Calls `collect` before metrics are shown, to add counts made elsewhere. @returns a function that ends this */
   collectBy(collect: () => void): () => void {
     this.#collects.add(collect);
     return () => void this.#collects.delete(collect);
   }
 
-  /** All families, for those who show them under other names. */
+  /** All families, to show them under other names. */
   async families(): Promise<readonly FamilyValues[]> {
     for (const collect of this.#collects) collect();
-    // What the library says of a family holds more than its types do: the names of a histogram's samples.
+    // The library's types omit the names of a histogram's samples.
     return (await this.#registry.getMetricsAsJSON()) as unknown as readonly FamilyValues[];
   }
 

@@ -1,5 +1,5 @@
 /**
- * One question on the slow way, as handlers see it.
+ * One question on the slow path, as handlers see it.
  */
 import type { QuestionKey } from '../forward/question-key.ts';
 import { encodeName, toKey } from '../wire/name.ts';
@@ -8,12 +8,12 @@ import type { Transport } from '../wire/response-size.ts';
 import type { Edns, Header, NameKey, Question } from '../wire/types.ts';
 import type { HandlerCount } from './handler-counts.ts';
 
-/** Who asks, and how. */
+/** The sender of a query, and its transport. */
 export interface Client {
   readonly address: string;
   readonly port: number;
   readonly transport: Transport;
-  /** Where the query arrived; undefined where it is not known: UDP on a wildcard address. */
+  /** Where the query arrived; undefined if unknown: UDP on a wildcard address. */
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
   /** The listener group of the socket that the query came to. Default: 0. */
@@ -27,32 +27,32 @@ export interface QueryChanges {
   readonly edns?: Edns | undefined;
 }
 
-/** What metrics and logs say of where a query arrived, under CoreDNS's names. */
+/** Where a query arrived, for metrics and logs, under CoreDNS's names. */
 export interface QuerySite {
   /** `dns://:53`, `dns://192.0.2.1:53`. */
   readonly server: string;
-  /** The zone that was chosen for it, `example.org.`; `dropped` where there is none. */
+  /** The zone chosen for it, `example.org.`; `dropped` if no zone matches. */
   readonly zone: string;
-  /** The view that was chosen; empty: none. */
+  /** The view chosen for it; empty: none. */
   readonly view: string;
   /** Its size as it arrived, in octets. */
   readonly octets: number;
 }
 
-/** An answer that a cache gives for some time. */
+/** An answer that a cache keeps for some time. */
 export interface KeptAnswer {
   /** Milliseconds of the monotonic clock. */
   readonly until: number;
 }
 
-/** What the handlers that have seen a query so far make its answer depend on. */
+/** Dependencies of the answer, as noted by the handlers that have seen the query so far. */
 export interface Dependence {
   readonly clientWasRead: boolean;
   readonly isDerived: boolean;
   readonly kept: KeptAnswer | undefined;
 }
 
-/** What a query and those that it leads to have in common. */
+/** State shared by a query and the queries that it leads to. */
 interface SharedState {
   clientWasRead: boolean;
   isDerived: boolean;
@@ -64,14 +64,14 @@ interface SharedState {
 
 /** The header and the OPT record that the response repeats. */
 export type RepeatedParts = Pick<Asked, 'header' | 'edns'> & {
-  /** The EDNS options that are repeated beside those that every response repeats. Default: none. */
+  /** EDNS options to repeat in addition to those that every response repeats. Default: none. */
   readonly optionCodes?: ReadonlySet<number>;
 };
 
-/** Names that handlers look up for one query: more of them lead in a circle. */
+/** Maximum number of names that handlers look up for one query: beyond it, the names form a loop. */
 const MAX_FURTHER_QUERIES = 32;
 
-/** In place of a client: by TCP, so that nothing of an answer is left away. */
+/** The client of our own queries: over TCP, so that answers are not truncated. */
 export const OURSELVES: Client = { address: '', port: 0, transport: 'tcp' };
 const NO_SITE: QuerySite = { server: '', zone: '', view: '', octets: 0 };
 
@@ -87,12 +87,12 @@ export class Query {
   readonly #site: QuerySite;
   readonly #mark: SharedState;
   readonly #response: { repeated: RepeatedParts; question: Question; answeredBy: string };
-  /** How many other questions led to this one: aliases may lead in a circle. */
+  /** Number of other questions that led to this one: aliases may form a loop. */
   readonly #depth: number;
 
   /**
    * @param origin the query that led to this one
-   * @param hasOwnResponse whether what is repeated in the response of the origin is left as it is
+   * @param hasOwnResponse whether `repeat` on this query leaves the response of the origin unchanged
    */
   constructor(
     question: Question,
@@ -121,7 +121,7 @@ export class Query {
     this.#depth = origin === undefined ? 0 : origin.#depth + (origin.question === question ? 0 : 1);
   }
 
-  /** What makes it equal to another. */
+  /** Queries with equal keys ask the same question. */
   get questionKey(): QuestionKey {
     const { type, class: dnsClass } = this.question;
     const { checkingDisabled, recursionDesired } = this;
@@ -129,49 +129,49 @@ export class Query {
     return { name: this.key, type, class: dnsClass, dnssecOk, checkingDisabled, recursionDesired };
   }
 
-  /** Reading it makes the answer one for this client alone: it is never cached. */
+  /** Once a handler reads it, the answer is only for this client and is never cached. */
   get client(): Client {
     this.#mark.clientWasRead = true;
     return this.#client;
   }
 
-  /** Whom the work for this query counts for. What the answer is must not depend on it. */
+  /** Client to charge for this query (admission). Answers must not depend on it. */
   get account(): string {
     return this.#client.address;
   }
 
-  /** The client for logs and metrics: what the answer is must not depend on it. */
+  /** The client, for logs and metrics. Answers must not depend on it. */
   get sender(): Client {
     return this.#client;
   }
 
-  /** Whether a handler has looked at the client, for this question or one that it led to. */
+  /** Whether a handler has read `client`, for this question or one that it led to. */
   get clientWasRead(): boolean {
     return this.#mark.clientWasRead;
   }
 
-  /** To be called by handlers whose answer depends on more than the plan and the publications. */
+  /** For handlers whose answer depends on more than the plan and the publications. */
   forbidStoring(): void {
     this.#mark.isDerived = false;
   }
 
-  /** Counts this query, and later those that are given its answer in place of the handlers. */
+  /** Counts this query now, and later each query that gets its stored answer. */
   count(count: HandlerCount): void {
     count.add(this.#site, 1);
     this.#mark.counts = [...this.#mark.counts, count];
   }
 
-  /** What handlers have counted of this query and those that it led to. */
+  /** Counts by handlers of this query and those that it led to. */
   get counts(): readonly HandlerCount[] {
     return this.#mark.counts;
   }
 
-  /** Whether the answer depends on nothing but the plan and the publications, and may be stored with their epochs. */
+  /** Whether the answer depends only on the plan and the publications, and may be stored with their epochs. */
   get isDerived(): boolean {
     return this.#mark.kept === undefined && this.#isForAll;
   }
 
-  /** The answer that a cache keeps, where the answer of all handlers depends on nothing but that one and the plan. */
+  /** The cached answer, if the answer of all handlers depends only on it and the plan. */
   get kept(): KeptAnswer | undefined {
     return this.#isForAll ? this.#mark.kept : undefined;
   }
@@ -180,38 +180,38 @@ export class Query {
     return this.#mark.isDerived && !this.#mark.clientWasRead && (this.edns?.options.length ?? 0) === 0;
   }
 
-  /** To be noted by a cache when the query comes to it. */
+  /** A cache reads it when the query arrives there, for `answeredFromCache`. */
   get dependence(): Dependence {
     const { clientWasRead, isDerived, kept } = this.#mark;
     return { clientWasRead, isDerived, kept };
   }
 
   /**
-   * The answer is one that a cache keeps, so what the handlers behind that cache have read does not matter.
+   * Notes that the answer comes from a cache: it does not depend on what the handlers behind that cache have read.
    *
-   * @param before what it depended on when the query came to the cache
+   * @param before `dependence` when the query arrived at the cache
    */
   answeredFromCache(before: Dependence, kept: KeptAnswer): void {
     const until = Math.min(kept.until, before.kept?.until ?? kept.until);
     Object.assign(this.#mark, before, { kept: { ...kept, until } });
   }
 
-  /** The header as this query has it. */
+  /** The header of this query. */
   get header(): Header {
     return this.#asked.header;
   }
 
-  /** For metrics and logs alone. */
+  /** Only for metrics and logs. */
   get site(): QuerySite {
     return this.#site;
   }
 
-  /** The same query about something else. */
+  /** The same query with another question. */
   about(question: Question): Query {
     return this.with({ question });
   }
 
-  /** How many other questions led to this one. */
+  /** Number of other questions that led to this one. */
   get depth(): number {
     return this.#depth;
   }
@@ -221,14 +221,14 @@ export class Query {
     return new Query(question, { ...this.#asked, question, ...changes }, this.#client, this);
   }
 
-  /** The same query as we ask it ourselves: by TCP, so that nothing of the answer is left away. */
+  /** The same query as our own: over TCP, so that the answer is not truncated. */
   forOurselves(): Query {
     return new Query(this.question, this.#asked, OURSELVES, undefined, this.#site);
   }
 
   /**
-   * The query for another name that the answer needs, with a response of its own; nothing where so many were made for the client's
-   * query that they must lead in a circle.
+   * A query for another name that the answer needs, with a response of its own. Undefined if the client's query has led to so
+   * many that they must form a loop.
    */
   furtherQuery(question: Question): Query | undefined {
     if (this.#mark.furtherQueries >= MAX_FURTHER_QUERIES) return undefined;
@@ -236,17 +236,17 @@ export class Query {
     return new Query(question, { ...this.#asked, question }, this.#client, this, this.#site, true);
   }
 
-  /** Has the response repeat other parts: flags of the header, and the OPT record with its UDP size and options. */
+  /** Changes the parts that the response repeats: flags of the header, and the OPT record with its UDP size and options. */
   repeat(changes: Partial<RepeatedParts>): void {
     this.#response.repeated = { ...this.#response.repeated, ...changes };
   }
 
-  /** Says which question the handlers behind see in place of that of the client, for logs and metrics. */
+  /** Notes the question that the handlers behind see in place of the client's, for logs and metrics. */
   noteRewritten(question: Question): void {
     this.#response.question = question;
   }
 
-  /** Says which handler has the query now: the last one that had it has answered it. Empty: none did. */
+  /** Notes the handler that has the query now; the last one noted has answered it. Empty: no handler did. */
   noteHandler(name: string): void {
     this.#response.answeredBy = name;
   }
@@ -261,14 +261,14 @@ export class Query {
     return this.#response.question;
   }
 
-  /** The length of the query with the name that handlers have put in, as CoreDNS logs and counts it. */
+  /** The length of the query with its rewritten name, as CoreDNS logs and counts it. */
   get octets(): number {
     const { question } = this.#response;
     const grown = question.name === this.question.name ? 0 : lengthOf(question) - lengthOf(this.question);
     return this.#site.octets + grown;
   }
 
-  /** What the response repeats. */
+  /** The parts that the response repeats. */
   get repeated(): RepeatedParts {
     return this.#response.repeated;
   }

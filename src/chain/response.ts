@@ -13,7 +13,7 @@ const RCODE_OF = {
   overloaded: RCODE.REFUSED,
 } as const;
 
-/** What the response says. Aliases that no handler has followed are sent as they are. */
+/** The contents of the response. Aliases that no handler has followed are sent as they are. */
 export function replyOf(answer: Exclude<Answer, { kind: 'drop' }>): Reply {
   switch (answer.kind) {
     case 'records':

@@ -1,5 +1,5 @@
 /**
- * Any answer as a whole response: for handlers that change the responses of those behind them.
+ * Converts any answer to a whole response, for handlers that change the responses of those behind them.
  */
 import type { Answer, WholeAnswer } from './answer.ts';
 import { replyOf } from './response.ts';
@@ -14,8 +14,8 @@ const UNSAID: ReadonlySet<Answer['kind']> = new Set([
 ]);
 
 /**
- * Whether an answer is a response, and not only a code that the server makes one of at the end: handlers that change responses
- * leave codes alone.
+ * Whether an answer is a response, not only a code that the server turns into one. Handlers that change responses do not change
+ * codes.
  */
 export function isResponse(answer: Answer): boolean {
   return !UNSAID.has(answer.kind);

@@ -7,8 +7,7 @@ import type { Plugin, PluginContext } from './plugin.ts';
 /** Makes a plugin from its options. A method, so that a list may hold the makers of all plugins. */
 export interface PluginModule<Options> {
   /**
-   * @param former the same plugin of the block that answers until this one does: what it has gathered may be taken over, and it is
-   *   not to be kept
+   * @param former the same plugin in the former block: take over its data, but keep no reference to it
    */
   create(options: Options, context: PluginContext, former: Plugin | undefined): Plugin;
 }
@@ -16,9 +15,9 @@ export interface PluginModule<Options> {
 /** With neither `create` nor `load` it is a setting of its block or of the process, which is read elsewhere. */
 export interface PluginDefinition<Name extends string, Options> extends Partial<PluginModule<Options>> {
   readonly name: Name;
-  /** Whether it takes over from that of the same zones of the former plan, also where the block is another. */
+  /** Whether it takes over from the plugin of the same zones in the former plan, even if the block differs. */
   readonly outlivesPlans?: true;
-  /** In place of `create` where it has much code of its own: loads it for blocks that have the plugin. */
+  /** Replaces `create` for plugins with much code: loads it only for blocks that have the plugin. */
   load?(): Promise<PluginModule<Options>>;
 }
 
@@ -26,7 +25,7 @@ export interface PluginDefinition<Name extends string, Options> extends Partial<
 export interface CorefilePluginDefinition<Name extends string, Options>
   extends PluginDefinition<Name, Options>,
     Directive<Options> {
-  /** The plugin that sees queries next, where CoreDNS has none of this name. */
+  /** The plugin that sees queries next; for plugins that CoreDNS does not have. */
   readonly before?: string;
   /** It answers questions by itself. */
   readonly answers?: true;
@@ -41,7 +40,7 @@ export function definePlugin<const Name extends string, Options>(
   return definition;
 }
 
-/** The same of a plugin of our own front ends, which no Corefile names. What it has gathered outlives plans. */
+/** The same for a plugin of our own front ends, which Corefiles cannot name. Its data outlives plans. */
 export function definePlainPlugin<const Name extends string, Options>(
   definition: Omit<PluginDefinition<Name, Options>, 'outlivesPlans'>,
 ): PluginDefinition<Name, Options> {

@@ -1,5 +1,5 @@
 /**
- * Something that plugins of several plans use one after the other: it ends with the last of them.
+ * A value that plugins of several plans use one after the other. It ends with the last of them.
  */
 export class Lasting<Value> {
   readonly value: Value;
@@ -17,7 +17,7 @@ export class Lasting<Value> {
     return this;
   }
 
-  /** To be called once by each that has retained it. */
+  /** Each user that has retained it calls this once. */
   async release(): Promise<void> {
     this.#users -= 1;
     if (this.#users === 0) await this.#end(this.value);

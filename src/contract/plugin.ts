@@ -16,24 +16,28 @@ import type { QueryCounts } from '../table/counter-sums.ts';
 import type { TableWriter } from '../table/writer.ts';
 import type { NameKey } from '../wire/types.ts';
 
-/** @param response begins with a response of so many octets, which took so long to be made */
+/**
+ * @param response memory that begins with the response
+ * @param length of the response in octets
+ * @param milliseconds that it took to make it
+ */
 export type AnswerCount = (response: Uint8Array, length: number, milliseconds: number) => void;
 
-/** What plugins say of themselves, for metrics. */
+/** Statistics of plugins, for metrics. */
 export interface PluginStats {
   readonly resolver?: ResolverStats;
   readonly etcd?: EtcdStats & { readonly isKnown: boolean };
 }
 
-/** Another plan is followed, or never was this one; or the server ends, and with it all that is in the table. */
+/** `replaced`: another plan is in force, or this one never was. `ending`: the server ends, and the table with it. */
 export type StopReason = 'replaced' | 'ending';
 
 /**
- * Life of a plugin: made, `start`, which ends when it is known what it answers, `follow`, `shown`, `serving`, `stop`. All but the
- * handler may be left out.
+ * Life of a plugin: created, `start` (resolves once the plugin can answer), `follow`, `shown`, `serving`, `stop`. Only `handler`
+ * is required.
  */
 export interface Plugin {
-  /** Undefined: it has no part in answering. */
+  /** Undefined: it does not answer queries. */
   readonly handler: Handler | undefined;
   /**
    * Before queries are received: reads files, waits for a first state.
@@ -41,73 +45,73 @@ export interface Plugin {
    * @throws an error whose message says why the server cannot start, in the words of CoreDNS
    */
   start?(): void | Promise<void>;
-  /** The server is to stop: `start` waits no longer. */
+  /** The server is about to stop: `start` must wait no longer. */
   proceed?(): void;
-  /** Its block answers from now on: what outlives plans follows its options. */
+  /** Its block answers from now on: applies its options to everything that outlives plans. */
   follow?(): void;
-  /** Readers answer as its block does from now on. */
+  /** From now on, readers answer for its block. */
   shown?(): void;
   /** Queries are received now. */
   serving?(): void;
-  /** Forgets what is cached of a name and all below it. */
+  /** Drops cached answers for a name and all names below it. */
   forget?(domain: NameKey): void;
-  /** Looks for changed files at once. */
+  /** Checks for changed files at once. */
   reload?(): void;
   counts?(): PluginStats;
   /** Answers packets without the chain. */
   readonly packetPath?: PacketPath;
-  /** Has cached answers that the process which takes over may go on with. */
+  /** Holds cached answers that the process that takes over can use. */
   readonly keeper?: AnswerKeeper | undefined;
-  /** The number by which views say that readers forward. */
+  /** Number of the route by which readers forward; views contain it. */
   readonly route?: number;
   /** Local names as the clients of a network see them. */
   readonly localised?: readonly LocalisedPublication[];
-  /** For `ready`; left out: always. */
+  /** For `ready`. Default: always ready. */
   isReady?(): boolean;
-  /** No query comes any more, and none is under way that came before. */
+  /** Called when no query arrives any more and no earlier one is in flight. */
   stop?(reason: StopReason): void | Promise<void>;
 }
 
 /**
- * What a plugin may use of its block and of the process, for as long as it runs. Nothing of a former plan is in it: each plan would
- * keep the one before.
+ * The parts of its block and of the process that a plugin may use while it runs. It has no reference to a former plan: each plan
+ * would keep the previous one in memory.
  */
 export interface PluginContext {
   /** The zones of its block, in the order of its keys; at least one. */
   readonly zones: readonly NameKey[];
-  /** Where the block is reached first: `dns://:53`. */
+  /** The first listener group that has the block: `dns://:53`. */
   readonly server: string;
   /** Lines of the plugin: `info('plugin/file: Successfully reloaded zone')` is printed as `[INFO] plugin/file: …`. */
   readonly log: Log;
   readonly clock: Clock;
-  /** What handlers publish is found there. */
+  /** Holds the names that handlers publish. */
   readonly table: TableWriter;
   /** The whole chain of the block, from its first handler: for handlers that ask for further names. */
   readonly chain: Chain;
-  /** All blocks of the listeners that a query came to: for names that other blocks may have. */
+  /** All blocks of the listeners that received the query: for names that other blocks may have. */
   readonly lookUp: Chain;
   readonly version: string;
   /** Families that stay when plans change: `metrics.counter('coredns_template_matches_total', …)`. Labels: `query.site`. */
   readonly metrics: PluginMetrics;
-  /** The names of the block's handlers, in order; whole once the block is. */
+  /** The names of the block's handlers, in order; complete once the block is. */
   readonly handlerNames: () => readonly string[];
-  /** Whether the plan has a listener at an address and port, so that what is sent there comes to us. */
+  /** Whether the plan has a listener at an address and port, so that packets sent there reach us. */
   readonly listensAt: (address: string, port: number) => boolean;
-  /** Whether plugins do as CoreDNS does also where that harms. */
+  /** Whether plugins behave as in CoreDNS even where that is harmful. */
   readonly isStrict: boolean;
-  /** The plugin of the block that is of a kind; undefined: there is none, or it is not made yet. */
+  /** The block's plugin of a kind; undefined: the block has none, or has not made it yet. */
   find<Made extends Plugin>(kind: abstract new (...parts: never[]) => Made): Made | undefined;
-  /** The handlers of the block, in order; whole once the block is. */
+  /** The handlers of the block, in order; complete once the block is. */
   readonly handlers: () => readonly Handler[];
   /** The chain from the handler of a plugin on. @param name of a plugin of the block */
   chainFrom(name: string): Chain;
-  /** Has the views changed: the handlers have other questions or publications. @returns false: they show what they did */
+  /** Updates the views when the questions or publications of handlers change. @returns false if the views stay as they were */
   readonly changed: () => boolean;
-  /** What readers forward. */
+  /** Forwarding by readers. */
   readonly readerPath: ReaderPath;
   /** How upstream servers are reached; undefined: by sockets. */
   readonly connectUpstream: Connect | undefined;
-  /** Octets of UDP responses at most. */
+  /** Maximum size of UDP responses, in octets. */
   readonly udpSize: number;
   /** All queries since the start. */
   readonly countQueries: () => QueryCounts;
@@ -117,7 +121,7 @@ export interface PluginContext {
   readonly countsByDomain: boolean;
 }
 
-/** A former plugin, if it is of a kind. */
+/** The former plugin, if it is of a kind. */
 export function ofKind<Made extends Plugin>(
   kind: abstract new (...parts: never[]) => Made,
   former: Plugin | undefined,

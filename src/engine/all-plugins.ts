@@ -1,5 +1,5 @@
 /**
- * The plugins of all front ends, for plans that have those of a Corefile beside our own.
+ * The plugins of all front ends, for plans that mix plugins of a Corefile with our own.
  */
 import * as plainDefinitions from '../plugins/plain-plugins.ts';
 import { COREFILE_PLUGINS } from '../plugins/registry.ts';

@@ -1,8 +1,7 @@
 /**
- * Everything between sockets and sources: the answer table, the blocks that fill it and answer what it cannot, and the counters of one
- * process.
+ * Everything between sockets and sources: the answer table, the blocks behind it, and the counters of the process.
  *
- * It is made from a plan, and changes to another one without losing a query or a cached answer that is still right.
+ * It is made from a plan, and changes to another plan without losing a query or a valid cached answer.
  */
 import type { Clock, Timer } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
@@ -27,7 +26,7 @@ import { ReaderCounts } from './server-blocks/reader-counts.ts';
 import { ServerBlocks } from './server-blocks/server-blocks.ts';
 
 export interface EngineDependencies {
-  /** Those of the front end. What a plan needs of them is to be loaded before the engine is made of it. */
+  /** The plugins of the front end. Load those that a plan needs before you make the engine from it. */
   readonly plugins: PluginMaker;
   /** Reader threads. */
   readonly readers: number;
@@ -45,9 +44,9 @@ export class Engine {
   readonly table: TableWriter;
   /** The main thread's own look-ups. */
   readonly reader: TableReader;
-  /** Those of plugins. */
+  /** The metrics of plugins. */
   readonly metrics = new PluginMetrics();
-  /** What readers forward by themselves. */
+  /** Forwarding by readers. */
   readonly readerPath: ReaderPath;
   readonly #dependencies: EngineDependencies;
   readonly #sums: CounterSums;
@@ -55,11 +54,11 @@ export class Engine {
   readonly #groupNumbers = new Map<string, number>();
   readonly #readerCounts: ReaderCounts;
   #blocks: ServerBlocks;
-  /** Counts plans: one that reads files is given up when another comes. */
+  /** Counts plans: a plan that still reads files is dropped when another comes. */
   #plans = 0;
   #timer: Timer | undefined;
 
-  /** @throws what plugins say that cannot be made */
+  /** @throws the error of a plugin that cannot be made */
   constructor(plan: EnginePlan, dependencies: EngineDependencies) {
     this.#dependencies = dependencies;
     const { octets: cacheOctets, entries: cacheEntries, maxTtl } = plan.cache;
@@ -79,7 +78,7 @@ export class Engine {
     this.#sumRegularly();
   }
 
-  /** Those of the plan that is followed now. */
+  /** The blocks of the current plan. */
   get serverBlocks(): ServerBlocks {
     return this.#blocks;
   }
@@ -89,22 +88,22 @@ export class Engine {
     return this.#blocks.handlers;
   }
 
-  /** The first plugin of a kind that answers now; undefined: there is none. */
+  /** The first plugin of a kind in the current blocks; undefined: they have none. */
   find<Made extends Plugin>(kind: abstract new (...parts: never[]) => Made): Made | undefined {
     return this.#blocks.find(kind);
   }
 
-  /** Who keeps cached answers, each by a text that another process with the same settings has too. */
+  /** The keepers of cached answers, by texts that another process with the same settings has too. */
   get keepers(): ReadonlyMap<string, AnswerKeeper> {
     return this.#blocks.keepers;
   }
 
-  /** What plugins say of themselves. */
+  /** Statistics of plugins. */
   count(): PluginStats {
     return this.#blocks.count();
   }
 
-  /** Ends when it is known what is answered. */
+  /** Resolves once the plugins can answer. */
   async start(): Promise<void> {
     await this.#blocks.start();
     this.#blocks.follow();
@@ -115,7 +114,7 @@ export class Engine {
    * Makes the blocks of another plan and starts them, beside those that answer.
    *
    * @returns undefined: yet another plan has come since
-   * @throws what keeps them from starting
+   * @throws the error that keeps them from starting
    */
   async makeBlocks(plan: EnginePlan): Promise<ServerBlocks | undefined> {
     this.#plans += 1;
@@ -133,7 +132,12 @@ export class Engine {
     return undefined;
   }
 
-  /** Answers by these from now on. @returns those that answered before; queries that they have begun they end @throws TableFullError */
+  /**
+   * Answers with these blocks from now on.
+   *
+   * @returns the former blocks, which still end the queries in flight
+   * @throws TableFullError
+   */
   replaceBlocks(blocks: ServerBlocks): ServerBlocks {
     const before = this.#blocks;
     this.table.planChanged();
@@ -151,10 +155,10 @@ export class Engine {
   }
 
   /**
-   * Answers by another plan. No query is lost, and what is cached of domains that stay as they are is kept. Ends when the plan is
-   * followed, or another one has come.
+   * Changes to another plan. It loses no query, and keeps cached answers of domains that do not change. Resolves when the plan is
+   * in force, or another one has come.
    *
-   * @throws what keeps the plan from being followed; all stays as it was
+   * @throws the error that prevents the change; everything stays as it was
    */
   async change(plan: EnginePlan): Promise<void> {
     const blocks = await this.makeBlocks(plan);
@@ -167,18 +171,18 @@ export class Engine {
     }
   }
 
-  /** The number of a listener group, which stands for it as long as the process lives. @param server its name */
+  /** The number of a listener group, the same for the life of the process. @param server its name */
   listenerGroupOf(server: string): number {
     if (!this.#groupNumbers.has(server)) this.#groupNumbers.set(server, this.#groupNumbers.size);
     return this.#groupNumbers.get(server) ?? 0;
   }
 
-  /** To be called once queries are received. */
+  /** Call it once queries are received. */
   listening(): void {
     this.#blocks.serving();
   }
 
-  /** What answers for listeners without a group of their own. */
+  /** Answers for listeners without a group of their own. */
   readonly handleQuery: HandleQuery = async (packet, client) =>
     await this.#blocks.handleQueryOf(PLAIN_GROUP)?.(packet, client);
 
@@ -195,7 +199,7 @@ export class Engine {
     this.table.collect();
   }
 
-  /** Looks for changed files at once. */
+  /** Checks for changed files at once. */
   reload(): void {
     this.#blocks.reload();
   }

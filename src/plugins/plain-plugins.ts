@@ -1,5 +1,5 @@
 /**
- * The list of the plugins of our own front ends, which no Corefile names: one line for each folder.
+ * The list of the plugins of our own front ends, which Corefiles cannot name: one line for each folder.
  */
 export { aliases } from './aliases/plugin.ts';
 export { anyType } from './any-type/plugin.ts';

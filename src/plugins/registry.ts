@@ -1,5 +1,5 @@
 /**
- * What follows from the list of plugins: their names, the types of their options, their definitions by name.
+ * Derived from the lists of plugins: their names, the types of their options, their definitions by name.
  */
 import type { CorefilePluginDefinition, PluginDefinition } from '../contract/define-plugin.ts';
 import type { Position } from '../corefile/syntax/token.ts';
@@ -25,7 +25,7 @@ export type PluginUse = {
   readonly [Name in CorefilePluginName]: {
     readonly name: Name;
     readonly options: CorefilePluginOptions[Name];
-    /** Where it is named first. */
+    /** The first place that names it. */
     readonly position: Position;
   };
 }[CorefilePluginName];
@@ -38,7 +38,7 @@ const byName = new Map<string, CorefilePluginDefinition<CorefilePluginName, unkn
   COREFILE_PLUGINS.map((definition) => [definition.name, definition]),
 );
 
-/** Undefined: none of that name is built. */
+/** undefined: no such plugin. */
 export function findDefinition(
   name: string,
 ): CorefilePluginDefinition<CorefilePluginName, unknown> | undefined {

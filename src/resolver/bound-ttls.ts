@@ -1,10 +1,10 @@
 /**
- * The longest TTL that clients are told, however long an answer is kept.
+ * Bounds the TTLs sent to clients, however long an answer is cached.
  */
 import type { Answer } from '../chain/answer.ts';
 import type { ResourceRecord } from '../wire/types.ts';
 
-/** @param most seconds; what is remembered of the answer keeps its own TTLs */
+/** @param most seconds; the cached form of the answer keeps its own TTLs */
 export function boundTtls(answer: Answer, most: number): Answer {
   if (answer.kind !== 'forwarded') return answer;
   const bound = (record: ResourceRecord) => (record.ttl <= most ? record : { ...record, ttl: most });

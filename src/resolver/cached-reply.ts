@@ -1,5 +1,5 @@
 /**
- * Cached answers for handlers: read back as records, with the TTLs that they have left.
+ * Cached answers for handlers: read back as records, with their remaining TTLs.
  */
 import type { Forwarded } from '../chain/answer.ts';
 import type { AnswerBody, CachedEntry, CachedQuestion } from '../table/types.ts';
@@ -15,7 +15,7 @@ export function replyFromEntry(entry: CachedEntry, now: number): Forwarded {
   return replyFromBody(entry, entry.body, Math.max(0, now - entry.stored));
 }
 
-/** @param age seconds that are taken off every TTL */
+/** @param age seconds to subtract from every TTL */
 export function replyFromBody(question: CachedQuestion, body: AnswerBody, age: number): Forwarded {
   const { answers, authorities, additionals } = decodeMessage(toMessage(question, body));
   const aged = (records: readonly ResourceRecord[]) =>
@@ -33,7 +33,7 @@ export function replyFromBody(question: CachedQuestion, body: AnswerBody, age: n
   };
 }
 
-/** An answer as a response, with the TTLs that it was stored with. */
+/** An answer as a response, with its TTLs at the time that it was stored. */
 export function messageFromEntry(entry: CachedEntry): Uint8Array {
   const { rcode, authenticData = false } = entry.body;
   const octets = toMessage(entry, entry.body);
@@ -43,7 +43,7 @@ export function messageFromEntry(entry: CachedEntry): Uint8Array {
   return octets;
 }
 
-/** A whole message again: the body's names are shortened against the question before it. */
+/** Restores the whole message: names in the body are compressed against the question before it. */
 function toMessage({ name, type, class: dnsClass }: CachedQuestion, body: AnswerBody): Uint8Array {
   const records = HEADER_OCTETS + name.length + 4;
   const octets = new Uint8Array(records + body.bytes.length);

@@ -1,11 +1,11 @@
 /**
- * The end of a chain that caches: what the handlers behind it answer goes into the table, where readers find it.
+ * The end of a chain that caches: it stores answers of the handlers behind it where readers find them, in the table.
  *
- * Around the end of an answer's life it follows RFC 8767. An expired positive answer is kept. A question for it makes the
- * handlers behind ask for a new one; if they fail, or take longer than a client should wait, the stale answer is served, and
- * put into the table for a moment, so that readers serve it to all other clients. One such refresh is under way per question.
+ * When an answer expires, it follows RFC 8767. An expired positive answer is kept. A question for it makes the handlers behind
+ * ask for a new one. If they fail, or take longer than a client should wait, the stale answer is served. It then goes into the
+ * table for a moment, so that readers serve it to all other clients. One such refresh is in flight per question.
  *
- * A question without RD is answered from the cache or by the handlers behind; it never refreshes, drops or caches anything.
+ * A question without RD is answered from the cache or by the handlers behind. It never refreshes, drops or caches an answer.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -30,15 +30,15 @@ export interface StaleSettings extends StaleRules {
 export type AnswerStore = Pick<TableWriter, 'cache' | 'readCached' | 'dropCached'>;
 
 export interface CachingResolverOptions {
-  /** Those behind. */
+  /** The handlers behind. */
   readonly ask: Chain;
   readonly store: AnswerStore;
   readonly clock: Clock;
-  /** Whether remembered answers carry the RA bit. */
+  /** Whether cached answers carry the RA bit. */
   readonly recursionAvailable: boolean;
-  /** Undefined: nothing is served stale. May change. */
+  /** Undefined: stale answers are not served. May change. */
   readonly stale: () => StaleSettings | undefined;
-  /** Grows with every change of what answers are made from. */
+  /** Grows with every change of the sources of answers. */
   readonly generation: () => number;
   /** Milliseconds that the client of a question has waited already. */
   readonly waited: (question: QuestionKey) => number;
@@ -48,17 +48,17 @@ export interface CachingResolverCounts {
   /** Questions answered from the cache, by handlers; readers count their own. */
   readonly hits: number;
   readonly misses: number;
-  /** Answers served stale because no new one came in time. Those that readers repeat are not among them. */
+  /** Answers served stale because no new one came in time, without those that readers repeat. */
   readonly stale: number;
 }
 
 /**
- * Seconds for which a failure to get a new answer is believed. RFC 8767 section 5 recommends 30 so that failing servers
- * are spared; one question per name and 5 s spares them too, and a server that is back is noticed sooner.
+ * Seconds for which a failed refresh is not repeated. RFC 8767 section 5 recommends 30 to spare failing servers. One question per
+ * name in 5 s spares them too, and a server that recovers is noticed sooner.
  */
 const RECHECK_SECONDS = 5;
 
-/** What there is of an older answer when a new one is asked for: one that may still be served, one that may not. */
+/** The older answer when a new one is asked for: missing, too old to be served (`useless`), or still to be served (`useful`). */
 type Older = 'none' | 'useless' | 'useful';
 
 interface Stale {
@@ -104,22 +104,22 @@ export class CachingResolver {
     return this.#refreshOnce(query, { entry, body, settings });
   }
 
-  /** Grows with every change of what answers are made from. */
+  /** Grows with every change of the sources of answers. */
   get generation(): number {
     return this.#options.generation();
   }
 
-  /** Counts questions that were asked elsewhere, since nothing was remembered. */
+  /** Counts questions asked elsewhere because the cache had no answer. */
   noteMisses(questions: number): void {
     this.#misses += questions;
   }
 
-  /** Remembers the answer to such a question. @param before the generation when it came */
+  /** Caches the answer to such a question. @param before the generation when the question came */
   keep(query: Query, answer: Exclude<Answer, { kind: 'drop' }>, before: number): void {
     this.#remember(query, answer, before, 'none');
   }
 
-  /** Asks anew for what is remembered. A failure leaves it as it is. */
+  /** Asks again for a cached answer. A failure leaves it as it is. */
   refresh(query: Query): Promise<Answer> {
     return this.#fetch(query, 'useful');
   }
@@ -144,7 +144,7 @@ export class CachingResolver {
       ? toCachedAnswer(query, answer, recursionAvailable, answered)
       : undefined;
     if (cached !== undefined && store.cache(cached, clock.monotonic())) return;
-    // Whatever is true now, the older answer is not (RFC 8767 section 4).
+    // Any new answer makes the older one invalid (RFC 8767 section 4).
     if (older !== 'none' && !isFailure(answer)) store.dropCached(toCachedQuestion(query.questionKey));
   }
 
@@ -160,7 +160,7 @@ export class CachingResolver {
     return answer;
   }
 
-  /** @param fetched ends with the question, which may be long after the client has its answer */
+  /** @param fetched may resolve long after the client has its answer */
   #answerOrServeStale(fetched: Promise<Answer>, stale: Stale, waited: number): Promise<Answer> {
     const { clock, generation } = this.#options;
     const before = generation();
@@ -172,7 +172,7 @@ export class CachingResolver {
         timer.cancel();
         resolve(answer());
       };
-      // The stale answer may be of servers that are no longer to be asked.
+      // The stale answer may be from servers that must not be asked any more.
       const serveStale = () => settle(() => (before === generation() ? this.#keepStale(stale) : fetched));
       const timeout = Math.max(0, timeoutWith(stale) - waited);
       const timer = clock.after(timeout, serveStale);
@@ -190,12 +190,12 @@ export class CachingResolver {
   }
 }
 
-/** No client waits for servers that have just failed. */
+/** Milliseconds; 0 if the servers have just failed: clients do not wait for them. */
 function timeoutWith({ entry, settings }: Stale): number {
   return entry.freshUntil < entry.expires ? 0 : settings.timeout;
 }
 
-/** Whether the servers could not say what is true (RFC 8767 section 4: NOERROR and NXDOMAIN alone refresh data). */
+/** Whether the servers failed to answer (RFC 8767 section 4: only NOERROR and NXDOMAIN refresh data). */
 function isFailure(answer: Answer): boolean {
   if (answer.kind === 'forwarded') return answer.rcode !== RCODE.NOERROR && answer.rcode !== RCODE.NXDOMAIN;
   return answer.kind === 'servfail' || answer.kind === 'overloaded' || answer.kind === 'refused';

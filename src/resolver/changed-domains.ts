@@ -1,15 +1,15 @@
 /**
- * Which names two lists of forwarding rules may send to different servers.
+ * The names that two lists of forwarding rules may send to different servers.
  */
 import type { ForwardRule, ForwardTarget, NameMatch } from '../forward/forward-plan.ts';
 import { formatUpstream } from '../forward/upstream-address.ts';
 import { parentOf, ROOT } from '../wire/name.ts';
 import type { NameKey } from '../wire/types.ts';
 
-/** Each domain is looked for among all cached answers: beyond so many it is better to forget all of them. */
+/** Each domain needs a search of all cached answers: for more domains than this, drop all answers. */
 const MAX_DOMAINS = 64;
 
-/** The domains whose names may go elsewhere, none within another; the root where it cannot be told so finely. */
+/** The domains whose names may go to other servers, without domains inside others; the root if they cannot be told apart. */
 export function listChangedDomains(
   before: readonly ForwardRule[],
   after: readonly ForwardRule[],
@@ -33,7 +33,7 @@ interface Rule {
   readonly target: string;
 }
 
-/** By the text of what they match; of two for the same the last one counts. */
+/** By the text of their match; of two rules for the same match the last one counts. */
 function targetsByMatch(rules: readonly ForwardRule[]): ReadonlyMap<string, Rule> {
   const targets = new Map<string, Rule>();
   for (const { names, target } of rules) {

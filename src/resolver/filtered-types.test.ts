@@ -12,7 +12,7 @@ const TEXT: RecordData = { kind: 'TXT', strings: [] };
 function reply(answers: readonly RecordData[], additionals: readonly RecordData[] = []): Message {
   const { question } = makeQuery('a.example.');
   const records = (data: readonly RecordData[]) => data.map((each) => record('a.example.', each));
-  // What is not looked at here is left out.
+  // Fields that these tests do not need are left out.
   return {
     questions: [question],
     answers: records(answers),

@@ -1,9 +1,8 @@
 /**
- * Types of records that are left out of answers (`--filter-A`, `--filter-AAAA`, `--filter-rr`): where there are some, there is
- * no data, and whether the name exists stays as it is.
+ * Types of records that are left out of answers (`--filter-A`, `--filter-AAAA`, `--filter-rr`). The answer is then NODATA;
+ * NXDOMAIN stays NXDOMAIN.
  *
- * As in dnsmasq, ANY among them does not stand for all: it leaves of answers to ANY what people still need (RFC 8482
- * section 4.3).
+ * As in dnsmasq, ANY does not mean all types: it limits answers to ANY to types that people still need (RFC 8482 section 4.3).
  */
 import type { Answer } from '../chain/answer.ts';
 import type { Handler } from '../chain/handler.ts';
@@ -16,7 +15,7 @@ export type FilteredTypes = ReadonlySet<number>;
 
 const LEFT_OF_ANY: ReadonlySet<number> = new Set([TYPE.A, TYPE.AAAA, TYPE.MX, TYPE.CNAME]);
 
-/** Takes hidden records out of a reply. The same message if there are none. */
+/** Removes hidden records from a reply. Returns the same message if it has no such records. */
 export function hideTypes(question: Question, message: Message, hidden: FilteredTypes): Message {
   if (hidden.size === 0) return message;
   const isThinned = question.type === TYPE.ANY && hidden.has(TYPE.ANY);
@@ -30,10 +29,10 @@ export function hideTypes(question: Question, message: Message, hidden: Filtered
 }
 
 /**
- * Hides types of our own names: a question for a hidden type becomes one for a type that no name has, so that whether the name
- * exists is still answered.
+ * Hides types of our own names. A question for a hidden type becomes one for a type that no name has: the answer still shows
+ * whether the name exists.
  *
- * @param isOurs which names; others pass
+ * @param isOurs whether a name is ours; other names pass
  */
 export function createTypeFilter(hidden: FilteredTypes, isOurs: (name: NameKey) => boolean): Handler {
   return {

@@ -1,5 +1,5 @@
 /**
- * Asks upstream, and says what was answered: the last of all handlers.
+ * Asks upstream and returns the answer: the last of all handlers.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -16,18 +16,18 @@ import { type FilteredTypes, hideTypes } from './filtered-types.ts';
 import { Latency, type LatencyCounts } from './latency.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
 
-/** Makes another message of a reply, before it is judged and kept. */
+/** Changes a reply before it is judged and cached. */
 export type ReplyChange = (question: Question, message: Message) => Message;
 
-/** What is done to replies. */
+/** How replies are processed. */
 export interface ReplySettings {
   readonly caching: CachingRules;
   /** In this order. */
   readonly changes: readonly ReplyChange[];
   readonly filteredTypes: FilteredTypes;
-  /** Whether `changes` leave answers with addresses and denials alone, but for names that `mayExist`. Default: no. */
+  /** Whether `changes` leave denials and answers with addresses as they are, except for names that `mayExist`. Default: no. */
   readonly leavesAddresses?: boolean;
-  /** Whether it may be wrong that there is no such name. Default: it is not. */
+  /** Whether a name may exist although upstream denies it. Default: no. */
   readonly mayExist?: (name: NameKey) => boolean;
 }
 
@@ -38,12 +38,12 @@ export interface ForwardingCounts {
 }
 
 /**
- * Seconds for which silence is believed, the least that RFC 9520 section 3.2 allows: a client that tries again after its
- * 5 s finds the servers asked anew.
+ * Seconds for which a timeout is cached, the minimum of RFC 9520 section 3.2. A client that tries again after 5 s makes us ask
+ * the servers again.
  */
 const SILENCE_TTL = 1;
 
-/** An answer that is to be told. */
+/** An answer that is sent. */
 type Presented = Exclude<Answer, { kind: 'drop' }>;
 
 export class Forwarding {
@@ -68,7 +68,7 @@ export class Forwarding {
     return this.present(question, await this.#forwarder.resolve(question, { address: query.account }));
   }
 
-  /** What clients are told of a reply, and what is remembered. Counts it. */
+  /** The answer for clients, and for the cache, from a reply. Counts the reply. */
   present(question: ForwardQuestion, reply: ForwardReply): Presented {
     if (reply.kind === 'failed') return this.#fail(question, reply);
     this.observe(reply.milliseconds);
@@ -80,7 +80,7 @@ export class Forwarding {
     this.#latency.observe(milliseconds);
   }
 
-  /** What is done to replies now. */
+  /** How replies are processed now. */
   get settings(): ReplySettings {
     return this.#settings();
   }
@@ -134,7 +134,7 @@ export class Forwarding {
   }
 }
 
-/** What was changed here is not what a server has validated. */
+/** Clears the AD bit if the message was changed here: no server has validated it so. */
 function withoutAd(before: Message, after: Message): Message {
   if (before === after || !after.header.authenticData) return after;
   return { ...after, header: { ...after.header, authenticData: false } };

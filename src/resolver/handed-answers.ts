@@ -1,5 +1,5 @@
 /**
- * What the resolver keeps, handed to the process that takes over and taken in there.
+ * Hands the resolver's cached answers to the process that takes over, and takes them in there.
  */
 import type { Clock } from '../base/clock.ts';
 import { type AnswerKeeper, type HandedAnswer, readHanded } from '../chain/handed-answer.ts';
@@ -10,7 +10,7 @@ import type { TableWriter } from '../table/writer.ts';
 import { messageFromEntry } from './cached-reply.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
 
-/** Answers that are looked at without a pause. */
+/** Answers scanned without a pause. */
 const PART = 1000;
 const OURS: readonly number[] = Object.values(RESOLVER_OUTCOME);
 
@@ -36,7 +36,7 @@ export class HandedAnswers implements AnswerKeeper {
   #toHanded(entry: CachedEntry): HandedAnswer {
     const { dnssecOk, checkingDisabled, stored, expires, freshUntil } = entry;
     const age = Math.max(0, Math.floor(this.#clock.monotonic() / 1000) - stored);
-    // A stale answer that is kept for a while is handed over as the expired one that it is.
+    // Hand over an answer that is served stale as the expired answer that it is.
     const lifetime = Math.max(1, Math.min(expires, freshUntil) - stored);
     return { kind: 0, dnssecOk, checkingDisabled, age, lifetime, message: messageFromEntry(entry) };
   }

@@ -1,14 +1,14 @@
 /**
- * How long answers from upstream take, counted into ranges as Prometheus wants them.
+ * The latency of answers from upstream, counted in buckets for Prometheus.
  */
 
-/** Upper ends of the ranges, in milliseconds. The last range has none. */
+/** Upper bounds of the buckets, in milliseconds. The last bucket has no bound. */
 const BOUNDS: readonly number[] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 
 export interface LatencyCounts {
-  /** Upper end in seconds, and how many took at most so long. */
+  /** Upper bound in seconds, and number of answers that took at most so long. */
   readonly buckets: readonly (readonly [seconds: number, count: number])[];
-  /** Seconds, of all together. */
+  /** Seconds, of all answers together. */
   readonly sum: number;
   readonly count: number;
 }

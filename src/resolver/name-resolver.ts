@@ -1,5 +1,5 @@
 /**
- * The addresses of a name by the way that every query takes: for upstream servers that are given by name.
+ * Resolves names as every query is resolved: for upstream servers that are given by name.
  */
 import type { Answer } from '../chain/answer.ts';
 import type { Chain } from '../chain/handler.ts';
@@ -9,7 +9,7 @@ import { createOwnQuery } from './own-query.ts';
 
 const PLAIN = { dnssecOk: false, checkingDisabled: false };
 
-/** @param chain all handlers, once they are there */
+/** @param chain all handlers, once they exist */
 export function createNameResolver(chain: () => Chain): ResolveName {
   return async (name) => {
     const records: ResourceRecord[] = [];

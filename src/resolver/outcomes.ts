@@ -1,5 +1,5 @@
 /**
- * The counters that hits of cached answers add to. Names of the cluster have others.
+ * Counters of hits of cached answers. Names of the cluster have others.
  */
 import { nameOutcomes } from '../table/outcomes.ts';
 

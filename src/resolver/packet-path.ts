@@ -1,10 +1,10 @@
 /**
- * The packet path: questions for addresses of names that must be forwarded, from the client's octets to the response without
- * decoding a message.
+ * The packet path: answers questions for addresses of names that must be forwarded, from octets to octets, without decoding a
+ * message.
  *
  * It uses the same `Forwarder` as the handler chain, with the same bounds, choice of servers, retries and health. Only the two ends
- * are different: here a question is read where it lies, once, and a raw reply is copied to the cache and to the clients that wait.
- * All else is left to the handler chain: other questions before they are asked, other replies by the functions that it uses.
+ * are different: the packet path reads a question once, in place, and copies a raw reply to the cache and to clients.
+ * The handler chain does the rest: it takes other questions, and its functions process other replies.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -30,7 +30,7 @@ import type { CachingResolver } from './caching-resolver.ts';
 import type { Forwarding } from './forwarding.ts';
 import { RawResponses, type WaitingQuery } from './raw-replies.ts';
 
-/** What of a resolver it works with. */
+/** The parts of a resolver that the packet path uses. */
 export interface ResolverParts {
   readonly forwarder: Forwarder;
   readonly forwarding: Forwarding;
@@ -44,13 +44,13 @@ export interface ResolverParts {
 export interface PacketForwardingOptions {
   /** Whether no handler before the resolver answers a question for addresses of a name. */
   readonly isExternal: (name: NameKey, type: number) => boolean;
-  /** What our OPT records say, and UDP responses may have at most, in octets. Default: 1232. */
+  /** Maximum size of UDP responses in octets, also sent in our OPT records. Default: 1232. */
   readonly udpSize?: number;
-  /** Called with each response, which the memory begins with, and the time that it took. */
+  /** Called with each response (memory that begins with it, and its length) and the time that it took. */
   readonly onAnswer: (response: Uint8Array, length: number, milliseconds: number) => void;
 }
 
-/** In the third octet of a query: QR, the opcode and TC are clear, RD is set. AA means nothing. */
+/** In the third octet of a query: QR, the opcode and TC are clear, RD is set. AA is ignored. */
 const FLAGS = 0xfb;
 const RECURSION_DESIRED = 0x01;
 
@@ -79,7 +79,7 @@ export class PacketForwarding {
     const name = reader.wireName();
     // Cached answers, expired or not, are left to the handlers.
     if (table.hasCached({ name, type, class: dnsClass, dnssecOk, checkingDisabled })) return false;
-    // Made for every question: written out, since spreading objects takes its time.
+    // Written out, since it is made for every question and spreading objects takes time.
     const question: QuestionKey = {
       name: key,
       type,
@@ -94,7 +94,7 @@ export class PacketForwarding {
     return true;
   }
 
-  /** Answers a client that waits. */
+  /** Answers a waiting client. */
   complete(waiter: Waiter, lent: LentReply): void {
     const { generation } = waiter;
     const { forwarding, cachingResolver, isUsable } = this.#parts;
@@ -115,18 +115,18 @@ export class PacketForwarding {
     this.#completeByHandlers(waiter, lent);
   }
 
-  /** A name may be known here that upstream servers say does not exist. */
+  /** False if the name may be known here although upstream servers deny it. */
   #isTrue({ question }: Waiter, { rcode }: RawReply): boolean {
     return rcode !== RCODE.NXDOMAIN || this.#parts.forwarding.settings.mayExist?.(question.name) !== true;
   }
 
-  /** As the handlers do it, with their own functions. */
+  /** Completes the query with the functions of the handlers. */
   #completeByHandlers(waiter: Waiter, lent: LentReply): void {
     const { pending, question, generation } = waiter;
     const { forwarding, cachingResolver } = this.#parts;
     const { octets, start, length, client } = pending;
     const parsed = parseQuery(octets.slice(start, start + length));
-    // Where there is no server to ask any more, other handlers may answer.
+    // If no server is left to ask, other handlers may answer.
     const hasNoServer =
       lent.kind === 'failed' && (lent.reason === 'no-upstream' || lent.reason === 'local-only');
     if (parsed.kind !== 'query' || hasNoServer) {
@@ -166,9 +166,9 @@ class Waiter implements ReplyWaiter, WaitingQuery {
   readonly questionEnd: number;
   readonly hasOpt: boolean;
   readonly udpSize: number;
-  /** Of what answers are made from, when the question came. */
+  /** The generation when the question came. */
   readonly generation: number;
-  /** Of the clock's monotonic time. */
+  /** Milliseconds of the monotonic clock. */
   readonly came: number;
   readonly #answers: PacketForwarding;
 

@@ -16,7 +16,7 @@ import { createOwnQuery } from './own-query.ts';
 
 export interface PrefetchingOptions {
   readonly table: Pick<TableWriter, 'scanCached'>;
-  /** Asks anew and keeps the answer. */
+  /** Asks again and caches the answer. */
   readonly refresh: (query: Query) => Promise<void>;
   /** Whether to prefetch at all. May change. */
   readonly isWanted: () => boolean;
@@ -26,9 +26,9 @@ export interface PrefetchingOptions {
 const SWEEP_MILLISECONDS = 1_000;
 /** Milliseconds between two parts of a sweep. */
 const PAUSE_MILLISECONDS = 5;
-/** Entries that are looked at without a pause: a fraction of a millisecond. */
+/** Entries scanned without a pause, in a fraction of a millisecond. */
 const PART = 5_000;
-/** Answers asked for anew at once: clients' own questions come first. */
+/** Maximum number of prefetches in flight: clients' own questions come first. */
 const MAX_UNDER_WAY = 64;
 
 interface Prefetch {
@@ -47,7 +47,7 @@ export class Prefetching {
     this.#options = options;
   }
 
-  /** Answers asked for anew so far. */
+  /** Answers prefetched so far. */
   get prefetched(): number {
     return this.#prefetched;
   }
@@ -70,7 +70,7 @@ export class Prefetching {
     const now = Math.floor(clock.monotonic() / 1000);
     let next = 0;
     if (isWanted()) {
-      // All that can be said without reading an answer: it is near its end, and was not short-lived.
+      // A test without reading the answer: at most a tenth of its lifetime is left.
       const part = table.scanCached(from, PART, (stored, expires) => {
         const left = expires - now;
         return left > 0 && left * 10 <= expires - stored;

@@ -15,7 +15,7 @@ import { MAX_UDP_SIZE } from '../wire/response-size.ts';
 import type { WireName } from '../wire/types.ts';
 import { RESOLVER_OUTCOME } from './outcomes.ts';
 
-/** A query that waits, as octets, and what was read of it when it came. */
+/** A waiting query in wire form, with the parts that were read when it came. */
 export interface WaitingQuery extends RawQuery {
   readonly question: Omit<ForwardQuestion, 'name'>;
 }
@@ -45,8 +45,8 @@ export class RawResponses {
   /**
    * Writes the response to a query, and puts it into the cache.
    *
-   * @param isCurrent whether what answers are made from is what it was when the query came
-   * @returns the octets of the response; 0 if it does not fit, and then nothing was done
+   * @param isCurrent whether the generation is the same as when the query came; otherwise the answer is not cached
+   * @returns the length of the response in octets; 0 if it does not fit, and nothing was done
    */
   answer(query: WaitingQuery, reply: RawReply, caching: CachingRules, isCurrent: boolean): number {
     const length = this.#answer.write(query, reply, this.#formOf(caching), this.#udpSize);
@@ -54,16 +54,16 @@ export class RawResponses {
     return length;
   }
 
-  /** Puts a reply that readers have told their clients into the cache, in place of an older one. */
+  /** Caches a reply that readers have sent to their clients, in place of an older one. */
   replace(query: WaitingQuery, reply: RawReply, caching: CachingRules): void {
     const isWritten = this.#answer.write(query, reply, this.#formOf(caching), MAX_UDP_SIZE) > 0;
     if (isWritten && this.#keep(query, reply)) return;
     const { type, class: dnsClass, dnssecOk, checkingDisabled } = query.question;
-    // Whatever is true now, the older answer is not (RFC 8767 section 4).
+    // Any new answer makes the older one invalid (RFC 8767 section 4).
     this.#table.dropCached({ name: this.#nameOf(query), type, class: dnsClass, dnssecOk, checkingDisabled });
   }
 
-  /** Kept, as it is the same for most replies. */
+  /** Kept between calls, as it is the same for most replies. */
   #formOf(caching: CachingRules): AnswerForm {
     if (this.#form?.caching !== caching) this.#form = { kind: 'own', caching };
     return this.#form;
@@ -108,7 +108,7 @@ export class RawResponses {
     const length = questionEnd - HEADER_OCTETS - 4;
     for (let at = 0; at < length; at += 1)
       this.#name[at] = LOWER_CASE[octets[start + HEADER_OCTETS + at] ?? 0] ?? 0;
-    // It was a name when the query was read.
+    // Reading the query has checked the name.
     return this.#name.subarray(0, length) as WireName;
   }
 }

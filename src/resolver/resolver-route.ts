@@ -1,5 +1,5 @@
 /**
- * The route by which readers forward for the resolver: what they tell clients of replies, and how their replies come into its cache.
+ * The route by which readers forward for the resolver: how they answer clients, and how replies enter its cache.
  */
 import { questionOfFill } from '../forward/reader-path/fill-question.ts';
 import type { FillConsumer } from '../forward/reader-path/fill-ring.ts';
@@ -14,15 +14,15 @@ import { RawResponses, type WaitingQuery } from './raw-replies.ts';
 
 export interface ResolverRouteOptions {
   /**
-   * Names with all below them that handlers before the resolver may answer, for questions for addresses; undefined: it cannot be
-   * said, and readers forward nothing.
+   * Names for which handlers before the resolver may answer questions for addresses, with all names below them. Undefined:
+   * unknown, so readers must not forward.
    */
   readonly exceptions: () => readonly NameKey[] | undefined;
-  /** Whether no name is known here, so that a denial from upstream is true. */
+  /** Whether denials from upstream are true: this is so if no names are known here. */
   readonly believesDenials: () => boolean;
   /** Whether an expired answer is served before a new one has come. */
   readonly servesStaleAtOnce: () => boolean;
-  /** What answers are counted as. */
+  /** The outcome of answers. */
   readonly outcome: number;
   readonly trustsAd: () => boolean;
 }
@@ -66,7 +66,7 @@ export class ResolverRoute implements ForwardedRoute {
     for (let client = 0; client < clients; client += 1) this.#parts.forwarding.observe(microseconds / 1000);
   }
 
-  /** Stores the entry, or makes it here, or drops an older one where there is to be none. */
+  /** Stores the entry, or makes it here; drops an older one if the reply must not be cached. */
   keep(fill: FillConsumer, isEncoded: boolean): void {
     const { isUsable, table } = this.#parts;
     if (!isUsable()) return;

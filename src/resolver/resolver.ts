@@ -1,6 +1,5 @@
 /**
- * Everything behind the names that we know ourselves: upstream servers, the cache in the table, and what follows a change
- * of either's terms.
+ * Answers names that are not ours: upstream servers, the cache in the table, and changes of their settings.
  */
 
 import type { Clock } from '../base/clock.ts';
@@ -30,10 +29,10 @@ import { ResolverRoute, type ResolverRouteOptions } from './resolver-route.ts';
 
 export interface ResolverSettings extends ReplySettings {
   readonly forward: ForwardPlan;
-  /** Undefined: nothing is served stale. */
+  /** Undefined: stale answers are not served. */
   readonly stale: StaleSettings | undefined;
   readonly prefetch: boolean;
-  /** Seconds that clients are told at most, however long an answer is kept. The table has its own such bound. */
+  /** Maximum TTL sent to clients, in seconds, however long an answer is cached. The table has its own such bound. */
   readonly maxTtl?: number | undefined;
 }
 
@@ -41,14 +40,14 @@ export interface ResolverOptions {
   readonly table: TableWriter;
   readonly clock: Clock;
   readonly log: Log;
-  /** Looks up the addresses of upstream servers that are given by name: through ourselves. */
+  /** Resolves upstream servers that are given by name, through our own chain. */
   readonly resolveName: ResolveName;
   /**
    * The whole chain, which ends with the resolver. Prefetching asks it: a handler before the resolver may answer the name by now.
    * Default: the resolver itself.
    */
   readonly chain?: Chain;
-  /** Those asked before a question goes upstream. What they answer with a lifetime is remembered too. */
+  /** Handlers asked before a question goes upstream. Their answers with a lifetime are cached too. */
   readonly before?: readonly Handler[];
   /** How servers are reached; by sockets by default. */
   readonly connect?: Connect;
@@ -70,10 +69,10 @@ export class Resolver {
   readonly #forwarding: Forwarding;
   readonly #cachingResolver: CachingResolver;
   readonly #prefetching: Prefetching;
-  /** For the process that takes over. */
+  /** Cached answers for the process that takes over. */
   readonly handedAnswers: HandedAnswers;
   readonly #chain: Chain;
-  /** Queries of prefetching that are on their way through the chain. */
+  /** Prefetch queries on their way through the chain. */
   readonly #refreshing = new WeakSet<Query>();
   #settings: ResolverSettings;
   #generation = 0;
@@ -118,19 +117,19 @@ export class Resolver {
       : boundTtls(answer, maxTtl);
   }
 
-  /** Fetches again what is cached. Where a handler before the resolver answers by now, the cached answer is dropped. */
+  /** Asks again for a cached answer. If a handler before the resolver answers by now, drops the cached answer. */
   async #refresh(query: Query): Promise<void> {
     this.#refreshing.add(query);
     await this.#chain(query);
     if (this.#refreshing.delete(query)) this.#table.dropCached(toCachedQuestion(query.questionKey));
   }
 
-  /** Another way to answers, for questions that no handler before the resolver answers. */
+  /** The packet path, for questions that no handler before the resolver answers. */
   packetPath(options: PacketForwardingOptions): PacketForwarding {
     return new PacketForwarding(this.#parts(), options);
   }
 
-  /** Has reader threads forward such questions by themselves. To be called once. @returns the number of the route, for views */
+  /** Lets readers forward such questions by themselves. Call it once. @returns the number of the route, for views */
   openRoute(
     readerPath: ReaderPath,
     options: Omit<ResolverRouteOptions, 'servesStaleAtOnce' | 'trustsAd'>,
@@ -143,7 +142,7 @@ export class Resolver {
     return this.#link?.open(route) ?? NO_ROUTE;
   }
 
-  /** To be called when what the options of the route say may have changed. */
+  /** Call it when results of the route's options may have changed. */
   updateRoute(): void {
     this.#readerPath?.noteGeneration();
     this.#link?.update();
@@ -160,20 +159,20 @@ export class Resolver {
     };
   }
 
-  /** Whether a question is our own, sent back by a server that we asked. It gets no answer. */
+  /** Whether a question is our own loop probe, sent back by a server that we asked. Do not answer it. */
   isOwnProbe(question: Question): boolean {
     return this.#forwarder.isOwnProbe(question);
   }
 
-  /** To be called once queries are received. */
+  /** Call it once queries are received. */
   start(): void {
     this.#forwarder.testForLoops();
     this.#prefetching.start();
   }
 
   /**
-   * Follows other terms. The cached answers that the change covers are dropped; what is under way is answered as it began,
-   * and not remembered.
+   * Applies other settings. Drops the cached answers that the change affects; queries in flight are answered by the former
+   * settings, and their answers are not cached.
    */
   change(settings: ResolverSettings): void {
     const before = this.#settings;
@@ -187,12 +186,12 @@ export class Resolver {
     for (const domain of domains) this.forget(domain);
     this.#forwarder.change(settings.forward);
     this.updateRoute();
-    // Readers have asked by the former policy until now.
+    // Until now readers have asked by the former settings.
     this.#generation += 1;
     this.#readerPath?.noteGeneration();
   }
 
-  /** Forgets what is cached of a name and all below it. @returns how many answers that were */
+  /** Drops cached answers for a name and all names below it. @returns the number of dropped answers */
   forget(domain: NameKey): number {
     this.#generation += 1;
     this.#readerPath?.noteGeneration();
@@ -209,7 +208,7 @@ export class Resolver {
     };
   }
 
-  /** What is under way fails at once. */
+  /** Queries in flight fail at once. */
   stop(): void {
     this.#prefetching.stop();
     this.#forwarder.stop();
@@ -217,7 +216,7 @@ export class Resolver {
   }
 }
 
-/** Whether clients are told addresses as servers send them, but for the bounds of the cache. */
+/** Whether clients get addresses as servers send them, except for the bounds of the cache. */
 function leavesPlainReplies({ changes, leavesAddresses, filteredTypes, maxTtl }: ResolverSettings): boolean {
   return (
     (changes.length === 0 || leavesAddresses === true) && filteredTypes.size === 0 && maxTtl === undefined

@@ -16,7 +16,7 @@ export interface Server {
 
 export interface AskOptions {
   readonly transport?: 'udp' | 'tcp';
-  /** Milliseconds until it is an error that no answer came. Default: 15,000, as a busy machine may be slow. */
+  /** Milliseconds to wait for an answer. Default: 15,000, as a busy machine may be slow. */
   readonly deadline?: number;
 }
 
@@ -34,7 +34,7 @@ export function makeQuery(name: string, type: keyof typeof TYPE): Message {
   };
 }
 
-/** The answer; rejects when none has come in time, or one that is not to our question. */
+/** The answer; rejects if it does not come in time, or is not for our question. */
 export async function ask(
   server: Server,
   name: string,
@@ -48,7 +48,7 @@ export async function ask(
   return answer;
 }
 
-/** The octets of the answer to a query; rejects when none has come in time. */
+/** The octets of the answer to a query; rejects if it does not come in time. */
 export function exchange(
   server: Server,
   query: Message,
@@ -60,7 +60,7 @@ export function exchange(
   return by(server, encodeMessage(query), deadline, what);
 }
 
-/** The answer in short: its addresses or targets, sorted; or the response code when there are none. */
+/** The answer in short: its addresses or targets, sorted; without records, the response code. */
 export async function askShort(
   server: Server,
   name: string,

@@ -63,7 +63,7 @@ export function denial(kind: 'nodata' | 'nxdomain'): Answer {
   return { kind, aliases: [], soa: SOA, authoritative: true };
 }
 
-/** What an answer says, in short: its kind, and its records as lines. */
+/** An answer in short: its kind, and its records as lines. */
 export function told(answer: Answer): readonly string[] {
   if (answer.kind === 'records') return [answer.kind, ...answer.records.map(presentRecord)];
   if (answer.kind === 'nodata' || answer.kind === 'nxdomain')

@@ -1,12 +1,12 @@
 /**
- * Which packets are queries for server blocks: all that CoreDNS answers, which is more than our own front ends do.
+ * Decides which packets server blocks accept as queries: all that CoreDNS answers, which is more than our own front ends do.
  */
 import { decodeMessage } from '../../wire/message.ts';
 import { type ParsedQuery, parseQuery } from '../../wire/query.ts';
 import { type Message, OPCODE } from '../../wire/types.ts';
 import { WireError } from '../../wire/wire-error.ts';
 
-/** NOTIFY is a query like others here; a record or two where none belong do no harm, nor do octets behind the last one. */
+/** Accepts NOTIFY like a query. Ignores octets behind the last record, and a record or two in sections that should be empty. */
 export function acceptQuery(packet: Uint8Array): ParsedQuery {
   const strict = parseQuery(packet);
   if (strict.kind !== 'error') return strict;

@@ -10,7 +10,7 @@ import { countAnswers } from './answer-counts.ts';
 
 const client = { address: '127.0.0.1', port: 1, transport: 'udp' } as const;
 
-/** What is counted when the chain gives these responses, each after so many milliseconds. */
+/** The counts after the chain has given these responses, each after `milliseconds`. */
 async function count(responses: readonly (Uint8Array | undefined)[], domain?: string, milliseconds = 0) {
   const { memory } = new TableWriter({ readers: 2, reservation: 2 ** 26 });
   const clock = new ManualClock();

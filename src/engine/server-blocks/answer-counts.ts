@@ -1,5 +1,5 @@
 /**
- * Counts the answers that the handler chain gives, where the table's readers count theirs.
+ * Counts the answers of the handler chain in the memory where the table's readers count theirs.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -17,7 +17,7 @@ export interface CountingOptions {
   /** The table's memory, and the main thread's own number among its readers. */
   readonly memory: SharedArrayBuffer;
   readonly reader: number;
-  /** Names within are told from all others. */
+  /** Names within it are counted apart from all others. */
   readonly domain?: NameKey;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
@@ -48,7 +48,7 @@ export function createAnswerCount({ memory, reader, domain }: CountingOptions): 
   };
 }
 
-/** The first octet behind the name of the question of a response of ours: names are whole and uncompressed there. */
+/** The position behind the question's name in a response of ours, where this name is whole and uncompressed. */
 function questionNameEnd(response: Uint8Array): number | undefined {
   if (sixteenBits(response, 4) !== 1) return undefined;
   let position = HEADER_OCTETS;
@@ -68,7 +68,7 @@ function isWithin(response: Uint8Array, nameEnd: number, zone: Uint8Array): bool
   let start = HEADER_OCTETS;
   while (nameEnd - start > zone.length) start += (response[start] ?? 0) + 1;
   if (nameEnd - start !== zone.length) return false;
-  // No length of a label is as high as a letter.
+  // Length octets are lower than letters, so the conversion leaves them as they are.
   return zone.every((octet, index) => LOWER_CASE[response[start + index] ?? 0] === octet);
 }
 

@@ -1,5 +1,5 @@
 /**
- * Who keeps cached answers, by texts that another process with the same settings has too.
+ * The keepers of cached answers, by texts that another process with the same settings has too.
  */
 import { createHash } from 'node:crypto';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
@@ -8,14 +8,14 @@ import type { Plugin } from '../../contract/plugin.ts';
 
 export interface KeepingBlock {
   readonly plan: ServerBlockPlan;
-  /** Where it is reached first: `dns://:53`. */
+  /** The first listener group that has it: `dns://:53`. */
   readonly server: string;
   readonly plugins: readonly { readonly name: string; readonly plugin: Plugin }[];
 }
 
 /**
- * Answers depend on all plugins of a block that handle queries, so a text has a digest of all of their options: with other options it
- * is another keeper.
+ * Answers depend on all plugins of a block that handle queries. The text of a keeper has a digest of their options, so that it
+ * differs for other options.
  */
 export function findKeepers(blocks: readonly KeepingBlock[]): ReadonlyMap<string, AnswerKeeper> {
   const keepers = new Map<string, AnswerKeeper>();
@@ -28,7 +28,7 @@ export function findKeepers(blocks: readonly KeepingBlock[]): ReadonlyMap<string
   return keepers;
 }
 
-/** Undefined: it has options that cannot be written down. */
+/** Undefined: the block has options that JSON cannot represent. */
 function digestOf({ zones, plugins }: ServerBlockPlan, running: KeepingBlock['plugins']): string | undefined {
   const handling = plugins.filter((_, place) => running[place]?.plugin.handler !== undefined);
   try {
@@ -40,9 +40,9 @@ function digestOf({ zones, plugins }: ServerBlockPlan, running: KeepingBlock['pl
   }
 }
 
-/** Values of options that JSON has no form for. @throws TypeError for objects that may have more in them than they show */
+/** Converts values that JSON cannot represent. @throws TypeError for objects that may have hidden state */
 function writeDown(_: string, value: unknown): unknown {
-  // Code of the program: what options choose among is told by its name.
+  // A function of the program: its name identifies the choice.
   if (typeof value === 'function') return `function ${value.name}`;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   if (value instanceof Map || value instanceof Set) return [...value];

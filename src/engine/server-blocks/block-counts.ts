@@ -1,6 +1,6 @@
 /**
- * What is counted of server blocks as a whole, where one of them counts its queries: queries of no zone, internal errors, and
- * which plugins there are.
+ * Metrics of all server blocks together: queries outside all zones, internal errors, and the enabled plugins. They exist if a
+ * block counts its queries.
  */
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { Query } from '../../chain/query.ts';
@@ -20,7 +20,7 @@ export class BlockCounts {
     if (this.isCounting) this.#panics();
   }
 
-  /** Shows the handlers of the blocks that count, and no others from now on. */
+  /** From now on, shows only the handlers of the blocks that count. */
   enabled({ groups }: ServerBlocksPlan, namesOf: (block: number) => readonly string[]): void {
     if (!this.isCounting) return;
     const labels = ['server', 'zone', 'view', 'name'];
@@ -31,7 +31,7 @@ export class BlockCounts {
       const shown = new Set<number>();
       for (const { zone, block } of sites) {
         const names = namesOf(block);
-        // Of several zones of a block the first stands for all.
+        // Show a block only once, for its first zone.
         if (shown.has(block) || !names.includes(COUNTER_OF_PLUGINS)) continue;
         shown.add(block);
         for (const name of names) gauge.set({ server, zone, view: '', name }, 1);
@@ -39,14 +39,14 @@ export class BlockCounts {
     }
   }
 
-  /** A query that no block is for. */
+  /** Counts a query outside all zones. */
   dropped({ site, sender: client, question, edns }: Query, responseSize: number): void {
     const { type } = question;
     const counted = { site, client, type, edns, rcode: RCODE.REFUSED, responseSize, plugin: '', seconds: 0 };
     new QueryMetrics(this.#metrics).count(counted);
   }
 
-  /** An internal error. */
+  /** Counts an internal error. */
   panicked(): void {
     if (this.isCounting) this.#panics().inc();
   }

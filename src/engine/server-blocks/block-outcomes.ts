@@ -1,5 +1,5 @@
 /**
- * What answers of readers for a block are counted for, derived from what its handlers declare that they count.
+ * The metrics that readers' answers for a block add to, derived from the counts that its handlers declare.
  */
 import type { Handler, HitCounts } from '../../chain/handler.ts';
 import type { HandlerCount } from '../../chain/handler-counts.ts';
@@ -19,25 +19,25 @@ export interface ZoneOfBlock {
   readonly isStrict: boolean;
 }
 
-/** So many things may derived answers of a zone be counted for, and answers of a cache. */
+/** Maximum number of meanings: of derived answers of a zone, and of the entries of a cache. */
 const [DERIVED, KEPT] = [16, 8];
 
 const NO_HITS: HitCounts = { success: [], denial: [] };
 
 type CacheHandler = Extract<Handler, { readonly role: 'cache' }>;
 
-/** Those of the blocks of a plan. */
+/** The outcomes of the blocks of a plan. */
 export class BlockOutcomes {
   readonly #counts: ReaderCounts;
   #hasBegun = false;
-  /** Whether the views at hand are the first ones of the plan. */
+  /** Whether the current views are the first ones of the plan. */
   #isFirst = false;
 
   constructor(counts: ReaderCounts) {
     this.#counts = counts;
   }
 
-  /** To be called before views are made. What was answered until now counts for what it stood for. */
+  /** Call it before you make views. Earlier answers count with their former meanings. */
   begin(): void {
     this.#isFirst = !this.#hasBegun;
     this.#hasBegun = true;
@@ -47,24 +47,24 @@ export class BlockOutcomes {
   /**
    * The outcomes of a view.
    *
-   * @param readsNodes whether readers answer from what its publishers say
-   * @returns nothing if there are no more
+   * @param readsNodes whether readers answer from the nodes of its publishers
+   * @returns undefined if no outcomes are left
    */
   ofView(of: ZoneOfBlock, readsNodes: boolean): ViewOutcomes | undefined {
     const zone = countedZone(of);
     const cache = cacheOf(of);
     const entries = this.#entriesOf(of);
     if (cache !== undefined) entries.declare(entryMeanings(of, cache));
-    // What was derived under another plan is given no more.
+    // Readers no longer give answers derived under another plan.
     else if (this.#isFirst) entries.clear();
     const cached = this.#counts.entryOutcomesOf(zone, entries);
     const meanings = readsNodes ? nodeMeanings(of) : [];
-    // Without nodes it only says that the view has outcomes.
+    // Without nodes, the value only marks that the view has outcomes.
     const nodes = meanings.length === 0 ? cached : this.#counts.outcomesOf(zone, 'nodes', meanings);
     return nodes === undefined || cached === undefined ? undefined : { nodes, cached };
   }
 
-  /** The first of those of questions that readers forward; undefined: there are no more. */
+  /** The first outcome of questions that readers forward; undefined if no outcomes are left. */
   ofForwarded(of: ZoneOfBlock): number | undefined {
     const place = of.handlers.findIndex(({ role }) => role === 'forwarder');
     const counts = passing(of.handlers.slice(0, Math.max(0, place)));
@@ -73,7 +73,7 @@ export class BlockOutcomes {
     ]);
   }
 
-  /** The outcome of an answer of the chain that readers are to give; undefined: there are no more. */
+  /** The outcome of an answer of the chain that readers will give; undefined if no outcomes are left. */
   ofAnswer(
     of: Omit<ZoneOfBlock, 'server' | 'zone'>,
     { site, answeredBy, counts }: Query,
@@ -82,7 +82,7 @@ export class BlockOutcomes {
     return this.#entriesOf(zone).numberOf({ plugin: pluginOf(zone, answeredBy), counts });
   }
 
-  /** Those of the answers that the cache of a block keeps, and of the derived answers of a zone whose block has none. */
+  /** The outcomes of the entries of a block's cache; without a cache, of the derived answers of the zone. */
   #entriesOf(of: ZoneOfBlock): EntryOutcomes {
     const cache = cacheOf(of);
     return cache === undefined
@@ -95,7 +95,7 @@ function countedZone({ server, zone, handlers }: ZoneOfBlock): CountedZone {
   return { server, zone, isCounted: handlers.some(({ name }) => name === COUNTER_OF_QUERIES) };
 }
 
-/** Of each publisher those of answers with records, and of denials. */
+/** For each publisher, the meanings of answers with records, and of denials. */
 function nodeMeanings(of: ZoneOfBlock): readonly OutcomeMeaning[] {
   return of.handlers.flatMap((publisher, place) => {
     const { role, name } = publisher;
@@ -103,7 +103,7 @@ function nodeMeanings(of: ZoneOfBlock): readonly OutcomeMeaning[] {
     const before = of.handlers.slice(0, place);
     return (['success', 'denial'] as const).map((kind) => ({
       plugin: pluginOf(of, name),
-      // Names that the table holds are never missing in a cache before it.
+      // A cache before the publisher counts a hit for every name in the table.
       counts: before.flatMap((handler) =>
         handler.role === 'cache' ? hitsOf(handler, publisher, of.zone)[kind] : (handler.passing ?? []),
       ),
@@ -115,14 +115,14 @@ function cacheOf({ handlers }: ZoneOfBlock): CacheHandler | undefined {
   return handlers.find((handler) => handler.role === 'cache');
 }
 
-/** None where only some of the names lie in the zones of the cache: readers do not know which. */
+/** Empty if some of the names are outside the zones of the cache: readers do not know which. */
 function hitsOf(cache: CacheHandler, { questions }: Handler, zone: NameKey): HitCounts {
   for (const { name } of questions.matches())
     if (!cache.questions.includes(name.kind === 'any' ? zone : name.name, TYPE.A)) return NO_HITS;
   return cache.hits;
 }
 
-/** By the outcomes that a cache gives its entries. */
+/** Indexed by the outcomes that a cache gives its entries. */
 function entryMeanings(of: ZoneOfBlock, cache: CacheHandler): readonly OutcomeMeaning[] {
   const before = passing(of.handlers.slice(0, of.handlers.indexOf(cache)));
   const meanings: OutcomeMeaning[] = [];
@@ -137,7 +137,7 @@ function passing(handlers: readonly Handler[]): readonly HandlerCount[] {
   return handlers.flatMap((handler) => handler.passing ?? []);
 }
 
-/** Strictly as in CoreDNS the answers of all are those of the handler behind the one that counts them. */
+/** In strict mode, as in CoreDNS, all answers count for the handler behind the one that counts queries. */
 function pluginOf({ handlers, isStrict }: Pick<ZoneOfBlock, 'handlers' | 'isStrict'>, name: string): string {
   if (!isStrict) return name;
   return handlers[handlers.findIndex((each) => each.name === COUNTER_OF_QUERIES) + 1]?.name ?? '';

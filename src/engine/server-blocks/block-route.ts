@@ -1,6 +1,6 @@
 /**
- * The routes by which readers forward for server blocks: each zone of a listener group has one of its own, as its answers are counted
- * by themselves.
+ * The routes by which readers forward for server blocks. Each zone of a listener group has its own route, because its answers are
+ * counted separately.
  */
 import {
   addressesAnsweredBefore,
@@ -29,9 +29,9 @@ export interface RoutedZone {
   readonly zone: NameKey;
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
-  /** Whether readers look at what its publishers say. */
+  /** Whether readers answer from the names that its publishers have in the table. */
   readonly readsNodes: boolean;
-  /** The first of the outcomes that forwarded questions are counted for; and of those of cached answers. */
+  /** The first outcomes of forwarded questions, and of cached answers. */
   readonly outcomes: { readonly forwarded: number; readonly cached: number };
 }
 
@@ -43,7 +43,7 @@ export class BlockRoutes {
     this.#path = path;
   }
 
-  /** @returns the number of the route, for views; `NO_ROUTE` where all questions are for the chain */
+  /** @returns the number of the route, for views; `NO_ROUTE` if all questions go to the chain */
   open(zone: RoutedZone): number {
     const direct = directServersOf(zone);
     if (direct === undefined) return NO_ROUTE;
@@ -60,7 +60,7 @@ export class BlockRoutes {
   }
 }
 
-/** Undefined where readers may not forward. */
+/** Undefined: readers may not forward. */
 function directServersOf({ zone, handlers, readsNodes }: RoutedZone): DirectServers | undefined {
   const forwarder = handlers.find((handler) => handler.role === 'forwarder');
   const cache = handlers.find((handler) => handler.role === 'cache');
@@ -104,7 +104,7 @@ class BlockRoute implements ForwardedRoute {
     };
   }
 
-  /** They are counted by the outcomes of their answers. */
+  /** Outcomes count these answers. */
   told(): void {}
 
   observe(reply: FillConsumer, upstream: Upstream | undefined): void {

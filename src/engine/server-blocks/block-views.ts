@@ -1,6 +1,6 @@
 /**
- * Server blocks as the table has them: what readers may answer of each, for every zone of every listener group. All else is for
- * the chain.
+ * Server blocks in the table: the questions that readers may answer, for every zone of every listener group. The chain answers
+ * all others.
  */
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -29,7 +29,9 @@ export interface ViewedBlock {
   readonly plan: ServerBlockPlan;
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
-  /** Whether everything is as in CoreDNS: names that it denies though they exist, and a `cache` of what is said of the cluster. */
+  /**
+   * Whether to behave exactly as CoreDNS: it denies some names that exist, and its `cache` also holds answers about the cluster.
+   */
   readonly isStrict: boolean;
 }
 
@@ -37,7 +39,7 @@ export interface BlockViewsDependencies {
   readonly table: TableWriter;
   /** The number of a listener group. */
   readonly numberOf: (server: string) => number;
-  /** What readers count their answers for. */
+  /** The outcomes that readers count. */
   readonly outcomes: BlockOutcomes;
   readonly readerPath: ReaderPath;
 }
@@ -49,8 +51,8 @@ const NOTHING: ViewSettings = {
   rotatesAddresses: false,
 };
 /**
- * For the chain: what is asked rarely, and has rules of its own there. TXT is `dns-version`, the one name with another TTL; NS is not
- * told where the name server has no address.
+ * For the chain: rare types with rules of their own. TXT is for `dns-version`, the only name with another TTL; the chain omits NS
+ * if the name server has no address.
  */
 const RARE_TYPES: AskRule = {
   name: { kind: 'any' },
@@ -72,13 +74,13 @@ export class BlockViews {
     this.#routes = new BlockRoutes(dependencies.readerPath);
   }
 
-  /** Shows these groups in place of all before, with one store. @throws TableFullError, and shows what it did */
+  /** Shows these groups in place of all former ones, with one store. @throws TableFullError; the views then stay as they were */
   show(groups: readonly GroupPlan[], blocks: readonly ViewedBlock[]): void {
     const { table, numberOf, outcomes } = this.#dependencies;
     outcomes.begin();
     const chain = table.defineView(NOTHING);
     const views: ViewId[] = [chain];
-    // Before they are shown: where the table has no room for all, `remove` is to find these.
+    // Set before they are shown: if the table is full, `remove` must find these.
     this.#views = views;
     const shown: ListenerGroupViews[] = [];
     for (const group of groups) {
@@ -91,7 +93,7 @@ export class BlockViews {
       }
       const others: ClientViews = {
         kind: 'views',
-        // They have rules of their own there.
+        // The chain has its own rules for odd queries.
         asksOdd: true,
         zones: [...zones].map(([zone, view]) => ({ zone: encodeName(zone), view })),
       };
@@ -100,7 +102,7 @@ export class BlockViews {
     table.showViews(Array.from(shown, (each) => each ?? NO_GROUP));
   }
 
-  /** To be called once others are shown. */
+  /** Call it once other views are shown. */
   remove(): void {
     for (const view of this.#views) this.#dependencies.table.removeView(view);
     this.#views = [];
@@ -108,7 +110,7 @@ export class BlockViews {
     this.#routes.close();
   }
 
-  /** Where readers find derived answers of a zone; undefined: they are not stored, or these views are not shown. */
+  /** The view with the derived answers of a zone; undefined: they are not stored, or these views are not shown. */
   derivedViewOf(server: string, zone: string): ViewId | undefined {
     return this.#derived.get(`${server} ${zone}`);
   }
@@ -141,7 +143,7 @@ export class BlockViews {
   }
 
   #openRoute(of: ZoneOfBlock & Pick<RoutedZone, 'readsNodes'>, { cached }: ViewOutcomes): number {
-    // Strictly each query is sent on for itself.
+    // In strict mode each query is forwarded by itself.
     if (of.isStrict) return NO_ROUTE;
     const forwarded = this.#dependencies.outcomes.ofForwarded(of);
     return forwarded === undefined ? NO_ROUTE : this.#routes.open({ ...of, outcomes: { forwarded, cached } });
@@ -161,7 +163,7 @@ function hasReadNodes({ plan, handlers, isStrict }: ViewedBlock): boolean {
   return lastPublisher >= 0 && passesOn(plan) && keepsTtls(plan);
 }
 
-/** Whether the handlers of a block without `cache` may make answers from the Corefile and from what they publish alone. */
+/** Whether the handlers of a block without `cache` may make answers only from the Corefile and their publications. */
 export function mayDerive(handlers: readonly Handler[]): boolean {
   const publishers = handlers.filter(({ role }) => role === 'publisher');
   if (publishers.length > MAX_PUBLICATIONS || handlers.some(({ role }) => role === 'cache')) return false;
@@ -171,13 +173,13 @@ export function mayDerive(handlers: readonly Handler[]): boolean {
   );
 }
 
-/** Names that the hosts of a block do not know are for the handlers behind. */
+/** Whether `hosts` falls through for all names that it does not know. */
 function passesOn(plan: ServerBlockPlan): boolean {
   const hosts = optionsOf(plan, 'hosts');
   return hosts === undefined || hosts.zones.every((zone) => isWithinAny(zone, new Set(hosts.fallthrough)));
 }
 
-/** A cache bounds the TTLs of what it keeps; readers bound those of `hosts` only. */
+/** Whether readers can give the TTLs that `cache` leaves or makes: they bound those of `hosts` only. */
 function keepsTtls(plan: ServerBlockPlan): boolean {
   const cache = optionsOf(plan, 'cache');
   if (cache === undefined) return true;

@@ -1,8 +1,8 @@
 /**
- * What clients see of the block: the same for all of them, or by the network that they are in.
+ * The names that clients see: the same for all of them, or by their network.
  *
- * Clients of a network that local names are localised for have a view of their own, which shows its names first. All views of
- * the block have one cache: what comes from upstream does not depend on the client.
+ * Clients of a network with localised names have a view of their own, which shows these names first. All views of the block share
+ * one cache: answers from upstream do not depend on the client.
  */
 import type { Log } from '../../base/log.ts';
 import type { ClientsPlan } from '../../config/server/server-blocks-plan.ts';
@@ -19,7 +19,7 @@ import { parseAddress } from '../../wire/address.ts';
 import { type AddressMatch, matchRanges } from '../../wire/address-range.ts';
 import { encodeName, ROOT } from '../../wire/name.ts';
 
-/** What is shown. */
+/** The block as clients see it. */
 export interface ShownBlock {
   readonly settings: ViewSettings;
   readonly clients: ClientsPlan | undefined;
@@ -35,7 +35,7 @@ export class ClientViews {
   readonly #views = new Map<PublicationId, ViewId>();
   #shown: ShownBlock | undefined;
   #isServed = EVERY_CLIENT;
-  /** Strangers are brought to the main thread until one of them is logged; from then on readers drop their queries. */
+  /** Queries of strangers go to the main thread until it has logged one of them; from then on readers drop them. */
   #hasWarned = false;
 
   constructor(table: TableWriter, log: Log) {
@@ -43,7 +43,7 @@ export class ClientViews {
     this.#log = log;
   }
 
-  /** @throws TableFullError, and leaves what every client sees whole */
+  /** @throws TableFullError; the view of every client is still complete then */
   show(shown: ShownBlock): void {
     const { settings, clients, localised } = shown;
     this.#table.changeView(DEFAULT_VIEW, settings);
@@ -96,7 +96,7 @@ export class ClientViews {
     }));
     this.#table.showViews([
       {
-        // Of two equal ones the last counts.
+        // Of two equal ranges the last one counts.
         prefixes: [...networks, ...near],
         others: clients.servesOnlyNetworks ? strangers : allNames,
       },

@@ -1,6 +1,6 @@
 /**
- * Answers that the plugins of a block make from their options and from what they publish, and from nothing else: `template` does so,
- * `rewrite` with names of the cluster, and wildcards. Readers give them until something of it changes.
+ * Answers that the plugins of a block make only from their options and publications. Examples are `template`, `rewrite` with
+ * names of the cluster, and wildcards. Readers give them until one of these sources changes.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Answer } from '../../chain/answer.ts';
@@ -17,25 +17,25 @@ import { isStorable } from './kept-answers.ts';
 
 export interface DerivedAnswersOptions {
   readonly table: Pick<TableWriter, 'cache' | 'sourcesOf'>;
-  /** Those of the block, as they are at the moment. Of more than `MAX_PUBLICATIONS` nothing is stored. */
+  /** The current publications of the block. With more than `MAX_PUBLICATIONS`, no answers are stored. */
   readonly publications: () => readonly PublicationId[];
   /** Whether answers carry the RA bit. Default: as they say. */
   readonly recursionAvailable?: boolean;
-  /** Where readers look for the answer to a query, and what they count it for; undefined: nowhere. */
+  /** Where readers look for the answer to a query, and its outcome; undefined: do not store it. */
   readonly placeOf: (query: Query) => { readonly view: ViewId; readonly outcome: number } | undefined;
   readonly clock: Clock;
-  /** Whether a query of another length than the one that the plugins see goes to them, since they count and log its length. */
+  /** Whether queries whose length a plugin has changed go to the plugins, which count and log this length. */
   readonly isStrict: boolean;
 }
 
-/** What the table knows the state of for one answer. */
+/** Maximum number of publications whose state the table tracks for one answer. */
 export const MAX_PUBLICATIONS = 2;
-/** Seconds. What an answer is made from ends it when it changes; this ends one that nobody asks for any more. */
+/** Seconds. An answer ends when its sources change; this ends answers that nobody asks for any more. */
 const LIFETIME = 60;
-/** In a lifetime: names that a client makes up leave room for all others. */
+/** Per `LIFETIME`: names that a client makes up must leave room for all others. */
 const MAX_STORED = 10_000;
 
-/** The same chain, which stores what it derives. */
+/** Wraps a chain so that it stores derived answers. */
 export function storeDerivedAnswers(chain: Chain, options: DerivedAnswersOptions): Chain {
   const { table, publications, placeOf, clock } = options;
   let [stored, since] = [0, clock.monotonic()];
@@ -66,7 +66,7 @@ function toCached(
   if (answer.kind === 'drop' || !isResponse(answer)) return undefined;
   const whole = wholeAnswerOf(answer);
   const { rcode, truncated, edns } = whole;
-  // What failed may be right the next time.
+  // Do not store failures: the next attempt may succeed.
   if (truncated || edns !== undefined || rcode > 15 || rcode === RCODE.SERVFAIL) return undefined;
   const written = writeAnswerBody(query.question, whole);
   if (written === undefined || !isReadAsStored(whole, written.body.rotation !== undefined)) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Answers that handlers before the cache of a block have made of what it keeps, as `rewrite` does: kept for readers, for as long
- * as the cache keeps what they were made of.
+ * Answers that handlers before the cache of a block, such as `rewrite`, make from its entries. Readers give them for as long as
+ * the cache keeps these entries.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
@@ -16,16 +16,16 @@ import { CLASS } from '../../wire/types.ts';
 
 export interface KeptAnswersOptions {
   readonly table: Pick<TableWriter, 'cache'>;
-  /** That of the cache. */
+  /** The view of the cache. */
   readonly view: ViewId;
-  /** What readers count the answer to a query for; undefined: they are not to give it. */
+  /** The outcome of the answer to a query; undefined: readers must not give it. */
   readonly outcomeOf: (query: Query) => number | undefined;
   readonly clock: Clock;
-  /** Whether a query of another length than the one that the plugins see goes to them, since they count and log its length. */
+  /** Whether queries whose length a plugin has changed go to the plugins, which count and log this length. */
   readonly isStrict: boolean;
 }
 
-/** The same chain, which stores what it makes of cached answers. */
+/** Wraps a chain so that it stores answers made from cached ones. */
 export function storeKeptAnswers(chain: Chain, options: KeptAnswersOptions): Chain {
   const { table, view, outcomeOf, clock, isStrict } = options;
   return async (query) => {
@@ -41,7 +41,7 @@ export function storeKeptAnswers(chain: Chain, options: KeptAnswersOptions): Cha
   };
 }
 
-/** Whether it is a client's, and its response repeats nothing but what readers repeat too. */
+/** Whether a client sent the query, and its response repeats only parts that readers repeat too. */
 export function isStorable({ question, depth, header, edns, repeated }: Query): boolean {
   return (
     depth === 0 &&

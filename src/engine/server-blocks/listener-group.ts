@@ -1,9 +1,9 @@
 /**
- * Chooses the server block for a query, and has it answered: the sockets of one group answer alike.
+ * Chooses the server block that answers a query: all sockets of one group answer alike.
  *
- * The longest zone that the name lies in wins; of several blocks for it, the first that accepts the query. Where none does, the
- * parent zone is tried, up to the root. A question for DS is for the parent: the shortest zone wins, the root only if there is
- * no other.
+ * The longest zone that contains the name wins; of several blocks for it, the first that accepts the query. If none accepts, the
+ * parent zone is tried, up to the root. A question for DS is for the parent: the shortest zone wins, the root only without any
+ * other.
  */
 import type { Log } from '../../base/log.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
@@ -35,9 +35,9 @@ export interface ListenerGroupOptions {
   readonly sites: readonly Site[];
   /** Whether classes other than IN reach the blocks; otherwise they are refused. */
   readonly servesOtherClasses: boolean;
-  /** Told of queries that no block is for. @param octets of the refusal */
+  /** Called for queries that no block accepts. @param octets of the refusal */
   readonly onDropped?: ((query: Query, octets: number) => void) | undefined;
-  /** Told of internal errors, which clients get SERVFAIL for. */
+  /** Called on internal errors; the client gets SERVFAIL. */
   readonly onPanic?: () => void;
   readonly log: Log;
 }
@@ -61,7 +61,7 @@ export class ListenerGroup {
     return await this.#answer(parsed, client, packet.length);
   };
 
-  /** That of the block for a query that another one led to; undefined: there is none. */
+  /** The chain of the block for a query that another one led to; undefined: no block accepts it. */
   chainFor(query: Query): Chain | undefined {
     return this.#choose(query)?.chain;
   }
@@ -113,7 +113,7 @@ export class ListenerGroup {
   }
 }
 
-/** A response code and nothing else; the client's OPT record is not repeated. */
+/** Only a response code, without the client's OPT record. */
 function encodeRejection(asked: Asked, rcode: number, client: Client): Uint8Array {
   return encodeAnswer(asked, { header: asked.header, edns: undefined }, rejection(rcode), client);
 }

@@ -1,5 +1,5 @@
 /**
- * The one block of our own front ends, as its listeners see it: it answers all names, and sends answers as we do.
+ * The only block of our own front ends, for its listeners. It answers all names, in our own form of responses.
  */
 import type { Log } from '../../base/log.ts';
 import { createHandleQuery } from '../../chain/handle-query.ts';

@@ -1,6 +1,6 @@
 /**
- * The one block of our own front ends as the table has it: the default view, which stays as long as the process lives, so that what is
- * cached outlives plans.
+ * The only block of our own front ends in the table: the default view. It lives as long as the process, so that cached answers
+ * outlive plans.
  */
 import { askRulesOf } from '../../chain/ask-rules.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -15,7 +15,7 @@ export interface PlainBlock {
   /** In the order in which they see a query. */
   readonly handlers: readonly Handler[];
   readonly localised: readonly LocalisedPublication[];
-  /** By which readers forward. */
+  /** The route by which readers forward. */
   readonly route: number | undefined;
 }
 
@@ -24,7 +24,7 @@ type PlainResponses = Extract<ResponsePlan, { readonly kind: 'plain' }>;
 export class PlainViews {
   readonly #views: ClientViews;
   readonly #responses: PlainResponses;
-  /** Those that are shown. */
+  /** The publications shown now. */
   #publications: readonly PublicationId[] = [];
 
   constructor(views: ClientViews, responses: PlainResponses) {
@@ -36,7 +36,7 @@ export class PlainViews {
     return this.#publications;
   }
 
-  /** Shows the publications of the block from now on, with one store. @throws TableFullError, and shows what it did */
+  /** Shows the publications of the block from now on, with one store. @throws TableFullError; the views then stay as they were */
   show({ plan, handlers, localised, route }: PlainBlock): void {
     const settings = compileView(handlers, this.#responses, route);
     this.#views.show({ settings, clients: plan.clients, localised });
@@ -44,7 +44,7 @@ export class PlainViews {
   }
 }
 
-/** The publications that are looked up, and the questions that handlers must see before. */
+/** The publications to look up, and the questions that handlers must see first. */
 export function compileView(
   handlers: readonly Handler[],
   { recursionAvailable, rotatesAddresses, domain }: Omit<PlainResponses, 'kind'>,
@@ -55,9 +55,9 @@ export function compileView(
     askRules: [...askRulesOf(handlers)],
     recursionAvailable,
     rotatesAddresses,
-    // What readers answer as the first handlers do.
+    // Readers answer these as the first handlers do.
     otherQuestions: handlers.some(({ name }) => name === 'chaos') ? 'refused-but-chaos' : 'refused',
-    // Where answers are counted by the cluster's domain, what is about the server counts with its names.
+    // If answers are counted by the cluster's domain, those about the server count with its names.
     ...(domain && { refusalOutcomes: { chaos: CHAIN_OUTCOME.ours, others: CHAIN_OUTCOME.others } }),
     ...(route !== undefined && { route }),
   };

@@ -7,11 +7,11 @@ import type { Plugin, PluginContext } from '../../contract/plugin.ts';
 
 /** The plugins of a front end. */
 export interface PluginMaker {
-  /** Loads what few blocks need. To be awaited before such plugins are made. */
+  /** Loads plugins that few blocks need. Await it before you make them. */
   load(names: Iterable<PluginName>): Promise<void>;
-  /** @throws what the plugin itself says */
+  /** @throws the error of the plugin */
   make(plan: PluginPlan, context: PluginContext, former: Plugin | undefined): Plugin;
-  /** Whether a plugin takes over from that of the same zones of the former plan, also where the block is another. */
+  /** Whether a plugin takes over from the plugin of the same zones in the former plan, even if the block differs. */
   outlivesPlans(name: PluginName): boolean;
 }
 

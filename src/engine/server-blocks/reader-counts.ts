@@ -1,8 +1,8 @@
 /**
- * What readers answer for server blocks, in the metrics of the handlers in whose place they answer.
+ * Adds readers' answers for server blocks to the metrics of the handlers that they answer for.
  *
- * Answers have outcomes, each of which has a meaning: the handler that is named as their maker, and what all handlers have counted that
- * they passed. Readers add by outcome; what has grown since the last time is added here to the families of these handlers.
+ * Each outcome has a meaning: the handler named as the maker of the answer, and the counts of all handlers that it passed.
+ * Readers count by outcome; the growth since the last time is added here to the families of these handlers.
  */
 import type { HandlerCount } from '../../chain/handler-counts.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
@@ -12,15 +12,15 @@ import { OutcomeRanges } from '../../table/outcomes.ts';
 import { VIEW_PATHS } from '../../table/types.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-/** What answers of an outcome are counted for. */
+/** The metrics that answers of an outcome add to. */
 export interface OutcomeMeaning {
-  /** In whose name they are given. */
+  /** The handler named as their maker. */
   readonly plugin: string;
-  /** Of all handlers that they passed. */
+  /** Counts of all handlers that they passed. */
   readonly counts: readonly HandlerCount[];
 }
 
-/** Where answers are asked for. */
+/** The zone of counted queries. */
 export interface CountedZone {
   readonly server: string;
   readonly zone: NameKey;
@@ -28,11 +28,11 @@ export interface CountedZone {
   readonly isCounted: boolean;
 }
 
-/** Outcomes of a zone, one behind the other. */
+/** Consecutive outcomes of a zone. */
 interface Range {
   zone: CountedZone;
   readonly first: number;
-  /** Those of the plan that holds. */
+  /** Under the current plan. */
   meanings: readonly OutcomeMeaning[];
 }
 
@@ -43,14 +43,14 @@ const PATHS = [
   { proto: 'tcp', family: '1' },
   { proto: 'tcp', family: '2' },
 ] as const;
-/** The outcomes of the entries of one cache, whatever the zones that have them read: entries carry their numbers. */
+/** The outcomes of the entries of one cache, the same for all zones that read it: entries carry their numbers. */
 export class EntryOutcomes {
   readonly #numbers = new Map<string, number>();
   readonly #meanings: OutcomeMeaning[] = [];
-  /** The first outcomes of the ranges that the numbers are within. */
+  /** The first outcomes of the ranges in which the numbers count. */
   readonly #firsts = new Set<number>();
   readonly #claim: (first: number, count: number) => void;
-  /** So many things may its entries be counted for. */
+  /** Maximum number of meanings. */
   readonly room: number;
 
   constructor(room: number, claim: (first: number, count: number) => void) {
@@ -62,13 +62,13 @@ export class EntryOutcomes {
     return this.#meanings;
   }
 
-  /** To be called when none of its entries is given any more. */
+  /** Call it when readers no longer give any of its entries. */
   clear(): void {
     this.#numbers.clear();
     this.#meanings.length = 0;
   }
 
-  /** Says what the first numbers mean from now on. */
+  /** Sets the meanings of the first numbers from now on. */
   declare(meanings: readonly OutcomeMeaning[]): void {
     for (const [key, number] of this.#numbers) if (number < meanings.length) this.#numbers.delete(key);
     for (const [number, meaning] of meanings.entries()) {
@@ -77,13 +77,13 @@ export class EntryOutcomes {
     }
   }
 
-  /** Its numbers count in a range, too. */
+  /** Adds a range in which its numbers count. */
   addRange(first: number): void {
     this.#firsts.add(first);
     this.#claim(first, this.#meanings.length * VIEW_PATHS);
   }
 
-  /** The number of a meaning; undefined: there are no more. */
+  /** The number of a meaning; undefined if no numbers are left. */
   numberOf(meaning: OutcomeMeaning): number | undefined {
     const key = keyOf(meaning);
     const known = this.#numbers.get(key);
@@ -102,7 +102,7 @@ export class ReaderCounts {
   readonly #claim: (first: number, count: number) => void;
   readonly #read: () => Pick<QueryCounts, 'groups' | 'queries'>;
   readonly #numbers = new OutcomeRanges();
-  /** By server, zone and kind: outcomes stand for the same ones as long as the process lives. */
+  /** By server, zone and kind: the same outcomes for the life of the process. */
   readonly #ranges = new Map<string, Range>();
   /** The range of each `VIEW_PATHS` outcomes. */
   readonly #byPaths = new Map<number, Range>();
@@ -110,8 +110,8 @@ export class ReaderCounts {
   readonly #seen = new Map<string, number>();
 
   /**
-   * @param claim makes counters
-   * @param read what readers have counted by now
+   * @param claim creates counters
+   * @param read returns the counts of readers so far
    */
   constructor(
     metrics: PluginMetrics,
@@ -124,12 +124,12 @@ export class ReaderCounts {
     metrics.collectBy(() => this.catchUp());
   }
 
-  /** Counts what readers have answered since the last time. To be called before meanings change. */
+  /** Counts readers' answers since the last call. Call it before meanings change. */
   catchUp(): void {
     this.#collect(this.#read());
   }
 
-  /** The first of the outcomes of a zone, `VIEW_PATHS` for each meaning; undefined: there are no more. */
+  /** The first of the outcomes of a zone, `VIEW_PATHS` for each meaning; undefined if no outcomes are left. */
   outcomesOf(zone: CountedZone, kind: string, meanings: readonly OutcomeMeaning[]): number | undefined {
     const range = this.#rangeOf(zone, `${kind} ${meanings.length}`, meanings.length);
     if (range === undefined) return undefined;
@@ -138,7 +138,7 @@ export class ReaderCounts {
     return range.first;
   }
 
-  /** The first of the outcomes that entries of a cache have in a zone; undefined: there are no more. */
+  /** The first of the outcomes that entries of a cache have in a zone; undefined if no outcomes are left. */
   entryOutcomesOf(zone: CountedZone, entries: EntryOutcomes): number | undefined {
     const range = this.#rangeOf(zone, `entries ${entries.room}`, entries.room);
     if (range === undefined) return undefined;
@@ -150,8 +150,8 @@ export class ReaderCounts {
   /**
    * The outcomes of the entries of a cache.
    *
-   * @param cache what names it
-   * @param room for so many
+   * @param cache its key
+   * @param room maximum number of meanings
    */
   entriesOf(cache: string, room: number): EntryOutcomes {
     const entries = this.#entries.get(cache) ?? new EntryOutcomes(room, this.#claim);

@@ -1,6 +1,6 @@
 /**
- * Answers of server blocks as packets, as CoreDNS sends them: the client's OPT record comes back with its own size, the RA bit
- * is only what the answer says, and names are compressed only where the message would not fit otherwise.
+ * Answers of server blocks as packets, in the form of CoreDNS. The response repeats the client's OPT record with its UDP size,
+ * and takes the RA bit from the answer. Names are compressed only if the message would not fit otherwise.
  */
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Client, RepeatedParts } from '../../chain/query.ts';
@@ -45,7 +45,7 @@ function flagsFor({ header }: Asked) {
   return header.opcode === OPCODE.NOTIFY ? { recursionDesired: false, checkingDisabled: false } : {};
 }
 
-/** What is sent without compression: over UDP what needs no fragments. */
+/** Maximum size of a response without compression; over UDP, it must not need fragments. */
 function maxPlainOctets({ transport, address }: Client): number {
   if (transport !== 'udp') return MAX_MESSAGE_OCTETS;
   return address.includes(':') ? MAX_PLAIN_IPV6 : MAX_PLAIN_IPV4;
@@ -54,7 +54,7 @@ function maxPlainOctets({ transport, address }: Client): number {
 const MAX_PLAIN_IPV4 = 1480;
 const MAX_PLAIN_IPV6 = 1220;
 
-/** Any size that a client offers is taken. */
+/** Any UDP size that a client offers is accepted. */
 const MAX_OFFERED_SIZE = MAX_MESSAGE_OCTETS;
 
 function ednsOf(

@@ -1,8 +1,7 @@
 /**
- * The server blocks of a plan, brought to life: their plugins, their chains, and the choice of a block for each group of
- * listeners.
+ * The running server blocks of a plan: their plugins, their chains, and the choice of a block for each group of listeners.
  *
- * Blocks are made whole before any of them answers, so that a plan that cannot be followed changes nothing.
+ * All blocks are complete before any of them answers, so that a plan that fails changes nothing.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -44,11 +43,11 @@ export interface ServerBlocksDependencies {
   readonly table: TableWriter;
   /** The number of a listener group. */
   readonly numberOf: (server: string) => number;
-  /** What readers answer. */
+  /** Counts of readers' answers. */
   readonly counts: ReaderCounts;
-  /** What readers forward. */
+  /** Forwarding by readers. */
   readonly readerPath: ReaderPath;
-  /** Those that answer now. They are not kept. */
+  /** The blocks that answer now. No reference to them is kept. */
   readonly former: ServerBlocks | undefined;
   /** Makes the plugins. */
   readonly plugins: PluginMaker;
@@ -71,10 +70,10 @@ interface RunningPlugin {
   readonly plugin: Plugin;
 }
 
-/** What answers for the listeners of a group. */
+/** Answers for the listeners of a group. */
 interface AnsweringGroup {
   readonly handleQuery: HandleQuery;
-  /** The chain of the block for a query that another one led to; undefined: there is none. */
+  /** The chain of the block for a query that another one led to; undefined: no block accepts it. */
   chainFor(query: Query): Chain | undefined;
 }
 
@@ -86,7 +85,7 @@ interface RunningBlock {
   readonly isStrict: boolean;
 }
 
-/** What plugins of a block use of it before it is whole. */
+/** The parts of a block that its plugins use before it is complete. */
 interface MadeBlock {
   readonly plugins: RunningPlugin[];
   handlers: readonly Handler[];
@@ -103,14 +102,14 @@ export class ServerBlocks {
   readonly packetPath: PacketPath | undefined;
   readonly #dependencies: Omit<ServerBlocksDependencies, 'former'>;
   readonly #blocks: readonly RunningBlock[];
-  /** Those of all blocks, in order. */
+  /** The plugins of all blocks, in order. */
   readonly #plugins: RunningPlugin[] = [];
   readonly #counts: BlockCounts;
   readonly #outcomes: BlockOutcomes;
   readonly #plan: EnginePlan;
   readonly #views: BlockViews | PlainViews;
   readonly #groups: ReadonlyMap<string, AnsweringGroup>;
-  /** What answers for each group, by its name. */
+  /** By the name of the group. */
   readonly #handleQueries: ReadonlyMap<string, HandleQuery>;
   #inFlight = 0;
   #isShown = false;
@@ -118,10 +117,10 @@ export class ServerBlocks {
   #onIdle: () => void = () => {};
 
   /**
-   * Functions that outlive the constructor are written elsewhere. V8 gives all functions of one scope one context: with `former` in
-   * it, each plan would keep the one before.
+   * Create functions that outlive the constructor elsewhere. V8 gives all functions of one scope one context: with `former` in
+   * it, each plan would keep the previous one in memory.
    *
-   * @throws PluginError, and what plugins say that cannot be made
+   * @throws PluginError, and the error of a plugin that cannot be made
    */
   constructor(plan: EnginePlan, { former, ...dependencies }: ServerBlocksDependencies) {
     this.#dependencies = dependencies;
@@ -134,7 +133,7 @@ export class ServerBlocks {
         this.#makeBlock(block, serverOf(plan, index), former?.formerOf(block, dependencies.plugins)),
       );
     } catch (error) {
-      // A plan that cannot be followed is tried again and again: what was made of it has metrics and a place in the table by now.
+      // The failed plan is tried again and again: release the metrics and the table space of the plugins made so far.
       void this.#stopPlugins('replaced');
       throw error;
     }
@@ -144,47 +143,47 @@ export class ServerBlocks {
     this.#counts.enabled(plan, (block) => namesOf(this.#blocks[block]?.handlers ?? []));
   }
 
-  /** Ends when queries may be answered. @throws what the first plugin says that cannot start */
+  /** Resolves when queries may be answered. @throws the error of the first plugin that cannot start */
   async start(): Promise<void> {
     for (const { plugin } of this.#plugins) if (!this.#isToStop) await plugin.start?.();
   }
 
-  /** Ends what `start` waits for: the server is to stop. */
+  /** Makes `start` stop waiting: the server is about to stop. */
   proceed(): void {
     this.#isToStop = true;
     for (const { plugin } of this.#plugins) plugin.proceed?.();
   }
 
-  /** What outlives plans follows these blocks from now on. */
+  /** Applies the options of these blocks to everything that outlives plans. */
   follow(): void {
     for (const { plugin } of this.#plugins) plugin.follow?.();
   }
 
-  /** Has readers answer what they can of these blocks, in place of those before. @throws TableFullError */
+  /** From now on, readers answer for these blocks instead of the former ones. @throws TableFullError */
   show(): void {
     this.#showViews();
     this.#isShown = true;
     for (const { plugin } of this.#plugins) plugin.shown?.();
   }
 
-  /** To be called once others are shown, or none are listened to. */
+  /** Call it once other blocks are shown, or all listeners are closed. */
   hide(): void {
     this.#isShown = false;
     if (this.#views instanceof BlockViews) this.#views.remove();
   }
 
-  /** To be called once queries are received. */
+  /** Call it once queries are received. */
   serving(): void {
     for (const { plugin } of this.#plugins) plugin.serving?.();
   }
 
-  /** The plugins that are not ready yet, each name once, in order. */
+  /** The names of plugins that are not ready yet, sorted, without duplicates. */
   get notReady(): readonly string[] {
     const waiting = this.#plugins.filter(({ plugin }) => plugin.isReady?.() === false);
     return [...new Set(waiting.map(({ name }) => name))].sort();
   }
 
-  /** The first plugin of a kind; undefined: there is none. */
+  /** The first plugin of a kind; undefined: the blocks have none. */
   find<Made extends Plugin>(kind: abstract new (...parts: never[]) => Made): Made | undefined {
     return findPlugin(this.#plugins, kind);
   }
@@ -194,7 +193,7 @@ export class ServerBlocks {
     return this.#blocks.flatMap(({ handlers }) => handlers);
   }
 
-  /** Who keeps cached answers, each by its text. */
+  /** The keepers of cached answers, by their texts. */
   get keepers(): ReadonlyMap<string, AnswerKeeper> {
     const serverAt = (index: number) => serverOf(this.#plan, index);
     return findKeepers(
@@ -202,17 +201,17 @@ export class ServerBlocks {
     );
   }
 
-  /** What plugins say of themselves. */
+  /** Statistics of plugins. */
   count(): PluginStats {
     return Object.assign({}, ...this.#plugins.map(({ plugin }) => plugin.counts?.()));
   }
 
-  /** Forgets what is cached of a name and all below it. */
+  /** Drops cached answers for a name and all names below it. */
   forget(domain: NameKey): void {
     for (const { plugin } of this.#plugins) plugin.forget?.(domain);
   }
 
-  /** Looks for changed files at once. */
+  /** Checks for changed files at once. */
   reload(): void {
     for (const { plugin } of this.#plugins) plugin.reload?.();
   }
@@ -222,14 +221,14 @@ export class ServerBlocks {
     return this.#handleQueries.get(server);
   }
 
-  /** Ends the plugins once the queries that have begun are answered, or their clients no longer wait. */
+  /** Stops the plugins once the queries in flight are answered, or their clients no longer wait. */
   async stop(): Promise<void> {
     this.hide();
     if (this.#inFlight > 0) await this.#untilIdle();
     await this.#stopPlugins('replaced');
   }
 
-  /** Ends the plugins at once: nobody listens any more. */
+  /** Stops the plugins at once: all listeners are closed. */
   async abort(): Promise<void> {
     this.hide();
     await this.#stopPlugins('ending');
@@ -268,7 +267,7 @@ export class ServerBlocks {
     });
   }
 
-  /** The plugins that those of a block of another plan may take over from, each at its place. */
+  /** The plugins that a block of another plan may take over from, in the order of its own plugins. */
   formerOf(plan: ServerBlockPlan, maker: PluginMaker): readonly (Plugin | undefined)[] {
     if (this.#plan.isStrict) return [];
     const equal = this.#blocks.find((block) => isSameBlock(block.plan, plan));
@@ -302,13 +301,13 @@ export class ServerBlocks {
     return this.#keepAnswers(chainOf(handlers), handlers);
   }
 
-  /** Plugins keep it: it is made where no former block is in scope. */
+  /** Plugins keep the context, so it is created where no former block is in scope. */
   #contextOf({ zones }: ServerBlockPlan, server: string, made: MadeBlock): PluginContext {
     const { groups, isStrict, udpSize, responses } = this.#plan;
     return {
       zones,
       server,
-      // The chain is whole only when the last plugin is made.
+      // The chain is complete only when the last plugin is made.
       chain: (query) => made.chain(query),
       lookUp: (query) => this.#lookUp(query, made.chain),
       handlers: () => made.handlers,
@@ -326,7 +325,7 @@ export class ServerBlocks {
     };
   }
 
-  /** @param own that of the block that asks: what others say may depend on what they publish */
+  /** @param own chain of the block that asks: answers of other blocks may depend on their own publications */
   #lookUp(query: Query, own: Chain): Answer | Promise<Answer> {
     const found = this.#groups.get(query.site.server)?.chainFor(query);
     if (found !== own) query.forbidStoring();
@@ -424,7 +423,7 @@ export class ServerBlocks {
     this.#views.show({ plan: block.plan, handlers: block.handlers, localised, route });
   }
 
-  /** @returns whether the views show it, now or once they are shown at all */
+  /** @returns whether the views show the change, now or once they are shown at all */
   #viewsChanged(): boolean {
     if (!this.#isShown) return true;
     try {
@@ -441,7 +440,7 @@ export class ServerBlocks {
 
 type PlainResponses = Extract<ResponsePlan, { readonly kind: 'plain' }>;
 
-/** Whether names of ours are answered by the chain alone, so that its answers are worth keeping. */
+/** Whether only the chain answers some names of ours, so that its answers are worth storing. */
 function derivesAnswers({ plan }: RunningBlock): boolean {
   return plan.plugins.some(({ name }) => name === 'cluster-zone' || name === 'etcd-zones');
 }
@@ -472,12 +471,12 @@ function makeViews(
   return new BlockViews({ table, numberOf, readerPath, outcomes });
 }
 
-/** Where a block is reached first. */
+/** The first listener group that has a block. */
 function serverOf({ groups }: EnginePlan, index: number): string {
   return groups.find(({ sites }) => sites.some(({ block }) => block === index))?.server ?? '';
 }
 
-/** Handlers in order, and what is said where none of them answers. */
+/** Composes handlers in order, with an answer for queries that all of them pass on. */
 function chainOf(handlers: readonly Handler[]): Chain {
   const last = handlers.at(-1)?.name;
   // A block without a handler refuses.
@@ -491,7 +490,7 @@ function chainOf(handlers: readonly Handler[]): Chain {
   });
 }
 
-/** Whether two blocks say the same, wherever in a file. */
+/** Whether two blocks have the same content, wherever they are in a file. */
 function isSameBlock(one: ServerBlockPlan, other: ServerBlockPlan): boolean {
   const contentOf = ({ zones, plugins }: ServerBlockPlan) => [
     zones,
@@ -500,7 +499,7 @@ function isSameBlock(one: ServerBlockPlan, other: ServerBlockPlan): boolean {
   return isDeepStrictEqual(contentOf(one), contentOf(other));
 }
 
-/** The same handler, which leaves its name with each query that it sees. */
+/** Wraps a handler so that it notes its name in each query that it sees. */
 function noteHandler(handler: Handler): Handler {
   return {
     ...handler,
@@ -513,5 +512,5 @@ function noteHandler(handler: Handler): Handler {
 
 const namesOf = (handlers: readonly Handler[]): readonly string[] => handlers.map(({ name }) => name);
 
-/** Where a block has one of these, the other classes than IN are for it to answer. */
+/** A block with one of these plugins answers classes other than IN too. */
 const OTHER_CLASSES: ReadonlySet<string> = new Set(['chaos', 'forward', 'proxy']);

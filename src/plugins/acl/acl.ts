@@ -1,5 +1,5 @@
 /**
- * Lets queries pass or not, by zone, type and the client's address.
+ * Allows or rejects queries by zone, type and the client's address.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -18,7 +18,7 @@ import type { AclOptions, AclPolicy, AclRule } from './options.ts';
 interface CompiledRule {
   readonly zones: ReadonlySet<NameKey>;
   readonly policies: readonly CompiledPolicy[];
-  /** Of its policies that refuse something. */
+  /** The types of its policies that reject queries. */
   readonly types: Match['types'];
 }
 
@@ -28,7 +28,7 @@ interface CompiledPolicy {
   readonly isClient: AddressMatch | 'all';
 }
 
-/** Of the rules for a name the first one that has a policy for the query decides. */
+/** The first rule for the name that has a policy for the query decides. */
 export function createAclHandler(options: AclOptions, metrics: PluginMetrics): Handler {
   const rules = options.rules.map(compileRule);
   const families = familiesOf(metrics);
@@ -79,7 +79,7 @@ const isOf = (types: Match['types'], type: number): boolean => types === 'all' |
 
 interface Decision {
   readonly action: AclPolicy['action'];
-  /** Of the rule, for metrics. */
+  /** The zone of the rule, for metrics. */
   readonly zone: string;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Which clients may ask what.
+ * Access rules for queries.
  */
 import type { AddressRange } from '../../wire/address-range.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -12,7 +12,7 @@ export interface AclOptions {
 export interface AclRule {
   /** Names below one of these are subject to the rule. */
   readonly zones: readonly NameKey[];
-  /** The first that fits decides; none fits: allowed. */
+  /** The first policy that fits decides. Default: allowed. */
   readonly policies: readonly AclPolicy[];
 }
 

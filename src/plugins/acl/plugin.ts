@@ -1,5 +1,5 @@
 /**
- * `acl`: which clients may ask what.
+ * `acl`: access rules for queries.
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';

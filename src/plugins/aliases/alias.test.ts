@@ -16,7 +16,7 @@ async function follow(name: string, answers: Readonly<Record<string, Answer>>, l
   return { told: told(answer), asked, log };
 }
 
-/** A row of aliases of this length, and an address at its end. */
+/** A chain of aliases of this length, with an address at its end. */
 function row(length: number): Record<string, Answer> {
   const answers: Record<string, Answer> = { [`${length}.`]: addresses(`${length}.`, '10.0.0.1') };
   for (let step = 0; step < length; step += 1) answers[`${step}.`] = alias(`${step}.`, `${step + 1}.`);

@@ -13,7 +13,7 @@ import type { ResourceRecord } from '../../wire/types.ts';
 
 type Alias = Extract<Answer, { kind: 'alias' }>;
 
-/** Aliases of aliases that are followed for one question. */
+/** Maximum length of an alias chain that is followed for one question. */
 const MAX_STEPS = 8;
 
 export function createAliasFollower(log: Log, clock: Clock): Handler {
@@ -39,7 +39,7 @@ export function createAliasFollower(log: Log, clock: Clock): Handler {
   return { name: 'alias', role: 'other', questions: NO_QUESTIONS, answers: 'chain', handle };
 }
 
-/** What to say when the aliases lead to no answer. */
+/** The answer if the aliases do not lead to one. */
 function withoutEnd(first: Alias, records: readonly ResourceRecord[]): Answer {
   const { authoritative, soa } = first;
   if (first.unanswered === 'nodata') return { kind: 'nodata', aliases: [], soa, authoritative };
@@ -52,7 +52,7 @@ function join(first: Alias, aliases: readonly ResourceRecord[], end: Exclude<Ans
     case 'records':
       return { ...end, records: [...aliases, ...end.records], authoritative };
     case 'forwarded':
-      // The rest of the answer is what it is, remembered under its own name and not under ours.
+      // The rest of the answer is cached under its own name, not under ours.
       return {
         ...end,
         answers: [...aliases, ...end.answers],

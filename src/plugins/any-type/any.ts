@@ -1,5 +1,5 @@
 /**
- * Questions for ANY: answered in the least way (RFC 8482 section 4.2), or refused.
+ * Questions for ANY: answered minimally (RFC 8482 section 4.2), or refused.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler, Next } from '../../chain/handler.ts';
@@ -7,10 +7,10 @@ import type { Query } from '../../chain/query.ts';
 import { minimalAnyRecord } from '../../wire/minimal-any.ts';
 import { type NameKey, TYPE } from '../../wire/types.ts';
 
-/** How questions for ANY about names of ours are answered: with one HINFO record at names that exist, or REFUSED as in kube-dns. */
+/** The answer for ANY about names of ours: one HINFO record if the name exists, or REFUSED as in kube-dns. */
 export type AnyPolicy = 'minimal' | 'refused';
 
-/** @param isOurs which names; others pass */
+/** @param isOurs whether a name is ours; other names pass */
 export function createAnyHandler(policy: AnyPolicy, isOurs: (name: NameKey) => boolean): Handler {
   const respond = policy === 'minimal' ? answerMinimally : refuse;
   return {
@@ -32,7 +32,7 @@ const refuse = (): Answer => ({ kind: 'refused' });
 
 async function answerMinimally(query: Query, next: Next): Promise<Answer> {
   const { question } = query;
-  // A type that hardly any name has tells whether the name exists.
+  // The answer for a type that hardly any name has shows whether the name exists.
   const probe = await next(query.about({ ...question, type: TYPE.HINFO }));
   if (probe.kind !== 'records' && probe.kind !== 'nodata' && probe.kind !== 'alias') return probe;
   return {

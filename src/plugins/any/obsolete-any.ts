@@ -1,6 +1,5 @@
 /**
- * Questions for ANY, answered with one HINFO record that says that they are obsolete (RFC 8482 section 4.2), whether or not the
- * name exists.
+ * Answers questions for ANY with one HINFO record that calls them obsolete (RFC 8482 section 4.2), even if the name does not exist.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';

@@ -1,5 +1,5 @@
 /**
- * Keeps responses small enough that they are not fragmented: a larger UDP size in a query is taken for the configured one.
+ * Keeps responses small enough that they are not fragmented: the configured UDP size replaces a larger one in a query.
  */
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';

@@ -25,7 +25,7 @@ export const bufsize = definePlugin({
         words.length <= 1 && given.kind === 'good' && given.value >= MIN_SIZE && given.value <= MAX_SIZE;
       if (!isRight) {
         const { message, position } = cursor.argumentError();
-        // CoreDNS says its name twice here.
+        // CoreDNS writes the plugin's name twice here.
         const remedy = `Give one number of octets from ${MIN_SIZE} to ${MAX_SIZE}.`;
         throw new DirectiveError(`plugin/bufsize: ${message}`, position, remedy);
       }

@@ -26,10 +26,12 @@ const LABELS = ['server', 'zones', 'view'];
 export class CacheCounts {
   readonly #zones: string;
   readonly #families: ReturnType<typeof familiesOf>;
-  /** Since they were last shown: few, one for each server and view. */
+  /** Evictions since they were last shown, one item for each server and view. */
   readonly #evictions: Evictions[] = [];
 
-  /** Of queries that it answers, and of those that it passes on. They outlive the cache, which they do not keep. */
+  /**
+   * Counts of queries that the cache answers, and of those that it passes on. They hold no reference to the cache and outlive it.
+   */
   readonly hits: HitCounts;
   readonly passing: readonly HandlerCount[];
   readonly #request: HandlerCount;
@@ -75,20 +77,20 @@ export class CacheCounts {
     this.#families.servedStale.inc(this.#labels(query));
   }
 
-  /** Counted for all together until `showEvictions`: label sets are too dear to be looked up for each. */
+  /** Sums evictions until `showEvictions`: it would be too slow to look up labels for each one. */
   evicted({ server, view }: QuerySite, type: CacheKind): void {
     const counts = this.#evictions.find((each) => each.server === server && each.view === view);
     if (counts !== undefined) counts[type] += 1;
     else this.#evictions.push({ server, view, success: 0, denial: 0, [type]: 1 });
   }
 
-  /** How many answers there are now. */
+  /** Shows the current number of entries. */
   show(site: QuerySite, entries: Readonly<Record<CacheKind, number>>): void {
     const labels = this.#labels({ site });
     for (const type of CACHE_KINDS) this.#families.entries.set({ ...labels, type }, entries[type]);
   }
 
-  /** Brings in the answers that had to go. */
+  /** Adds evictions to the metrics. */
   showEvictions(): void {
     for (const { server, view, ...counts } of this.#evictions.splice(0))
       for (const type of CACHE_KINDS)
@@ -103,7 +105,7 @@ export class CacheCounts {
 
 function familiesOf(metrics: PluginMetrics) {
   const typed = [...LABELS, 'type'];
-  // Families that nothing has happened in yet are named too.
+  // Create families at once, so that they are listed before their first count.
   metrics.counter(
     'coredns_cache_drops_total',
     'The number responses that are not cached, because the reply is malformed.',

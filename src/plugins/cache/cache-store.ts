@@ -1,9 +1,9 @@
 /**
- * The entries of one cache. The answers lie in the answer table, together with those of all others; here is which there are, so
- * that each cache keeps to its own capacity, and what is known of them beside the answers.
+ * The entries of one cache. The answer table holds the answers, together with those of all other caches. This class lists the
+ * entries, with further data about them, so that each cache keeps to its own capacity.
  *
- * An answer lies in one of two places: where readers find it, or where only the cache does. A question may have an answer of each
- * kind, and readers find one.
+ * An answer is in one of two places: where readers find it, or where only the cache does. A question may have an answer of each
+ * kind; readers find only one.
  */
 import type { WholeAnswer } from '../../chain/answer.ts';
 import { type QuestionKey, toCachedQuestion } from '../../forward/question-key.ts';
@@ -15,34 +15,34 @@ import type { TableWriter } from '../../table/writer.ts';
 import { CACHE_OUTCOMES, type CacheKind } from './cache-counts.ts';
 
 /**
- * What is known of a cached answer. Times are whole milliseconds since the store was made: for 24 days V8 keeps them in the object,
- * while larger numbers and fractions take memory of their own.
+ * Data about a cached answer. Times are whole milliseconds since the store was created. For 24 days V8 stores them in the object;
+ * larger numbers and fractions would take extra memory.
  */
 export interface CacheItem {
   readonly storedAt: number;
-  /** Seconds that it is fresh for. */
+  /** Seconds for which it is fresh. */
   readonly ttl: number;
   /** Whether readers give it as the chain would. */
   readonly isReadable: boolean;
-  /** Whether it lies where readers find it. */
+  /** Whether it is where readers find it. */
   isShared: boolean;
-  /** Questions that it was given for, none of them too long after the one before. */
+  /** Consecutive questions that it has answered, without a long pause between two of them. */
   hits: number;
   lastHit: number;
   isRefreshing: boolean;
-  /** Before it, no attempt is made to get a fresh one. */
+  /** Earliest time of the next attempt to refresh it. */
   retryAt: number;
 }
 
 export interface FoundAnswer {
   readonly item: CacheItem;
-  /** With the TTLs that it was stored with. */
+  /** With its TTLs at the time that it was stored. */
   readonly answer: WholeAnswer;
   /** Whether readers have given it. */
   readonly wasRead: boolean;
 }
 
-/** Where the entry of an answer lies that a reader has made. */
+/** Location of an entry that a reader has made. */
 export interface EncodedEntry {
   readonly words: Uint32Array;
   readonly entryWord: number;
@@ -53,7 +53,7 @@ export interface CacheStoreOptions {
   /** Now, in milliseconds of the monotonic clock. */
   readonly since: number;
   readonly capacity: Readonly<Record<CacheKind, number>>;
-  /** Whether answers keep the TTL that they were stored with. */
+  /** Whether answers are sent with the TTL that they were stored with. */
   readonly keepsTtl: boolean;
 }
 
@@ -65,7 +65,7 @@ const NOTHING: ViewSettings = {
 };
 
 export class CacheStore {
-  /** Readers find its answers where they are shown a view that shares them. */
+  /** The view of answers that readers may give. */
   readonly shared: ViewId;
   readonly #hidden: ViewId;
   readonly #table: TableWriter;
@@ -88,7 +88,7 @@ export class CacheStore {
     this.#hidden = table.defineView(NOTHING);
   }
 
-  /** Milliseconds of the monotonic clock that times of items count from. */
+  /** Start of the times of items, in milliseconds of the monotonic clock. */
   get since(): number {
     return this.#options.since;
   }
@@ -97,7 +97,7 @@ export class CacheStore {
     return this.#items[kind].size;
   }
 
-  /** Whether there is an answer, of whatever age. */
+  /** Whether it has an answer, of any age. */
   has(kind: CacheKind, key: QuestionKey): boolean {
     const items = this.#items[kind];
     return items.size > 0 && items.has(textOfQuestion(toCachedQuestion(key)));
@@ -109,14 +109,14 @@ export class CacheStore {
     const item = this.#items[kind].get(text);
     if (item === undefined) return undefined;
     const entry = this.#table.readCached(question, this.#placeOf(item));
-    // The table needed its space.
+    // The table has evicted it.
     if (entry === undefined) this.#items[kind].delete(text);
     return entry && { item, answer: answerOf(entry), wasRead: item.isShared && entry.used };
   }
 
   /**
    * @param now milliseconds of the monotonic clock
-   * @returns `evicted`: another answer had to go; `refused`: it cannot be stored
+   * @returns `evicted`: another answer was evicted; `refused`: the answer cannot be stored
    */
   put(
     kind: CacheKind,
@@ -144,7 +144,7 @@ export class CacheStore {
     return this.#keep(kind, text, item) ? 'evicted' : 'stored';
   }
 
-  /** Keeps an answer of which a reader has made the entry, where there is none of the other kind. */
+  /** Stores an entry that a reader has made, unless the question has an answer of the other kind. */
   putEncoded(
     kind: CacheKind,
     text: QuestionText,
@@ -165,7 +165,7 @@ export class CacheStore {
     now,
   }: Pick<CacheItem, 'ttl' | 'isReadable' | 'isShared'> & { readonly now: number }): CacheItem {
     const storedAt = Math.floor(now - this.since);
-    // Written out: made for each answer.
+    // Written out, since it is made for each answer.
     return {
       storedAt,
       ttl,
@@ -178,7 +178,7 @@ export class CacheStore {
     };
   }
 
-  /** Has readers give an answer, in place of one of the other kind. @param seconds for so long since it was stored */
+  /** Lets readers give an answer, in place of one of the other kind. @param seconds until readers stop, from when it was stored */
   share(kind: CacheKind, key: QuestionKey, item: CacheItem, seconds: number): void {
     if (seconds <= 0 || !item.isReadable || item.isShared || this.#users === 0) return;
     const question = toCachedQuestion(key);
@@ -195,7 +195,7 @@ export class CacheStore {
     this.#table.dropCached(question, this.#placeOf(item));
   }
 
-  /** The answers of a kind, the oldest first; some may be gone, and others come, between two of them. */
+  /** The answers of a kind, the oldest first. Answers may be removed and added between two of them. */
   *stored(kind: CacheKind): Iterable<{ readonly item: CacheItem; readonly entry: CachedEntry }> {
     for (const [text, item] of this.#items[kind]) {
       const entry = this.#table.readCached(questionOfText(text), this.#placeOf(item));
@@ -209,7 +209,7 @@ export class CacheStore {
     return this;
   }
 
-  /** Frees what it has in the table once no server block uses it. */
+  /** Frees its space in the table once no server block uses it. */
   release(): void {
     this.#users -= 1;
     if (this.#users > 0) return;
@@ -222,7 +222,7 @@ export class CacheStore {
     return isShared ? this.shared : this.#hidden;
   }
 
-  /** @returns whether another answer had to go */
+  /** @returns whether another answer was evicted */
   #keep(kind: CacheKind, text: QuestionText, item: CacheItem): boolean {
     const items = this.#items[kind];
     const former = items.get(text);
@@ -253,8 +253,7 @@ export class CacheStore {
   }
 
   /**
-   * Goes on from where the last eviction was: all before are gone, and to start from the first each time would have to pass the places
-   * that they leave.
+   * Continues after the last eviction. An iteration from the start would pass the empty slots of all evicted items each time.
    */
   #nextOldest(kind: CacheKind): readonly [QuestionText, CacheItem] | undefined {
     const next = this.#oldest[kind].next();
@@ -277,7 +276,7 @@ function otherThan(kind: CacheKind): CacheKind {
   return kind === 'success' ? 'denial' : 'success';
 }
 
-/** Readers start one set of addresses anywhere; they shuffle nothing else. */
+/** Whether readers may give the answer: they only rotate one set of addresses, and shuffle no other records. */
 export function isReadAsStored({ answers }: WholeAnswer, hasRotation: boolean): boolean {
   const count = (kinds: readonly string[]) => answers.filter(({ data }) => kinds.includes(data.kind)).length;
   return (hasRotation || count(['A', 'AAAA']) < 2) && count(['MX']) < 2;

@@ -47,7 +47,7 @@ function cacheOf(options: Partial<CacheOptions> = {}) {
   const table = new TableWriter({ readers: 1, reservation: 64 * 2 ** 20, seed: 4711 });
   const metrics = new PluginMetrics();
   const cache = new Cache({ ...OPTIONS, ...options }, { clock, table, metrics });
-  /** What a family counts, without its labels of the block. */
+  /** The counts of a family, without its labels of the block. */
   const counted = async (family: string) =>
     [
       ...(await metrics.render()).matchAll(

@@ -1,6 +1,6 @@
 /**
- * Keeps answers of the handlers behind it, as plugin/cache of CoreDNS 1.14.7 does: one TTL for all records of an answer, its own
- * bounds for answers with records and for denials, stale answers and prefetching where they are asked for.
+ * Caches answers of the handlers behind it, as plugin/cache of CoreDNS 1.14.7 does. All records of an answer have one TTL;
+ * answers with records and denials have separate bounds. Stale answers and prefetching are optional.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
@@ -28,13 +28,13 @@ export interface CacheDependencies {
   readonly metrics: PluginMetrics;
 }
 
-/** CoreDNS spreads entries over so many shards, each of at least so many. */
+/** Number of shards in CoreDNS, and minimum capacity of each. */
 const [SHARDS, MIN_PER_SHARD] = [256, 4];
 
-/** What an answer was found by. */
+/** A cached answer found for a question. */
 interface Hit extends FoundAnswer {
   readonly kind: CacheKind;
-  /** Seconds that it has left; none or less: it is stale. */
+  /** Seconds that it has left; 0 or less: it is stale. */
   readonly left: number;
 }
 
@@ -46,7 +46,7 @@ export class Cache implements AnswerKeeper {
   readonly #zones: ReadonlySet<NameKey>;
   readonly #uncached: Readonly<Record<CacheKind, ReadonlySet<NameKey>>>;
   readonly #counts: CacheCounts;
-  /** Where answers were kept for, by server. */
+  /** Sites that answers were cached for, by server. */
   readonly #sites = new Map<string, QuerySite>();
   #lastSite: QuerySite | undefined;
   readonly #endCollecting: () => void;
@@ -87,7 +87,7 @@ export class Cache implements AnswerKeeper {
     };
   }
 
-  /** For the process that takes over. */
+  /** Hands entries to the process that takes over. */
   get keeper(): AnswerKeeper {
     return this;
   }
@@ -123,7 +123,7 @@ export class Cache implements AnswerKeeper {
     const hit = this.#find(query);
     if (hit === undefined) {
       this.#counts.missed(query);
-      // The first answer has other flags than those that are given later.
+      // The flags of the first answer differ from those of later ones.
       query.forbidStoring();
       return await this.#fetch(query, next);
     }
@@ -146,7 +146,7 @@ export class Cache implements AnswerKeeper {
       if (found !== undefined && answersQuestion(query.question, found.answer.answers)) return found;
     }
     const negative = this.#findIn('denial', query);
-    // A failure passes: a good answer that is still there is better.
+    // Failures are temporary: prefer a good answer that is still cached.
     if (negative?.answer.rcode === RCODE.SERVFAIL) return positive() ?? negative;
     return negative ?? positive();
   }
@@ -160,7 +160,7 @@ export class Cache implements AnswerKeeper {
     return isUsable ? { ...found, kind, left } : undefined;
   }
 
-  /** @returns what the handlers behind say, with the TTLs that it is kept with */
+  /** @returns the answer of the handlers behind, with the TTLs that it is cached with */
   async #fetch(query: Query, next: Next, isOurs = false): Promise<Answer> {
     const answer = await next(withAuthenticData(query));
     const whole = wholeOf(answer);
@@ -182,7 +182,7 @@ export class Cache implements AnswerKeeper {
     return presented;
   }
 
-  /** Readers give it at once, unless there is an answer of the other kind, which may come before it. */
+  /** Readers give it at once, unless the question has an answer of the other kind, which may come before it. */
   #put(query: Query, kind: CacheKind, answer: WholeAnswer, ttl: number): void {
     const key = query.questionKey;
     const lifetime = this.#lifetimeOf(kind, key, ttl, this.#clock.monotonic());
@@ -209,21 +209,21 @@ export class Cache implements AnswerKeeper {
     this.#counts.showEvictions();
   }
 
-  /** For how long readers give an answer from when it was stored on: what is due to be fetched anew is for this cache. */
+  /** Seconds for which readers give an answer after it was stored. This cache itself answers once a refresh is due. */
   #readSecondsOf({ hits, ttl }: CacheItem): number {
     const { prefetch } = this.options;
     if (prefetch === undefined) return ttl;
     return hits < prefetch.amount ? 0 : ttl - dueSecondsOf(prefetch, ttl);
   }
 
-  /** Handlers before this one may have their answer kept for as long as readers give this one. */
+  /** Answers that earlier handlers make from this one may be stored for as long as readers give this one. */
   #noteKept(query: Query, before: Dependence, { item }: Hit): void {
     const until = this.#store.since + item.storedAt + this.#readSecondsOf(item) * 1000;
     if (item.isShared && !this.options.keepTtl) query.answeredFromCache(before, { until });
     else query.forbidStoring();
   }
 
-  /** With `prefetch` each question counts for the popularity of its answer, so that none is forwarded unseen. */
+  /** With `prefetch`, the cache must see each question to count the popularity of its answer, so readers may not forward. */
   #forwardedIn(zone: NameKey): KeptReplies | undefined {
     const { success, denial, serveStale, prefetch, keepTtl } = this.options;
     if (prefetch !== undefined || !isWithinAny(zone, this.#zones)) return undefined;
@@ -250,7 +250,7 @@ export class Cache implements AnswerKeeper {
     this.#noteSite(site);
   }
 
-  /** As if it had come through the handlers behind. */
+  /** Stores a reply as if it came from the handlers behind. */
   #keepMessage(key: QuestionKey, { octets, start, length }: FillConsumer, site: QuerySite): void {
     const message = decodeMessage(octets.slice(start, start + length));
     const { dnssecOk, checkingDisabled } = key;
@@ -277,7 +277,7 @@ export class Cache implements AnswerKeeper {
     return this.#present(query, hit.answer, serveStale.ttl);
   }
 
-  /** Asks anew before a stale answer is given. @returns nothing if that failed, or took too long */
+  /** Asks again before a stale answer is given. @returns undefined if that failed, or took too long */
   async #verify(
     query: Query,
     item: CacheItem,
@@ -291,7 +291,7 @@ export class Cache implements AnswerKeeper {
       return answer;
     });
     if (verifyTimeout === undefined) return await refreshed;
-    // What comes in time is told as it was kept.
+    // An answer in time is given as it was cached.
     return await new Promise<Answer | undefined>((resolve) => {
       const timer = this.#clock.after(verifyTimeout, () => resolve(undefined));
       const end = (answer: Answer | undefined) => {
@@ -303,7 +303,7 @@ export class Cache implements AnswerKeeper {
     });
   }
 
-  /** @returns nothing if the answer must not replace an older one (RFC 8767 section 4) */
+  /** @returns undefined if the answer must not replace an older one (RFC 8767 section 4) */
   async #refresh(query: Query, next: Next, isOurs = false): Promise<Answer | undefined> {
     const answer = await next(withAuthenticData(query));
     const whole = wholeOf(answer);
@@ -320,18 +320,18 @@ export class Cache implements AnswerKeeper {
     return isFresh ? this.#keep(query, whole, isOurs) : undefined;
   }
 
-  /** Counts a hit. @returns whether the name is asked for often, and its answer near its end */
+  /** Counts a hit. @returns whether the answer is popular and near its end */
   #isDue({ item, left, wasRead }: Hit): boolean {
     const { prefetch } = this.options;
     if (prefetch === undefined) return false;
     const now = this.#now();
-    // What readers have given was asked for lately.
+    // An answer that readers have given was asked for recently.
     item.hits = now - item.lastHit > prefetch.duration && !wasRead ? 1 : item.hits + 1;
     item.lastHit = now;
     return item.hits >= prefetch.amount && left <= dueSecondsOf(prefetch, item.ttl);
   }
 
-  /** Asks anew behind the answer; one such attempt is under way for an entry. */
+  /** Asks again in the background; an entry has at most one such attempt in flight. */
   #prefetch(query: Query, { item }: Hit, next: Next, isStale: boolean): void {
     if (!this.#mayRefresh(item)) return;
     item.isRefreshing = true;
@@ -354,7 +354,7 @@ export class Cache implements AnswerKeeper {
     return (find('denial') ?? find('success'))?.item;
   }
 
-  /** As times of items are. */
+  /** The current time, in the unit of items. */
   #now(): number {
     return Math.floor(this.#clock.monotonic() - this.#store.since);
   }
@@ -370,12 +370,12 @@ export class Cache implements AnswerKeeper {
   }
 }
 
-/** When a popular answer is fetched anew: seconds before its end. */
+/** When a popular answer is refreshed: seconds before its end. */
 function dueSecondsOf({ percentage }: CachePrefetch, ttl: number): number {
   return Math.ceil((percentage / 100) * ttl);
 }
 
-/** An answer of any kind as it would be sent; nothing for a failure, of which nothing is kept. */
+/** An answer of any kind as it would be sent; undefined for failures that are not cached. */
 function wholeOf(answer: Answer): WholeAnswer | undefined {
   switch (answer.kind) {
     case 'message':
@@ -420,7 +420,7 @@ function withTtl(answer: WholeAnswer, ttl: number): WholeAnswer {
   };
 }
 
-/** Servers are asked whether they have validated their answers, since others may want to know. */
+/** Asks servers whether they have validated their answers: later clients may want to know. */
 function withAuthenticData(query: Query): Query {
   return query.with({ header: { ...query.header, authenticData: true } });
 }

@@ -1,5 +1,5 @@
 /**
- * What kind of answer the cache has before it, and for how long it may be kept: the rules of plugin/cache of CoreDNS 1.14.7.
+ * Classifies answers for the cache, and computes their lifetimes: the rules of plugin/cache of CoreDNS 1.14.7.
  */
 import type { WholeAnswer } from '../../chain/answer.ts';
 import type { Query } from '../../chain/query.ts';
@@ -9,12 +9,13 @@ import { CLASS, type NameKey, type Question, RCODE, type ResourceRecord, TYPE } 
 import type { CacheOptions } from './options.ts';
 
 /**
- * `success` and `denial` are kept apart; `failure` is a denial that is kept for its own time. What is none of these is never kept.
+ * `success` and `denial` are cached separately; `failure` is a denial with its own lifetime. Answers of class `none` are never
+ * cached.
  */
 export type AnswerClass = 'success' | 'delegation' | 'denial' | 'failure' | 'none';
 
 const TYPE_RRSIG = 46;
-/** Seconds: for what says nothing itself. */
+/** Seconds, for delegations and answers without records. */
 const SHORT_TTL = 5;
 
 /** @param now seconds since the epoch */
@@ -34,17 +35,17 @@ export function classify(query: Query, answer: WholeAnswer, now: number): Answer
   return authorities.some(({ data }) => data.kind === 'NS') ? 'delegation' : 'success';
 }
 
-/** Whether an answer of a class that is kept may be kept. */
+/** Whether an answer may be cached. */
 export function mayKeep({ question }: Query, answer: WholeAnswer, answerClass: AnswerClass): boolean {
   if (answer.truncated || answerClass === 'none') return false;
   const { rcode, answers, authorities } = answer;
   if (authorities.some(({ data }) => data.kind === 'SOA')) return true;
   if (rcode === RCODE.NXDOMAIN) return false;
-  // Half a chain of aliases would be taken for the whole.
+  // Clients would take half a chain of aliases for the whole.
   return answerClass !== 'success' || answers.length === 0 || answersQuestion(question, answers);
 }
 
-/** Seconds, 0 or more: for so long it is kept, and so many are told of each record. */
+/** Seconds, 0 or more: lifetime of the entry, and TTL of each record. */
 export function lifetimeOf(answer: WholeAnswer, answerClass: AnswerClass, options: CacheOptions): number {
   if (answerClass === 'failure') return Math.floor(options.servfailTtl / 1000);
   const { minTtl, maxTtl } = answerClass === 'denial' ? options.denial : options.success;
@@ -58,7 +59,7 @@ function minTtlOf({ answers, authorities, additionals }: WholeAnswer, max: numbe
   return records.reduce((min, { ttl }) => Math.min(min, ttl), max);
 }
 
-/** Whether there is a record of the type asked for at the end of the aliases that start at the name asked for. */
+/** Whether the aliases from the question's name end at a record of the question's type. */
 export function answersQuestion(
   { name, type, class: dnsClass }: Question,
   answers: readonly ResourceRecord[],
@@ -81,7 +82,7 @@ export function answersQuestion(
 
 type AliasAt = { readonly kind: 'alias'; readonly target: NameKey } | { readonly kind: 'none' | 'several' };
 
-/** The target of the CNAME at a name; several different ones are none that could be followed. */
+/** The target of the CNAME at a name. Several different targets cannot be followed. */
 function aliasOf(owner: NameKey, records: readonly ResourceRecord[]): AliasAt {
   const targets = new Set<NameKey>();
   for (const { name, data } of records)
@@ -91,7 +92,7 @@ function aliasOf(owner: NameKey, records: readonly ResourceRecord[]): AliasAt {
   return targets.size === 1 ? { kind: 'alias', target } : { kind: 'several' };
 }
 
-/** Signatures matter where the server says that they were asked for. @param now seconds since the epoch */
+/** Signatures count only if the server says that they were asked for. @param now seconds since the epoch */
 function holdsExpiredSignature(answer: WholeAnswer, now: number): boolean {
   if (answer.edns?.dnssecOk !== true) return false;
   const { answers, authorities, additionals } = answer;

@@ -8,19 +8,19 @@ export interface CacheOptions {
   readonly zones: readonly NameKey[];
   /** Answers with records. */
   readonly success: CacheLimits;
-  /** Answers that say that there is no name or no data. */
+  /** Negative answers. */
   readonly denial: CacheLimits;
-  /** Nothing: answers are never fetched anew before they expire. */
+  /** Undefined: answers are never refreshed before they expire. */
   readonly prefetch: CachePrefetch | undefined;
-  /** Nothing: expired answers are not served. */
+  /** Undefined: expired answers are not served. */
   readonly serveStale: CacheServeStale | undefined;
-  /** How long SERVFAIL is kept: milliseconds, 0 to 300,000. */
+  /** How long SERVFAIL is cached: milliseconds, 0 to 300,000. */
   readonly servfailTtl: number;
   /** Zones whose answers with records are not cached. */
   readonly uncachedSuccess: readonly NameKey[];
   /** Zones whose negative answers are not cached. */
   readonly uncachedDenial: readonly NameKey[];
-  /** Answers keep the TTL they came with, however long they have been here. */
+  /** Whether answers keep their original TTL, however long they are cached. */
   readonly keepTtl: boolean;
 }
 
@@ -34,25 +34,25 @@ export interface CacheLimits {
 }
 
 export interface CachePrefetch {
-  /** How many queries for a name make it popular, from 1. */
+  /** Number of queries that make a name popular, from 1. */
   readonly amount: number;
   /** Maximum time between two of them: milliseconds. */
   readonly duration: number;
-  /** Fetched anew when this share of the TTL is left: 10 to 90. */
+  /** Percentage of the TTL that is left when the answer is refreshed: 10 to 90. */
   readonly percentage: number;
 }
 
 export interface CacheServeStale {
   /** How long after its end an answer may be served: milliseconds. */
   readonly duration: number;
-  /** `immediate`: served at once, and asked anew behind the answer. `verify`: served when asking anew fails. */
+  /** `immediate`: serve at once, and refresh in the background. `verify`: serve only if the refresh fails. */
   readonly refresh: 'immediate' | 'verify';
-  /** How long to wait for the fresh answer: milliseconds; nothing: as long as it takes. */
+  /** How long to wait for the fresh answer: milliseconds. Undefined: as long as it takes. */
   readonly verifyTimeout: number | undefined;
   /** The TTL of a stale answer: seconds. */
   readonly ttl: number;
   /** How long after a failed attempt the next one is made: milliseconds, 0 for every query. */
   readonly recheck: number;
-  /** A stale answer with records is preferred to a fresh negative one. */
+  /** Whether to prefer a stale answer with records to a fresh negative one. */
   readonly prefersPositive: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * `cache`: how answers are kept.
+ * `cache`: how answers are cached.
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';

@@ -1,5 +1,5 @@
 /**
- * What the server says of itself in class CHAOS: version, authors, host name.
+ * Describes the server in class CHAOS: version, authors, host name.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -9,12 +9,12 @@ import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
 import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
 import type { ChaosOptions } from './options.ts';
 
-/** The most that fits into one string of a TXT record. */
+/** Maximum length of one string in a TXT record. */
 const MAX_OCTETS = 255;
 
 export interface IdentityDependencies {
   readonly hostName: string;
-  /** Of the server, where the options give none. */
+  /** Used if the options have no version. */
   readonly version: string;
   readonly authors: readonly string[];
 }
@@ -33,7 +33,7 @@ export function createIdentityHandler(options: ChaosOptions, dependencies: Ident
     name: 'chaos',
     role: 'other',
     answers: 'unchanged',
-    // It is about class CHAOS alone.
+    // It answers only class CHAOS.
     questions: NO_QUESTIONS,
     handle: (query, next) => tell(query, textsFor(query, texts)) ?? next(query),
   };
@@ -57,7 +57,7 @@ function tell({ question }: Query, texts: readonly string[] | undefined): Answer
   return { ...EMPTY_ANSWER, answers };
 }
 
-/** As text of a zone file: `\\DDD` is an octet, `\\X` is X, and a backslash at the end is nothing. */
+/** Reads text as in a zone file: `\\DDD` is an octet, `\\X` is X, and a backslash at the end is ignored. */
 function octetsOf(text: string): Uint8Array {
   const pieces = text.match(/\\\d{3}|\\.?|[^\\]+/gs) ?? [];
   return Buffer.concat(

@@ -1,9 +1,9 @@
 /**
- * Names of class CHAOS that tell about the server: version.bind, authors.bind, hostname.bind and their like.
+ * Names of class CHAOS that describe the server: version.bind, authors.bind, hostname.bind and similar ones.
  */
 export interface ChaosOptions {
-  /** Nothing: our own. At most 255 characters. */
+  /** At most 255 characters. Undefined: our own. */
   readonly version: string | undefined;
-  /** Sorted, each once. Nothing: our own. */
+  /** Sorted, without duplicates. Undefined: our own. */
   readonly authors: readonly string[] | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * `chaos`: what the server says of itself in class CHAOS.
+ * `chaos`: describes the server in class CHAOS.
  */
 
 import { hostname } from 'node:os';
@@ -35,7 +35,7 @@ export const chaos = definePlugin({
   create: (options) => ({ handler: createIdentityHandler(options, identify()) }),
 });
 
-/** What class CHAOS is told where the block does not say it: the version that is stood in for, and our own authors. */
+/** Defaults for class CHAOS: the version of CoreDNS that we replace, and our own authors. */
 function identify(): IdentityDependencies {
   return {
     hostName: hostname(),

@@ -1,5 +1,5 @@
 /**
- * The zone of a cluster, whose objects the server follows: it outlives plans, and stays as the first of them says.
+ * The zone of a cluster, whose objects the server follows. It outlives plans, and keeps the options of the first plan.
  */
 import type { Handler } from '../../chain/handler.ts';
 import { Lasting } from '../../contract/lasting.ts';
@@ -33,14 +33,14 @@ function lastingCluster(options: ClusterZoneOptions, { table, clock, log }: Plug
   return new Lasting(new Cluster(options, table, clock, log), (cluster) => cluster.stop());
 }
 
-/** The cluster of a block that is whole. @throws TypeError where it has none */
+/** The cluster of a complete block. @throws TypeError if it has none */
 export function clusterOf({ find }: PluginContext): ClusterSource {
   const zone = find(ClusterZone);
   if (zone === undefined) throw new TypeError('a block without cluster-zone');
   return zone.cluster;
 }
 
-/** Whether a name is for the cluster of a block to answer. */
+/** Whether the cluster of the block answers a name. */
 export function isOfCluster({ find }: PluginContext): (name: NameKey) => boolean {
   return (name) =>
     find(StubZones)?.has(name) !== true && find(ClusterZone)?.cluster.names.owns(name) === true;

@@ -1,5 +1,5 @@
 /**
- * The settings of `cluster-zone`. They belong to the process: a changed plan leaves them as they were.
+ * The settings of `cluster-zone`. They belong to the process: a changed plan does not change them.
  */
 import type { Dialect } from '../../kube/dialects/dialect.ts';
 import type { PodMode } from '../../kube/names/pods.ts';

@@ -1,5 +1,5 @@
 /**
- * Answers every question with the same data, and as its settings say late, cut or not at all.
+ * Answers every question with the same data; as set, some answers are late, truncated or missing.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
@@ -51,7 +51,7 @@ export class Erratic implements Plugin {
     this.#clock = clock;
   }
 
-  /** As in CoreDNS: only while the fourth and the fifth query are awaited, so that those who watch see it change. */
+  /** As in CoreDNS: ready only between the third and the fifth query, so that observers see a change. */
   isReady(): boolean {
     return this.#queries >= 3 && this.#queries < 5;
   }
@@ -93,7 +93,7 @@ function isHit(number: number, amount: number): boolean {
   return amount > 0 && number % amount === 0;
 }
 
-/** A small zone. Its last record is missing where it is cut. CoreDNS sends none whose names it cannot make, that of the root too. */
+/** A small zone; if truncated, without its last record. CoreDNS sends none if it cannot make the names, or for the root. */
 function transferOf(zone: AbsoluteName, isCut: boolean): Answer {
   if (zone === ROOT) return { kind: 'drop' };
   try {

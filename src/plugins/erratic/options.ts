@@ -1,15 +1,15 @@
 /**
- * The settings of `erratic`. Amounts count the queries from 0; 0: none.
+ * The settings of `erratic`. Queries are numbered from 0; an amount of 0 disables its effect.
  */
 export interface ErraticOptions {
-  /** Each query whose number it divides gets no response. */
+  /** Drop queries whose number is a multiple of it. */
   readonly drop: number;
-  /** Queries whose number has no bit in common with it get the TC bit. */
+  /** Set the TC bit for queries whose number has no bit in common with it. */
   readonly truncate: number;
-  /** Each query whose number it divides is answered late. */
+  /** Answer late if the query's number is a multiple of it. */
   readonly delay: number;
   /** Milliseconds. */
   readonly duration: number;
-  /** Whether an answer with an address has it 30 times. */
+  /** Whether answers with an address repeat it 30 times. */
   readonly isLarge: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * `erratic`: answers that are late, cut or missing, to test clients with.
+ * `erratic`: answers that are late, truncated or missing, to test clients.
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
 import type { DirectiveCursor } from '../../corefile/directive/directive-cursor.ts';
@@ -47,14 +47,14 @@ export const erratic = definePlugin({
         },
       }),
     );
-    // Queries are dropped by default where nothing else happens to them.
+    // Drop queries by default only if they are neither delayed nor truncated.
     const dropDefault = delay > 0 || truncate > 0 ? 0 : DEFAULT_AMOUNT;
     return { drop: drop ?? dropDefault, truncate, delay, duration, isLarge };
   },
   create: (options, { clock }) => new Erratic(options, clock),
 });
 
-/** @returns undefined: the line has none */
+/** @returns undefined if the line has no amount */
 function readAmount(cursor: DirectiveCursor, [text]: readonly string[]): number | undefined {
   if (text === undefined) return undefined;
   const given = parseInteger(text);

@@ -1,7 +1,7 @@
 /**
- * Logs what went wrong in the handlers behind: `plugin/errors: 2 example.org. A: read udp …: i/o timeout`.
+ * Logs errors of the handlers behind it: `plugin/errors: 2 example.org. A: read udp …: i/o timeout`.
  *
- * Errors that fit a pattern are counted for a time, and told in one line.
+ * Errors that match a pattern are counted for a time, and logged in one line.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { formatGoDuration } from '../../base/duration.ts';
@@ -45,7 +45,7 @@ export class ErrorsHandler {
     };
   }
 
-  /** Tells what was counted and not told yet. */
+  /** Logs errors that were counted but not logged yet. */
   stop(): void {
     for (const count of this.#counts) count.stop();
   }
@@ -61,7 +61,7 @@ export class ErrorsHandler {
   }
 }
 
-/** The code that the handler behind has left to the server; 0 where it has made a response. */
+/** The response code that the handler behind left to the server; 0 if it made a response. */
 function codeOf(answer: Answer): number {
   return answer.kind === 'drop' || answer.kind === 'message' ? 0 : (replyOf(answer).rcode ?? 0);
 }

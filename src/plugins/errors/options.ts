@@ -1,21 +1,21 @@
 /**
- * Errors of the handlers, logged.
+ * How errors of the handlers are logged.
  */
 import type { Pattern } from '../../base/pattern.ts';
 
 export interface ErrorsOptions {
-  /** The stack of an internal error is logged with it. */
+  /** Whether an internal error is logged with its stack. */
   readonly stacktrace: boolean;
-  /** The first that fits an error takes it. */
+  /** The first that matches an error counts it. */
   readonly consolidations: readonly ErrorConsolidation[];
 }
 
 /** Errors that are counted for a time and then logged in one line. */
 export interface ErrorConsolidation {
-  /** Milliseconds; not more than 0 logs each at once. */
+  /** Milliseconds; 0 or less logs each error at once. */
   readonly period: number;
   readonly pattern: Pattern;
   readonly level: 'debug' | 'info' | 'warning' | 'error';
-  /** The first error of each period is logged as it comes. */
+  /** Whether the first error of each period is logged at once. */
   readonly showFirst: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * Zones whose names come from an etcd, as SkyDNS has them. The source outlives plans, and stays as the first of them says.
+ * Zones whose names come from an etcd, as in SkyDNS. The source outlives plans, and keeps the options of the first plan.
  */
 import type { Handler } from '../../chain/handler.ts';
 import { Lasting } from '../../contract/lasting.ts';

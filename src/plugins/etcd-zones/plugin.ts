@@ -1,5 +1,5 @@
 /**
- * `etcd-zones`: zones whose names come from an etcd, as SkyDNS has them.
+ * `etcd-zones`: zones whose names come from an etcd, as in SkyDNS.
  */
 import { definePlainPlugin, type PluginModule } from '../../contract/define-plugin.ts';
 import { ofKind } from '../../contract/plugin.ts';

@@ -1,18 +1,18 @@
 /**
- * The metrics of the plugin `etcd`, brought up to date when they are shown.
+ * The metrics of the plugin `etcd`, updated when they are shown.
  */
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { EtcdStats } from '../../sources/etcd/etcd-source.ts';
 
 export interface EtcdLabels {
   readonly server: string;
-  /** With a space between them. */
+  /** Separated by spaces. */
   readonly zones: string;
 }
 
 const LABELS = ['server', 'zones'] as const;
 
-/** @returns what ends it */
+/** @returns a function that ends it */
 export function showEtcdStats(
   metrics: PluginMetrics,
   labels: EtcdLabels,

@@ -20,9 +20,9 @@ export interface EtcdContext {
   readonly table: TableWriter;
   readonly clock: Clock;
   readonly log: Log;
-  /** Answers names outside the zones: all blocks of the listeners that a query came to. */
+  /** Answers names outside the zones: all blocks of the listeners that received the query. */
   readonly lookUp: Chain;
-  /** Where its block is reached first. */
+  /** The first listener group that has its block. */
   readonly server: string;
   readonly metrics: PluginMetrics;
 }
@@ -86,7 +86,7 @@ export class EtcdPlugin {
   }
 }
 
-/** Where only some of the zone's names fall through, the chain knows which. */
+/** If only some of the zone's names fall through, the chain decides (`ask`). */
 function missingOf(zone: NameKey, fallthrough: readonly NameKey[]): 'deny' | 'next' | 'ask' {
   if (fallthrough.some((domain) => isWithin(zone, domain))) return 'next';
   return fallthrough.some((domain) => isWithin(domain, zone)) ? 'ask' : 'deny';

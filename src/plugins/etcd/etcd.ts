@@ -1,5 +1,5 @@
 /**
- * Answers names of etcd's keys: those that the answer table leaves to the chain.
+ * Answers names from etcd's keys, for questions that the answer table leaves to the chain.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
@@ -21,17 +21,17 @@ export interface EtcdHandlerOptions {
   readonly zones: ReadonlySet<NameKey>;
   /** Zones in which missing names go to the next handler. */
   readonly fallthrough: ReadonlySet<NameKey>;
-  /** Whether each name of a zone has its SOA record, as CoreDNS answers it; otherwise the apex alone. */
+  /** Whether SOA is answered at each name of a zone, as in CoreDNS; otherwise only at the apex. */
   readonly hasSoaEverywhere: boolean;
-  /** Seconds, of an SOA record that is asked for. */
+  /** TTL of an SOA record as an answer, in seconds. */
   readonly soaTtl: number;
   /** Answers names outside the zones. */
   readonly lookUp: Chain;
 }
 
-/** Queries that lead to one another, through names outside that lead inside again. */
+/** Maximum depth of queries that lead to one another, through outside names that lead inside again. */
 const MAX_DEPTH = 16;
-/** Rounds in which names outside are asked for, and names of one round. */
+/** Maximum number of rounds of look-ups for outside names, and of names in one round. */
 const MAX_ROUNDS = 3;
 const MAX_OUTSIDE = 64;
 
@@ -49,7 +49,7 @@ export function createEtcdHandler(options: EtcdHandlerOptions): Handler {
   };
 }
 
-/** In the reverse tree pointers are published, and what else there is has no node. */
+/** In reverse zones, the table holds the pointers; other types there have no node. */
 function unpublishedQuestions(zones: ReadonlySet<NameKey>): Questions {
   const reverse = new Set([...zones].filter(isReverseZone));
   const forward = new Set([...zones].filter((zone) => !isReverseZone(zone)));
@@ -106,7 +106,7 @@ class EtcdHandler {
     const record: ResourceRecord = {
       ...{ name: zone.apex, class: CLASS.IN, ttl: this.#options.soaTtl, data: zone.soa },
     };
-    // Its serial is the time.
+    // The serial is the current time.
     query.forbidStoring();
     return { kind: 'records', records: [record], additionals: [], authoritative: true };
   }
@@ -137,7 +137,7 @@ class EtcdHandler {
     return { kind: answer.kind, aliases: [], soa: negativeSoa(zone), authoritative: true };
   }
 
-  /** Answers with what others say of names outside. */
+  /** Adds the answers of others for outside names. */
   async #askOutside(
     query: Query,
     zone: Zone,
@@ -170,7 +170,7 @@ class EtcdHandler {
   }
 }
 
-/** As CoreDNS says it: with the SOA record of the zone. */
+/** As in CoreDNS: with the SOA record of the zone. */
 function failure(zone: Zone, reason: string): Answer {
   return {
     ...EMPTY_ANSWER,

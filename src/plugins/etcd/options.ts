@@ -8,15 +8,15 @@ import type { NameKey } from '../../wire/types.ts';
 export interface EtcdOptions {
   readonly zones: readonly NameKey[];
   readonly etcd: EtcdSettings;
-  /** The first parts of all keys. */
+  /** Prefix of all keys. */
   readonly path: string;
-  /** Seconds: bounds of what is left of a lease, as a TTL. */
+  /** Seconds: bounds of the TTL that is derived from the rest of a lease. */
   readonly minLease: number;
   readonly maxLease: number;
   /** Zones in which missing names go to the next handler; empty: in none. */
   readonly fallthrough: readonly NameKey[];
-  /** Whether the host name of a record with a text is answered beside the text. */
+  /** Whether the answer for a record with a text also has its host name. */
   readonly aliasesBesideText: boolean;
-  /** Where the keys are kept for a start without etcd; undefined: nowhere. */
+  /** Where the keys are saved for a start without etcd; undefined: not saved. */
   readonly snapshot: SnapshotSettings | undefined;
 }

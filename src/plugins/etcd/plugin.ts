@@ -145,14 +145,14 @@ function readTls(cursor: DirectiveCursor, context: DirectiveContext): TlsFiles {
   return tlsFilesOf(words.map((path) => resolvePath(path, context)));
 }
 
-/** None, the authorities, a certificate with its key, or all of them. */
+/** Empty, the authorities, a certificate with its key, or all of them. */
 function tlsFilesOf([first, second, third]: readonly string[]): TlsFiles {
   if (first === undefined) return {};
   if (second === undefined) return { authority: first };
   return { certificate: first, key: second, ...(third !== undefined && { authority: third }) };
 }
 
-/** A number alone is one of seconds. */
+/** A number without a unit is in seconds. */
 function readLease(cursor: DirectiveCursor, name: string): number {
   const text = cursor.requiredArgument();
   const remedy = 'Give a duration such as 30s, 5m or 1h.';

@@ -1,5 +1,5 @@
 /**
- * Which names are those of services in a federation: `service.namespace.federation.svc.domain`.
+ * Names of services in a federation: `service.namespace.federation.svc.domain`.
  */
 import { isDns1035Label, isDns1123Label } from '../../kube/names/name-rules.ts';
 import { isWithin, splitLabels } from '../../wire/name.ts';
@@ -11,7 +11,7 @@ export interface FederatedService {
   readonly federation: string;
 }
 
-/** @param domain the cluster's. @returns nothing for other names; whether there is such a federation is not looked at */
+/** @param domain the cluster's @returns undefined for other names; does not check that the federation exists */
 export function readFederatedName(name: NameKey, domain: NameKey): FederatedService | undefined {
   if (!isWithin(name, domain)) return undefined;
   const labels = splitLabels(name).slice(0, -splitLabels(domain).length);

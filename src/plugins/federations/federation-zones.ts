@@ -1,5 +1,5 @@
 /**
- * The federations that the cluster belongs to. What is known of its nodes outlives plans.
+ * The federations that the cluster belongs to. Its knowledge of nodes outlives plans.
  */
 
 import type { Handler } from '../../chain/handler.ts';
@@ -17,7 +17,7 @@ export interface NodeWatch {
   stop(): Promise<void>;
 }
 
-/** The plan that is followed is told when the names of federations change. */
+/** Notifies the current plan when the names of federations change. */
 interface Followed {
   readonly federations: Federations<NodeWatch>;
   changed: () => boolean;
@@ -36,7 +36,7 @@ export class FederationZones implements Plugin {
     this.#lasting = lasting.retain();
   }
 
-  /** Made when the block is whole: the cluster comes behind. */
+  /** Created when the block is complete: the cluster's plugin comes later. */
   get handler(): Handler {
     const { clock, log } = this.#context;
     this.#handler ??= createFederationHandler({
@@ -53,17 +53,17 @@ export class FederationZones implements Plugin {
     this.#federations.replace(this.#options.federations);
   }
 
-  /** Follows nodes from now on whenever they are needed. */
+  /** From now on, follows nodes while they are needed. */
   followNodes(follow: FollowNodes<NodeWatch>): void {
     this.#federations.start(follow);
   }
 
-  /** The watch of nodes, while there is one. */
+  /** The watch of nodes, if it runs. */
   get following(): NodeWatch | undefined {
     return this.#federations.following;
   }
 
-  /** Follows nodes no longer. */
+  /** Stops following nodes. */
   leaveNodes(): Promise<void> {
     return this.#federations.stop();
   }

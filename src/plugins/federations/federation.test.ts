@@ -44,7 +44,7 @@ const OBJECTS: readonly ClusterObject[] = [
   service('fed', 'blue', '10.96.0.3'),
 ];
 
-/** Others that know every name of `fed.example` and `www.example.com`. */
+/** Other handlers, which know every name of `fed.example` and `www.example.com`. */
 const resolver = handlerOf(({ question, key }) =>
   question.type === 1 && (key.endsWith('.fed.example.') || key === 'www.example.com.')
     ? addresses(question.name, '192.0.2.7')
@@ -87,7 +87,7 @@ async function ask(
 }
 
 const lines = async (...args: Parameters<typeof ask>) => (await ask(...args)).told;
-/** Objects without the namespace that is called like the federation. */
+/** Objects without the namespace that has the name of the federation. */
 const PLAIN = { objects: OBJECTS.filter((object) => !('namespace' in object) || object.namespace !== 'fed') };
 
 describe('a service of a federation', () => {

@@ -1,6 +1,6 @@
 /**
- * Answers for services in a federation: the service of this cluster if it has endpoints, else the name that the
- * federation has for it in our zone and region. Either way it is an alias, which is followed.
+ * Answers for services in a federation. The answer is the service of this cluster if it has endpoints, else the federation's name
+ * for it in our zone and region. Both are aliases, which are followed.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -23,11 +23,11 @@ import { type FederatedService, readFederatedName } from './federation-names.ts'
 export interface Federation {
   /** One label in lower case: the third of `service.namespace.federation.svc.domain`. */
   readonly name: string;
-  /** Where the federation keeps names of services of all its clusters. */
+  /** The domain with the names of services of all its clusters. */
   readonly domain: NameKey;
 }
 
-/** The federations of now. */
+/** The current federations. */
 export interface FederationSource {
   /** The cluster's domain. */
   readonly domain: NameKey;
@@ -59,7 +59,7 @@ export function createFederationHandler(options: FederationOptions): Handler {
     if (!cluster.isKnown) return { kind: 'servfail' };
     if (names.isServed(asked.namespace, asked.service))
       return answerWith(parseName(`${asked.service}.${asked.namespace}.svc.${domain}`), query, zone, cluster);
-    // Nodes are in no publication.
+    // The answer depends on nodes, which publications do not contain.
     query.forbidStoring();
     const { place } = federations;
     if (place.kind === 'unknown') return { kind: 'servfail' };
@@ -73,7 +73,7 @@ export function createFederationHandler(options: FederationOptions): Handler {
     name: 'federation',
     role: 'other',
     answers: 'unchanged',
-    // They change with the federations.
+    // A getter: the questions change with the federations.
     get questions() {
       return federations.questions;
     },
@@ -81,13 +81,13 @@ export function createFederationHandler(options: FederationOptions): Handler {
   };
 }
 
-/** A namespace may be called like a federation: what it has there goes before, and all that lies below. */
+/** A namespace may have the name of a federation: its names, and all names below them, take precedence. */
 function isOfCluster({ names }: ClusterSource, name: NameKey): boolean {
   const above = parentOf(name);
   return [name, above].some((one) => one !== undefined && names.findStanding(one) !== undefined);
 }
 
-/** `service.namespace.federation.svc.ZONE.REGION.DOMAIN`, unless that is no name. */
+/** `service.namespace.federation.svc.ZONE.REGION.DOMAIN`, if that is a valid name. */
 function nameIn(
   { service, namespace, federation }: FederatedService,
   { zone, region }: Extract<ClusterPlace, { kind: 'place' }>,

@@ -48,7 +48,7 @@ it('follows nodes while there is a federation, and only then', async () => {
   federations.replace([]);
   expect([first?.stopped, federations.following]).toEqual([true, undefined]);
   federations.replace([federation('one')]);
-  // Listed anew: what was known may be old.
+  // Listed again: earlier knowledge may be outdated.
   expect(federations.place).toEqual({ kind: 'unknown' });
   await federations.stop();
   expect(watches.map(({ stopped }) => stopped)).toEqual([true, true]);

@@ -1,6 +1,6 @@
 /**
- * The federations that are configured now, and the nodes that say in which zone and region this cluster is. Nodes are watched
- * only while there is a federation.
+ * The federations that are configured now, and the nodes, whose labels give the zone and region of this cluster. Nodes are
+ * watched only while a federation is configured.
  */
 import { NO_QUESTIONS, namesWithin, type Questions } from '../../chain/match.ts';
 import { nameBelow } from '../../kube/names/labels.ts';
@@ -13,10 +13,10 @@ interface Stoppable {
   stop(): Promise<void>;
 }
 
-/** @returns nothing where there are no nodes to follow */
+/** @returns undefined if the server cannot follow nodes */
 export type FollowNodes<Watch extends Stoppable> = (places: NodePlaces) => Watch | undefined;
 
-/** @typeParam Watch how the watch of nodes is seen by the caller, for its statistics */
+/** @typeParam Watch the caller's type of the watch of nodes, for its statistics */
 export class Federations<Watch extends Stoppable> implements FederationSource {
   readonly domain: NameKey;
   readonly #onChange: () => void;
@@ -48,7 +48,7 @@ export class Federations<Watch extends Stoppable> implements FederationSource {
     return this.#places.place;
   }
 
-  /** The watch of nodes, while there is one. */
+  /** The watch of nodes, if it runs. */
   get following(): Watch | undefined {
     return this.#following;
   }
@@ -61,7 +61,7 @@ export class Federations<Watch extends Stoppable> implements FederationSource {
     this.#followIfNeeded();
   }
 
-  /** Follows nodes from now on whenever they are needed. */
+  /** From now on, follows nodes while they are needed. */
   start(follow: FollowNodes<Watch>): void {
     this.#follow = follow;
     this.#followIfNeeded();
@@ -77,7 +77,7 @@ export class Federations<Watch extends Stoppable> implements FederationSource {
     if (this.#domains.size === 0) this.#endFollowing();
     else if (this.#follow !== undefined && this.#following === undefined) {
       this.#following = this.#follow(this.#places);
-      // Where there are no nodes, it is known that none says where it stands.
+      // Without nodes, the list is complete: no node has a zone and region.
       if (this.#following === undefined) this.#places.listCompleted();
     }
   }
@@ -88,7 +88,7 @@ export class Federations<Watch extends Stoppable> implements FederationSource {
     const ended = this.#following.stop();
     this.#stopped = before.then(() => ended);
     this.#following = undefined;
-    // What is followed again later is another list.
+    // A later watch begins with a new list.
     this.#places = new NodePlaces();
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Answers from zone files, and takes over what changes in them.
+ * Answers from zone files, and follows their changes.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
@@ -20,7 +20,7 @@ import type { ZoneNames } from './zone-names.ts';
 export interface FileDependencies {
   readonly clock: Clock;
   readonly log: Log;
-  /** The whole server: for aliases that leave a zone. */
+  /** The whole server, for aliases that leave a zone. */
   readonly chain: Chain;
   /** Whether records of `$GENERATE` have the TTL that CoreDNS gives them. Default: no. */
   readonly isStrict?: boolean;
@@ -29,14 +29,14 @@ export interface FileDependencies {
 interface FollowedZone {
   readonly plan: FileZone;
   names: ZoneNames | undefined;
-  /** Milliseconds since the epoch: of the file that was read last. */
+  /** Modification time of the file that was read last, in milliseconds since the epoch. */
   modified: number;
   timer: Timer | undefined;
 }
 
-/** What the end of the chain says behind this handler. */
+/** Reason of the answer at the end of the chain, if this handler is the last one. */
 const NO_NEXT_PLUGIN = 'plugin/file: no next plugin found';
-/** How many aliases may lead from one zone to the next and back. */
+/** Maximum number of aliases that lead from one zone to another. */
 const MAX_DEPTH = 8;
 
 export class File {
@@ -64,7 +64,7 @@ export class File {
     };
   }
 
-  /** Reads the files. What is wrong with them was said when the Corefile was read. */
+  /** Reads the files. Their faults were reported when the Corefile was read. */
   start(): void {
     for (const zone of this.#zones.values()) {
       this.#read(zone, undefined);
@@ -100,7 +100,7 @@ export class File {
       );
   }
 
-  /** @param serial one that means that nothing has changed */
+  /** @param serial the serial of an unchanged zone */
   #read(zone: FollowedZone, serial: number | undefined): ZoneReading {
     const { isStrict } = this.#dependencies;
     const { path } = zone.plan;
@@ -155,7 +155,7 @@ export class File {
   }
 }
 
-/** Behind an authoritative server no upstream is asked: names outside its zones are refused. */
+/** An authoritative server asks no upstream: it refuses names outside its zones. */
 function refuseIfLast(answer: Answer): Answer {
   return answer.kind === 'servfail' && answer.reason === NO_NEXT_PLUGIN ? { kind: 'refused' } : answer;
 }

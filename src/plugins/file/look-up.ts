@@ -2,7 +2,7 @@
  * The answer of a zone file to a question, as plugin/file of CoreDNS 1.14.7 gives it: RFC 1034 section 4.3.2 with wildcards
  * (RFC 4592) and DNAME (RFC 6672). Positive answers carry the name servers of the zone in the authority section.
  *
- * Aliases are followed inside the zone; what lies elsewhere is asked of the server itself.
+ * Aliases are followed inside the zone; for names elsewhere the whole server is asked.
  */
 import { joinName, parentOf, splitLabels, toKey } from '../../wire/name.ts';
 import {
@@ -16,12 +16,12 @@ import {
 import type { ZoneName, ZoneNames } from './zone-names.ts';
 
 const [TYPE_DS, TYPE_NSEC] = [43, 47];
-/** Aliases that are followed for one question. */
+/** Maximum number of aliases that are followed for one question. */
 const MAX_ALIASES = 8;
 /** Octets of a name. */
 const MAX_NAME = 254;
 
-/** `nonterminal`: there are no records at the name, only at names below it. */
+/** `nonterminal`: only names below the name have records. */
 export type FileResult = 'success' | 'nodata' | 'nonterminal' | 'nxdomain' | 'delegation' | 'servfail';
 
 export interface FileAnswer {
@@ -31,7 +31,7 @@ export interface FileAnswer {
   readonly additionals: readonly ResourceRecord[];
 }
 
-/** What the whole server says to a question about another name. */
+/** Asks the whole server a question about another name. */
 export type LookUpElsewhere = (question: Question) => Promise<Pick<FileAnswer, 'result' | 'answers'>>;
 
 export interface FileQuestion {
@@ -121,7 +121,7 @@ export class FileLookUp {
     return { ...followed, answers: [...at.signed(TYPE.DNAME, this.#isSigned), ...followed.answers] };
   }
 
-  /** @param owner of what a wildcard stands for; undefined: the name itself was found */
+  /** @param owner of records that a wildcard synthesises; undefined: the name itself was found */
   async #answerAt(at: ZoneName | undefined, owner: AbsoluteName | undefined): Promise<FileAnswer> {
     const { type } = this.#question;
     const own = (records: readonly ResourceRecord[]) =>
@@ -225,7 +225,7 @@ function targetOf(aliases: readonly ResourceRecord[]): AbsoluteName | undefined 
   return first?.data.kind === 'CNAME' ? first.data.target : undefined;
 }
 
-/** The alias that a DNAME makes of a name below its owner (RFC 6672 section 2.2); nothing for a name too long. */
+/** The alias that a DNAME makes of a name below its owner (RFC 6672 section 2.2); undefined if it is too long. */
 function synthesise(
   name: AbsoluteName,
   owner: NameKey,

@@ -4,7 +4,7 @@
 import type { NameKey } from '../../wire/types.ts';
 
 export interface FileOptions {
-  /** A zone named twice has the file named last. */
+  /** If a zone is named twice, the last file counts. */
   readonly zones: readonly FileZone[];
   /** Zones in which missing names go to the next handler; empty: in none. */
   readonly fallthrough: readonly NameKey[];
@@ -14,8 +14,8 @@ export interface FileZone {
   readonly origin: NameKey;
   /** As given, behind the path of `root` if it is relative. */
   readonly path: string;
-  /** How often the file is looked at: milliseconds; 0: never again. */
+  /** Milliseconds between two checks of the file; 0: it is never checked again. */
   readonly reload: number;
-  /** A newer file counts although the serial of its SOA is the same. */
+  /** Whether a newer file is read even if the serial of its SOA record is the same. */
   readonly reloadByMtime: boolean;
 }

@@ -14,7 +14,7 @@ import type { FileOptions, FileZone } from './options.ts';
 
 const DEFAULT_RELOAD = 60_000;
 
-/** Settings of one use hold for those behind it too, as in CoreDNS. */
+/** Settings of one use apply to later uses too, as in CoreDNS. */
 interface Draft {
   reload: number;
   reloadByMtime: boolean;
@@ -56,9 +56,9 @@ export const file = definePlugin({
   create: (options, context) => new File(options, { ...context, chain: context.lookUp }),
 });
 
-/** A file that is missing may still come, unless it is read only once. */
+/** A missing file may appear later, unless it is read only once. */
 function noteMissingFile(openFault: string, reload: number, cursor: DirectiveCursor): void {
-  // CoreDNS says its name twice here.
+  // CoreDNS writes the plugin's name twice here.
   if (reload === 0)
     cursor.refuse(cursor.bareError(`plugin/file: ${openFault}`, 'Name a file that can be read.'));
   else
@@ -91,7 +91,7 @@ function readReload(cursor: DirectiveCursor): number {
   const remedy = 'Give a duration such as 30s, or 0 to read the file once.';
   if (text === undefined) throw cursor.bareError('reload duration value is expected', remedy);
   const duration = parseGoDuration(text);
-  // CoreDNS says its name twice here.
+  // CoreDNS writes the plugin's name twice here.
   if (duration.kind === 'bad') throw cursor.bareError(`plugin/file: ${duration.fault}`, remedy);
   if (duration.value < 0) throw cursor.bareError(`reload interval can not be negative: ${text}`, remedy);
   return duration.value;

@@ -1,14 +1,14 @@
 /**
- * Reads a zone file, unless it is the one that is known already.
+ * Reads a zone file, unless it is unchanged.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { readZoneFile, type ZoneFileProblem } from '../../sources/zone-files/zone-file.ts';
 import type { FileZone } from './options.ts';
 import { ZoneNames } from './zone-names.ts';
 
-/** What was read last. */
+/** The zone as it was read last. */
 export interface KnownZone {
-  /** Undefined: nothing yet. */
+  /** Undefined: not read yet. */
   readonly serial: number | undefined;
   /** Milliseconds since the epoch. */
   readonly modified: number;

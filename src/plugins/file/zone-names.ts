@@ -1,5 +1,5 @@
 /**
- * The names of a zone file, and what stands at them.
+ * The names of a zone file, and their records.
  */
 import { parentOf, toKey } from '../../wire/name.ts';
 import { typeOfData } from '../../wire/record-data.ts';
@@ -17,7 +17,7 @@ export class ZoneName {
     this.name = name;
   }
 
-  /** Whether there is a record at all. If not, it exists because of the names below it (RFC 8020). */
+  /** Whether it has any record. If not, it exists because of the names below it (RFC 8020). */
   get hasRecords(): boolean {
     return this.#byType.size > 0;
   }
@@ -71,7 +71,7 @@ export class ZoneNames {
     return data?.kind === 'SOA' ? data.serial : undefined;
   }
 
-  /** A name that exists, be it only because of names below it. */
+  /** A name that exists, perhaps only because of names below it. */
   find(name: NameKey): ZoneName | undefined {
     return this.#names.get(name);
   }

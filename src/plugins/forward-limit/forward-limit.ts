@@ -5,7 +5,7 @@ import type { Handler } from '../../chain/handler.ts';
 import { countLabels } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
 
-/** @param minLabels of names that are forwarded; infinite: none is */
+/** @param minLabels minimum number of labels of forwarded names; infinite: all names are refused */
 export function createForwardLimit(minLabels: number): Handler {
   const isShort = (name: NameKey) => countLabels(name) < minLabels;
   return {

@@ -8,11 +8,11 @@ import { rcodeName } from '../../wire/mnemonics.ts';
 /** Seconds. */
 const BUCKETS = Array.from({ length: 16 }, (_, power) => 0.00025 * 2 ** power);
 
-/** Counts what happens at servers, and to queries that reach none. */
+/** Counts events at servers, and queries that reach no server. */
 export interface ForwardCounts extends ProxyEvents {
   allDown(): void;
   rejected(): void;
-  /** Brings in what is left, and counts no more. */
+  /** Adds the remaining counts, and stops counting. */
   stop(): void;
 }
 
@@ -76,7 +76,7 @@ export function countForwarding(metrics: PluginMetrics): ForwardCounts {
   };
 }
 
-/** What is counted of one server until metrics are shown: label sets are too dear to be looked up for each query. */
+/** Counts of one server until metrics are shown: it would be too slow to look up labels for each query. */
 class ServerCounts {
   readonly #observerOf: (rcode: number) => (seconds: number) => void;
   readonly #observers = new Map<number, (seconds: number) => void>();
@@ -96,7 +96,7 @@ class ServerCounts {
     observe(milliseconds / 1000);
   }
 
-  /** What was counted since the last time. */
+  /** Counts since the last call. */
   takeConnections() {
     const taken = this.#connections;
     this.#connections = noConnections();

@@ -39,7 +39,7 @@ const RULE: ForwardRule = {
   resolvers: [],
 };
 
-/** What a server says to a query: a response code, no reply at all, or an error of the network. */
+/** A server's reaction to a query: a response code, no reply at all, or an error of the network. */
 type Script = (protocol: ProxyProtocol, query: Message) => number | 'silence' | 'ECONNREFUSED';
 
 interface Seen {
@@ -48,7 +48,7 @@ interface Seen {
   readonly query: Message;
 }
 
-/** Servers by their addresses. The seen queries are those of clients, without checks of health. */
+/** Servers by their addresses. `seen` holds queries of clients, without health checks. */
 async function forwardTo(
   rules: readonly Partial<ForwardRule>[],
   servers: Readonly<Record<string, Script>>,
@@ -154,7 +154,7 @@ it('fails at once while all servers refuse, and takes them back with the first r
     await settle();
   }
   expect((await first).kind).toBe('servfail');
-  // Each tests the server, and what the network says of it is enough.
+  // Each query tests the server, and the error of the network is enough.
   for (const name of ['b.', 'c.']) expect((await ask(name)).kind).toBe('servfail');
   isDead = false;
   expect(await ask('d.')).toMatchObject({ kind: 'message', rcode: 0 });

@@ -1,6 +1,6 @@
 /**
- * Has other servers answer: plain questions by `Forwarder`, as all front ends do; all else is sent on as it came, and its reply comes
- * back as it is.
+ * Forwards to other servers: plain questions by `Forwarder`, as all front ends do. All other queries are sent on unchanged, and
+ * their replies come back unchanged.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -27,11 +27,11 @@ export interface ForwardDependencies {
   readonly clock: Clock;
   readonly metrics: PluginMetrics;
   readonly log: Log;
-  /** Whether a server of a file is this one, so that it is left out. Default: none is. */
+  /** Whether a server from a file is this one, so that it is left out. Default: always false. */
   readonly isOurselves?: IsOurselves;
-  /** Whether each query is sent on for itself, as CoreDNS does. */
+  /** Whether each query is sent on by itself, as in CoreDNS. */
   readonly isStrict: boolean;
-  /** How servers are reached; by sockets by default. */
+  /** How servers are reached. Default: by sockets. */
   readonly openTransports?: OpenTransports;
   /** From 0 to below 1, for the choice of servers. */
   readonly random?: () => number;
@@ -43,7 +43,7 @@ interface RunningRule {
   readonly nextRcodes: ReadonlySet<number>;
   /** Undefined until its servers are found. */
   group: ProxyGroup | undefined;
-  /** Undefined where all queries are for the group. */
+  /** Undefined: all queries go to the group. */
   servers: ResolvingServers | undefined;
 }
 
@@ -114,7 +114,7 @@ export class Forward {
     this.#counts?.stop();
   }
 
-  /** The servers for names of a zone that are for no other rule; undefined: readers may not ask them. */
+  /** The servers for names of a zone that no other rule covers; undefined: readers may not ask them. */
   #directFor(zone: NameKey): DirectServers | undefined {
     const place = this.#rules.findIndex(({ rule }) => isWithin(zone, rule.from));
     const found = this.#rules[place];

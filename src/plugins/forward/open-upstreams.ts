@@ -1,5 +1,5 @@
 /**
- * Opens the servers of a rule: by their addresses, by names that are looked up once, or from a file in the form of resolv.conf.
+ * Opens the servers of a rule: by address, by a name that is looked up once, or from a file like resolv.conf.
  */
 
 import { Resolver } from 'node:dns/promises';
@@ -17,7 +17,7 @@ import type { Transport } from '../../forward/transport/transport.ts';
 import { UdpTransport } from '../../forward/transport/udp-transport.ts';
 import type { ForwardRule, ForwardScheme, ForwardUpstream } from './options.ts';
 
-/** A server that a rule names cannot be used. The message is what the start fails with. */
+/** A server of a rule cannot be used. The start fails with the message. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
 }
@@ -34,7 +34,7 @@ export type OpenTransports = (
   clock: Clock,
 ) => Readonly<Record<ProxyProtocol, Transport>>;
 
-/** A server with the ways to it, which all that ask it share. */
+/** A server with its transports, shared by all that ask it. */
 export interface OpenedServer {
   readonly place: UpstreamPlace;
   readonly transports: Readonly<Record<ProxyProtocol, Transport>>;
@@ -42,21 +42,21 @@ export interface OpenedServer {
 
 export interface OpenServersOptions {
   readonly clock: Clock;
-  /** Called when a server is asked by another protocol from now on. */
+  /** Called when a server is asked over another protocol from now on. */
   readonly onSwitch: () => void;
-  /** By sockets by default. */
+  /** Default: by sockets. */
   readonly openTransports?: OpenTransports | undefined;
-  /** Whether a server of a file is this one, so that it is left out. Default: none is. */
+  /** Whether a server from a file is this one, so that it is left out. Default: always false. */
   readonly isOurselves?: IsOurselves | undefined;
   readonly log: Log;
 }
 
 export type IsOurselves = (address: string, port: number) => boolean;
 
-/** Octets of the largest reply over UDP; what is larger counts as truncated. */
+/** Maximum octets of a reply over UDP; a larger reply counts as truncated. */
 const MAX_UDP_REPLY = 4096;
 
-/** The servers that a rule names. @throws UpstreamError where a name has no address */
+/** The servers of a rule. @throws UpstreamError if a name has no address */
 export async function findServers(
   rule: ForwardRule,
   { isOurselves = () => false, log }: Pick<OpenServersOptions, 'isOurselves' | 'log'>,
@@ -143,7 +143,7 @@ function readPlaces(path: string): readonly UpstreamPlace[] {
   );
 }
 
-/** A file that names this server is that of a machine which asks itself, by us or by systemd-resolved. */
+/** A file that lists this server comes from a machine that asks itself, through us or through systemd-resolved. */
 function withoutOurselves(
   path: string,
   places: readonly UpstreamPlace[],
@@ -162,7 +162,7 @@ function withoutOurselves(
   return [...rest, ...behind];
 }
 
-/** Where systemd-resolved lists the servers that it asks itself. */
+/** The list of upstream servers that systemd-resolved writes. */
 const BEHIND_STUB = '/run/systemd/resolve/resolv.conf';
 
 function readBehindStub(): readonly UpstreamPlace[] {
@@ -173,12 +173,12 @@ function readBehindStub(): readonly UpstreamPlace[] {
   }
 }
 
-/** That of Docker's own resolver leads to another process, whatever listens there. */
+/** Excludes the address of Docker's own resolver: it always leads to another process. */
 function isLoopback(address: string): boolean {
   return (address.startsWith('127.') && address !== '127.0.0.11') || address === '::1';
 }
 
-/** Milliseconds for each try of a look-up. */
+/** Milliseconds for each attempt of a look-up. */
 const LOOK_UP_TIMEOUT = 5000;
 
 async function lookUp(name: string, resolvers: readonly string[]): Promise<readonly string[]> {

@@ -4,7 +4,7 @@
 import type { NameKey } from '../../wire/types.ts';
 
 export interface ForwardOptions {
-  /** The first whose zone fits a name is asked; what it hands on goes to the next that fits. At least one. */
+  /** The first rule whose zone contains the name is asked; if it passes the query on, the next such rule. At least one. */
   readonly forwards: readonly ForwardRule[];
 }
 
@@ -19,24 +19,24 @@ export interface ForwardRule {
   readonly forceTcp: boolean;
   /** Queries go over UDP first, and over TCP when the answer is truncated. */
   readonly preferUdp: boolean;
-  /** How TCP is used beyond what a Corefile can say. Nothing: as in CoreDNS. */
+  /** Use of TCP that a Corefile cannot configure. Undefined: as in CoreDNS. */
   readonly streams?: ForwardStreams;
   /** How long an idle connection is kept: milliseconds. */
   readonly expire: number;
-  /** How old a connection may get: milliseconds; 0: any age. */
+  /** Maximum age of a connection: milliseconds; 0: any age. */
   readonly maxAge: number;
   /** Idle connections to one upstream; 0: any number. */
   readonly maxIdleConnections: number;
   /** Milliseconds. */
   readonly readTimeout: number;
-  /** More failures in a row than this take an upstream out; 0: it is never checked. */
+  /** An upstream is taken out after more consecutive failures than this; 0: it is never checked. */
   readonly maxFails: number;
-  /** Connections tried for one query; 0: any number. Nothing: twice as many as there are upstreams. */
+  /** Connections tried for one query; 0: any number. Undefined: twice as many as upstreams. */
   readonly maxConnectAttempts: number | undefined;
   readonly tls: ForwardTls;
   readonly policy: 'random' | 'round_robin' | 'sequential';
   readonly healthCheck: ForwardHealthCheck;
-  /** Queries under way at once, beyond which REFUSED is answered; 0: any number. */
+  /** Maximum number of queries in flight, beyond which the answer is REFUSED; 0: any number. */
   readonly maxConcurrent: number;
   /** Response codes with which the next rule is asked. */
   readonly nextRcodes: readonly number[];
@@ -44,19 +44,19 @@ export interface ForwardRule {
   readonly nextOnNoData: boolean;
   /** Response codes with which the next upstream is asked. */
   readonly failoverRcodes: readonly number[];
-  /** SERVFAIL at once while no upstream is healthy, rather than asking one all the same. */
+  /** Whether to answer SERVFAIL at once while no upstream is healthy, rather than to ask one anyway. */
   readonly failsFast: boolean;
   readonly dohMethod: 'POST' | 'GET';
   /** The address that queries are sent from. */
   readonly sourceAddress: string | undefined;
-  /** Servers that resolve upstreams given by name, as `address` or `address:port`; none: those of the system. */
+  /** Servers that resolve upstreams given by name, as `address` or `address:port`; empty: those of the system. */
   readonly resolvers: readonly string[];
 }
 
 export interface ForwardStreams {
-  /** Whether queries that must go over TCP go over UDP while TCP does not get through. */
+  /** Whether to use UDP for queries that must go over TCP while TCP does not work. */
   readonly fallsBackToUdp: boolean;
-  /** Connections that queries under way at once are spread over, 1 to 4. */
+  /** Number of connections over which concurrent queries are spread, 1 to 4. */
   readonly minConnections: number;
 }
 
@@ -69,7 +69,7 @@ export type ForwardUpstream =
       /** Without brackets, with a zone (`%eth0`) where one was given. */
       readonly address: string;
       readonly port: number;
-      /** The name its certificate must have, as given behind `%`. */
+      /** The name that its certificate must have, as given behind `%`. */
       readonly serverName: string | undefined;
     }
   | {
@@ -86,14 +86,14 @@ export type ForwardUpstream =
 export interface ForwardTls {
   readonly certificate: string | undefined;
   readonly key: string | undefined;
-  /** Paths of files, as all of these. Nothing: the certificate authorities of the system. */
+  /** A path, like `certificate` and `key`. Undefined: the certificate authorities of the system. */
   readonly authorities: string | undefined;
   /** The name that certificates of all upstreams must have. */
   readonly serverName: string | undefined;
 }
 
 export interface ForwardHealthCheck {
-  /** Milliseconds between checks of an upstream that failed; 0: none. */
+  /** Milliseconds between checks of an upstream that failed; 0: no checks. */
   readonly interval: number;
   readonly recursionDesired: boolean;
   /** The name asked for, with the type NS. */

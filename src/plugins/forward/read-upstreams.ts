@@ -56,7 +56,7 @@ function readUpstream(
   return [readName(word, scheme, host, split.kind === 'good' ? split.value.port : '', zone, cursor)];
 }
 
-/** `ADDRESS%NAME:PORT`: what stands behind the last per cent sign up to the port, and the text without it. */
+/** `ADDRESS%NAME:PORT`: the part between the last per cent sign and the port, and the text without it. */
 function splitServerName(word: string): { host: string; zone: string | undefined } {
   const [, before, zone, port = ''] = /^(.*)%([^%:\]]*)\]?(:\d+)?$/.exec(word) ?? [];
   if (before === undefined || zone === undefined) return { host: word, zone: undefined };
@@ -84,7 +84,7 @@ function readAddress(
   };
 }
 
-/** CoreDNS takes any port, and every query then fails. */
+/** CoreDNS accepts any port; with a bad one every query fails. */
 function readPort(word: string, text: string, cursor: DirectiveCursor): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   cursor.warn(`${JSON.stringify(text)} in ${word} is no port, so every query to this server fails.`);
@@ -116,7 +116,7 @@ function readName(
       `not an IP address, file, or valid domain: ${JSON.stringify(word)}`,
       'Give an address, as in 192.0.2.1:53 or tls://192.0.2.1.',
     );
-  // No resolver knows such a name: the last label of a name is no number (RFC 3696 section 2), and no path is a name.
+  // Such a name cannot be resolved: the last label of a name is never a number (RFC 3696 section 2), and a path is not a name.
   if (/(?:^|\.)\d+$/.test(host) || host.includes('/') || splitScheme(word).rest.includes('://'))
     throw cursor.bareError(
       `failed to resolve ${JSON.stringify(host)}: lookup ${host}: no such host`,
@@ -132,7 +132,7 @@ function hasNameservers(path: string, { files }: DirectiveContext): boolean {
   try {
     return /^nameserver\s+\S/m.test(files.read(path));
   } catch {
-    // It may become readable, as a file that is mounted late does.
+    // The file may become readable, for example if it is mounted late.
     return true;
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The servers of a rule as `Forwarder` asks them: equal questions are one, clients have their shares of what is under way, a lost
- * query is sent again after the time that the server usually takes, and reader threads may ask by themselves.
+ * The servers of a rule as `Forwarder` asks them. It merges equal questions, and gives each client its share of the queries in
+ * flight. It sends a lost query again after the usual time of the server. Reader threads may ask by themselves.
  *
- * What such a query cannot carry, EDNS options of the client above all, and servers that are asked by HTTPS are for `ProxyGroup`.
+ * `ProxyGroup` takes queries that `Forwarder` cannot carry, above all those with EDNS options, and servers over HTTPS.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -34,7 +34,7 @@ export interface ResolvingServersOptions {
   readonly rule: ForwardRule;
   /** At least one. */
   readonly servers: readonly OpenedServer[];
-  /** Whether servers that are asked over UDP are asked from sockets of its own, so that readers may ask them too. */
+  /** Whether servers over UDP are asked from its own sockets, so that readers may ask them too. */
   readonly opensDatagrams: boolean;
   readonly counts: ForwardCounts;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ const POLICIES: { readonly [Name in ForwardRule['policy']]: Policy } = {
   sequential: 'sequential',
 };
 
-/** Whether a rule says nothing that `Forwarder` does not do. */
+/** Whether `Forwarder` supports all settings of a rule. */
 export function canResolve({ maxConnectAttempts }: ForwardRule, places: readonly UpstreamPlace[]): boolean {
   const isKnown = places.every(({ scheme }) => scheme !== 'https');
   return places.length > 0 && isKnown && maxConnectAttempts === undefined;
@@ -61,7 +61,7 @@ export function canResolve({ maxConnectAttempts }: ForwardRule, places: readonly
 export class ResolvingServers {
   readonly forwarder: Forwarder;
   readonly #options: ResolvingServersOptions;
-  /** By their addresses as `Forwarder` shows them. */
+  /** By their addresses in the form of `Forwarder`. */
   readonly #peers: ReadonlyMap<string, OpenedServer>;
 
   constructor(options: ResolvingServersOptions) {
@@ -83,7 +83,7 @@ export class ResolvingServers {
     });
   }
 
-  /** Whether a query is one for records that carries nothing but its question, and flags. */
+  /** Whether a query asks for records, and has only its question and flags. */
   accepts({ question, edns }: Query): boolean {
     const isOfRecords =
       question.class === CLASS.IN && (question.type < FIRST_META_TYPE || question.type > 255);
@@ -95,7 +95,7 @@ export class ResolvingServers {
     const reply = await this.forwarder.resolve(question, { address: query.account });
     if (reply.kind === 'failed') return await this.#fail(reply);
     const { message } = reply;
-    // We always ask whether the server has validated the answer; not every client has (RFC 6840 section 5.8).
+    // We always ask the server whether it has validated the answer, but not every client does (RFC 6840 section 5.8).
     const wantsAd = query.header.authenticData || query.edns?.dnssecOk === true;
     const authenticData = message.header.authenticData && wantsAd;
     return { kind: 'reply', message: { ...message, header: { ...message.header, authenticData } } };
@@ -129,7 +129,7 @@ export class ResolvingServers {
     });
   }
 
-  /** A server as metrics have it: its address and port. */
+  /** The label of a server in metrics: its address and port. */
   #labelOf(server: string): string {
     const opened = this.#peers.get(server);
     return opened === undefined ? server : formatSocketAddress(opened.place);
@@ -149,7 +149,7 @@ export class ResolvingServers {
     return { kind: 'failed', reason: await this.#describe(detail) };
   }
 
-  /** @param detail `SERVER: CODE; SERVER: CODE`, or nothing of the kind */
+  /** @param detail `SERVER: CODE; SERVER: CODE`, or another text */
   async #describe(detail: string): Promise<string> {
     const last = detail.split('; ').at(-1) ?? '';
     const found = [...this.#peers].find(([server]) => last.startsWith(`${server}: `));
@@ -189,13 +189,13 @@ function planOf(rule: ForwardRule, addresses: readonly UpstreamAddress[]): Forwa
     rules: [defaultRule(addresses)],
     policy: POLICIES[policy],
     tryNextOn: failoverRcodes,
-    // A server is down only when nothing came back: one question tests it, and no other has to wait for that.
+    // A server is down only if it has not replied at all. One question tests it; the others do not wait.
     failFast: true,
     // The servers of a rule know the same names.
     timing: { ...timing, negativeWait: 0 },
-    // `loop` looks for them.
+    // The plugin `loop` detects loops.
     loopDetection: false,
-    // What servers say of AD is for clients to believe, as in CoreDNS.
+    // Clients decide whether they trust the AD bit of servers, as in CoreDNS.
     trustsAd: true,
     limits: maxConcurrent === 0 ? limits : { ...limits, inFlight: maxConcurrent, queued: 0 },
   };
@@ -204,13 +204,13 @@ function planOf(rule: ForwardRule, addresses: readonly UpstreamAddress[]): Forwa
 interface CountedOptions {
   readonly server: string;
   readonly protocol: ProxyProtocol;
-  /** Milliseconds after which a connection without a query counts as closed. */
+  /** Milliseconds after which an idle connection counts as closed. */
   readonly expire: number;
   readonly counts: ForwardCounts;
   readonly clock: Clock;
 }
 
-/** Counts what the main thread asks a server, and is replied. */
+/** Counts the main thread's queries to a server, and its replies. */
 class CountedTransport implements Transport {
   readonly #transport: Transport;
   readonly #options: CountedOptions;

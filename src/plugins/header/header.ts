@@ -32,7 +32,7 @@ export function createHeaderHandler({ query: queryRules, response: responseRules
 
 type Flags = Partial<Pick<Header, (typeof FIELDS)[keyof typeof FIELDS]>>;
 
-/** Of two rules for one flag the last one counts. */
+/** If two rules set one flag, the last one counts. */
 function flagsOf(rules: readonly HeaderFlagRule[]): Flags {
   return Object.fromEntries(rules.map(({ flag, value }) => [FIELDS[flag], value]));
 }

@@ -1,5 +1,5 @@
 /**
- * Flags of queries and responses that are set or cleared.
+ * Flags of queries and responses to set or clear.
  */
 export interface HeaderOptions {
   readonly query: readonly HeaderFlagRule[];

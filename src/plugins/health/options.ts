@@ -1,9 +1,9 @@
 /**
- * Whether the process lives, over HTTP.
+ * The liveness of the process, over HTTP.
  */
 export interface HealthOptions {
   /** `host:port` or `:port`. */
   readonly address: string;
-  /** How long the server goes on answering after SIGTERM: milliseconds. */
+  /** How long the server continues to answer after SIGTERM: milliseconds. */
   readonly lameduck: number;
 }

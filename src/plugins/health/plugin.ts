@@ -1,5 +1,5 @@
 /**
- * `health`: whether the process lives, over HTTP.
+ * `health`: the liveness of the process, over HTTP.
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';

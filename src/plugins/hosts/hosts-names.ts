@@ -1,7 +1,7 @@
 /**
- * The names and addresses of a hosts file, and of lines of the configuration behind them.
+ * The names and addresses of a hosts file, followed by those of lines in the configuration.
  *
- * Immutable: a changed file makes another one. Lines that hold no address and name are left out, as in CoreDNS.
+ * Immutable: a changed file makes a new object. Lines without an address and a name are ignored, as in CoreDNS.
  */
 import { readItem } from '../../base/item-fence.ts';
 import { formatAddress, parseAddress, reverseName } from '../../wire/address.ts';
@@ -10,13 +10,13 @@ import type { NameKey } from '../../wire/types.ts';
 
 export type Family = 'ipv4' | 'ipv6';
 
-/** What one text says: addresses by name, and names by address, each in the order of its lines. */
+/** The content of one text: addresses by name, and names by address, each in the order of its lines. */
 class HostsText {
   readonly addresses: Readonly<Record<Family, Map<NameKey, string[]>>> = { ipv4: new Map(), ipv6: new Map() };
   /** By reverse names. */
   readonly pointers = new Map<NameKey, NameKey[]>();
   size = 0;
-  /** Lines that the program failed at. */
+  /** Lines that made the program fail. */
   readonly failures: LineFailure[] = [];
 
   constructor(text: string, rules: HostsRules) {
@@ -53,13 +53,13 @@ export interface LineFailure {
 }
 
 export interface HostsRules {
-  /** Names outside of them are left out. */
+  /** Names outside them are ignored. */
   readonly zones: readonly NameKey[];
-  /** Whether addresses have names. */
+  /** Whether addresses are answered with names. */
   readonly hasReverse: boolean;
 }
 
-/** What lines of the configuration say: read once, used with every version of the file. */
+/** The names of the file, and of lines of the configuration. These lines are read once and used with every version of the file. */
 export class HostsNames {
   readonly #texts: readonly HostsText[];
 
@@ -67,7 +67,7 @@ export class HostsNames {
     this.#texts = texts;
   }
 
-  /** Those of the lines of the configuration alone. */
+  /** Only the names of lines of the configuration. */
   static ofLines(lines: readonly string[], rules: HostsRules): HostsNames {
     return new HostsNames([new HostsText('', rules), new HostsText(lines.join('\n'), rules)]);
   }
@@ -77,7 +77,7 @@ export class HostsNames {
     return new HostsNames([new HostsText(text, rules), ...this.#texts.slice(1)]);
   }
 
-  /** Those of the file first. A name that a text does not hold stands for its wildcard, `*` in place of its first label. */
+  /** Those of the file first. If a text does not have the name, its wildcard counts, with `*` as the first label. */
   addressesOf(name: NameKey, family: Family): readonly string[] {
     const wildcard = wildcardOf(name);
     return this.#texts.flatMap(({ addresses }) => {
@@ -86,7 +86,7 @@ export class HostsNames {
     });
   }
 
-  /** Lines of the file that were left out since the program failed at them. */
+  /** Lines of the file that were ignored because they made the program fail. */
   get failures(): readonly LineFailure[] {
     return this.#texts[0]?.failures ?? [];
   }
@@ -100,7 +100,7 @@ export class HostsNames {
     return this.#texts.flatMap(({ pointers }) => pointers.get(name) ?? []);
   }
 
-  /** Names with lines of their own, and reverse names of addresses; some twice. Wildcards are left out. */
+  /** Names with lines of their own, and reverse names of addresses, without wildcards; may have duplicates. */
   *names(): Iterable<NameKey> {
     for (const { addresses, pointers } of this.#texts) {
       for (const name of [...addresses.ipv4.keys(), ...addresses.ipv6.keys()])
@@ -109,7 +109,7 @@ export class HostsNames {
     }
   }
 
-  /** Names below which a wildcard stands for all others; some twice. */
+  /** Names that have a wildcard right below them; may have duplicates. */
   *wildcardParents(): Iterable<NameKey> {
     for (const { addresses } of this.#texts)
       for (const name of [...addresses.ipv4.keys(), ...addresses.ipv6.keys()]) {
@@ -118,7 +118,7 @@ export class HostsNames {
       }
   }
 
-  /** How many there are: each address of a name, and each name of an address. */
+  /** Number of entries: each address of a name, and each name of an address. */
   get size(): number {
     return this.#texts.reduce((total, { size }) => total + size, 0);
   }
@@ -130,7 +130,7 @@ function append<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): v
   else list.push(value);
 }
 
-/** The canonical text; an IPv4 address that is mapped into IPv6 is itself, and a zone of an interface is left out. */
+/** The canonical text; converts an IPv4-mapped IPv6 address to IPv4, and drops the zone of an interface. */
 function readAddress(word: string): string | undefined {
   const octets = parseAddress(word.split('%', 1)[0] ?? word);
   if (octets === undefined) return undefined;
@@ -142,7 +142,7 @@ function isMapped(octets: Uint8Array): boolean {
   return octets.length === 16 && octets.subarray(0, 12).every((octet, at) => octet === (at < 10 ? 0 : 0xff));
 }
 
-/** Nothing for what no client can ask for. */
+/** Undefined: the word is not a valid name. */
 function readName(word: string): NameKey | undefined {
   try {
     return toKey(parseName(word));
@@ -156,7 +156,7 @@ function isWildcard(name: NameKey): boolean {
   return name.startsWith('*.');
 }
 
-/** Nothing for names of one label. */
+/** Undefined for names of one label. */
 function wildcardOf(name: NameKey): NameKey | undefined {
   const parent = parentOf(name);
   if (parent === undefined || splitLabels(name).length < 2) return undefined;

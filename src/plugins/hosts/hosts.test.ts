@@ -42,7 +42,7 @@ class Subject {
     this.hosts = new Hosts({ ...OPTIONS, ...options }, this);
   }
 
-  /** What a reader answers; nothing if it leaves the question to the chain. */
+  /** The answer of a reader; undefined if it leaves the question to the chain. */
   askTable(name: string, type: string): string | undefined {
     const { publication } = this.hosts;
     const view = this.table.viewSettings(DEFAULT_VIEW);
@@ -178,7 +178,7 @@ describe('hosts', () => {
   });
 });
 
-/** Lets time pass until the address of a.example. is another one. */
+/** Lets time pass until a.example. has another address. */
 async function tick(subject: Subject, last: string): Promise<void> {
   let said = '';
   await waitUntil(`192.0.2.${last}`, () => said.endsWith(` 192.0.2.${last}`), {

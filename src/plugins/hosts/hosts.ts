@@ -1,5 +1,5 @@
 /**
- * Answers names and addresses of a hosts file and of lines in the configuration, and takes over what changes in the file.
+ * Answers names and addresses from a hosts file and from lines in the configuration, and follows changes of the file.
  */
 import type { Clock, Timer } from '../../base/clock.ts';
 import { ItemFence } from '../../base/item-fence.ts';
@@ -39,7 +39,7 @@ export class Hosts {
   readonly #publication: LocalPublication;
   #published: PublishedHosts;
   #names: HostsNames;
-  /** Of the file as it was read last. */
+  /** Digest of the file as it was read last. */
   #digest = '';
   #timer: Timer | undefined;
   #isStopped = false;
@@ -72,7 +72,7 @@ export class Hosts {
     return this.#publication.id;
   }
 
-  /** Reads the file. It may be missing, now or later: then what it held last is known on. */
+  /** Reads the file. It may be missing, now or later: the names of its last version then stay. */
   async start(): Promise<void> {
     await this.#publish(this.#names);
     await this.#read();
@@ -153,7 +153,7 @@ export class Hosts {
     return this.#names.addressesOf(name, 'ipv6').map((address) => ({ kind: 'AAAA', address }));
   }
 
-  /** Without data: the name is known, and has none of this type. */
+  /** Empty data: the name is known, but has no records of this type. */
   #answer(name: NameKey, data: readonly RecordData[]): Answer {
     const answers = data.map((each) => ({ name, class: CLASS.IN, ttl: this.#options.ttl, data: each }));
     return { ...EMPTY_ANSWER, authoritative: true, answers };
@@ -166,10 +166,10 @@ export class Hosts {
   }
 }
 
-/** A long file leaves room for queries meanwhile. */
+/** Pauses between the steps, so that a long file does not delay queries. */
 async function inSteps(steps: Generator<void, unknown>): Promise<void> {
   while (steps.next().done !== true) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Which names are known changes with the file. */
+/** Any name, because the known names change with the file. */
 const MATCHES: readonly Match[] = [{ name: { kind: 'any' }, types: 'all' }];

@@ -12,12 +12,12 @@ export interface HostsOptions {
   readonly inline: readonly string[];
   /** Seconds, 1 to 65,535. */
   readonly ttl: number;
-  /** Addresses are answered with their names. */
+  /** Whether addresses are answered with their names. */
   readonly hasReverse: boolean;
-  /** How often the file is looked at: milliseconds; 0: never again. */
+  /** Milliseconds between two checks of the file; 0: it is never checked again. */
   readonly reload: number;
   /** Zones in which missing names go to the next handler; empty: in none. */
   readonly fallthrough: readonly NameKey[];
-  /** Types other than A, AAAA and PTR of a name that is known go to the next handler too. */
+  /** Whether types other than A, AAAA and PTR of a known name go to the next handler too. */
   readonly fallsThroughUnsupported: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * The names of a hosts file as nodes of the answer table: readers answer their addresses, and leave to the chain what a node cannot
- * say.
+ * The names of a hosts file as nodes of the answer table. Readers answer their addresses, and leave to the chain the questions
+ * that a node cannot answer.
  */
 import { isWithinAny } from '../../chain/match.ts';
 import type { PublishedNames } from '../../sources/local/local-publication.ts';
@@ -15,7 +15,7 @@ import { type RecordSet, recordSet } from '../../zone/record-set.ts';
 import type { HostsNames } from './hosts-names.ts';
 import type { HostsOptions } from './options.ts';
 
-/** Names any number of labels below are for the chain, and those right below. */
+/** The chain answers names at any depth below the node; and only names right below it. */
 const ASK_ALL: Below = { kind: 'ask', labels: 0 };
 const ASK_CHILDREN: Below = { kind: 'ask', labels: 1 };
 
@@ -33,7 +33,7 @@ export class PublishedHosts implements PublishedNames {
     this.#zones = new Set(options.zones);
     this.#fallthrough = new Set(options.fallthrough);
     this.#wildcardParents = new Set(hosts.wildcardParents());
-    // Zones in which missing names are refused have a node of their own, which leaves them to the chain.
+    // Zones in which missing names are refused have their own node, which leaves these names to the chain.
     const refusing = options.zones.filter((zone) => !isWithinAny(zone, this.#fallthrough));
     this.#names = new Set([...hosts.names(), ...this.#wildcardParents, ...refusing]);
   }
@@ -75,7 +75,7 @@ export class PublishedHosts implements PublishedNames {
     };
   }
 
-  /** A set without records is an answer without data. */
+  /** A set without records means NODATA. */
   #addressSets(name: NameKey): readonly RecordSet[] {
     if (!this.#hosts.isKnown(name)) return [];
     const { ttl } = this.#options;

@@ -1,7 +1,7 @@
 /**
- * What a server says of itself in class CHAOS: its version and its counts, under dnsmasq's names.
+ * Describes the server in class CHAOS: its version and its counts, under dnsmasq's names.
  *
- * The sidecar of kube-dns makes its metrics from these answers, so each count is one string with a number.
+ * The sidecar of kube-dns derives its metrics from these answers, so each count is one string with a number.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -10,10 +10,10 @@ import { CLASS, TYPE } from '../../wire/types.ts';
 
 /** Counts since the start. */
 export interface ChaosStats {
-  /** Cached answers that there may be. */
+  /** Maximum number of cached answers. */
   readonly cacheSize: number;
   readonly insertions: number;
-  /** Cached answers that had to go for others before they expired. */
+  /** Cached answers that were evicted before they expired. */
   readonly evictions: number;
   /** Questions that were forwarded. */
   readonly misses: number;
@@ -30,20 +30,20 @@ export interface ServerStats {
 }
 
 export interface ChaosOptions {
-  /** Otherwise nothing is known of the class. */
+  /** Whether it answers the class at all. */
   readonly identifies: boolean;
   readonly version: string;
   readonly authors: string;
   readonly copyright: string;
-  /** Seconds, of what stays as it is. Counts have 0. */
+  /** TTL of constant answers, in seconds. Counts have TTL 0. */
   readonly ttl: number;
   readonly stats: () => ChaosStats;
 }
 
-/** The most that fits into one string of a TXT record. */
+/** Maximum length of one string in a TXT record. */
 const MAX_OCTETS = 255;
 
-/** Answers class CHAOS, all of it; other classes go on. */
+/** Answers all questions of class CHAOS; passes on other classes. */
 export function createChaosHandler(options: ChaosOptions): Handler {
   const { identifies, version, authors, copyright, ttl, stats } = options;
   const constants: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 /**
- * What servers that identify themselves say in class CHAOS, beside their counts.
+ * Answers of servers that identify themselves in class CHAOS, without their counts.
  */
 import type { ChaosOptions } from './chaos.ts';
 

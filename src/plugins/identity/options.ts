@@ -4,8 +4,8 @@
 export interface IdentityOptions {
   /** Whether `version.bind` and its siblings are answered; otherwise NOTIMP. */
   readonly identifies: boolean;
-  /** Seconds, of the answers that stay the same. */
+  /** TTL of constant answers, in seconds. */
   readonly ttl: number;
-  /** What `cachesize.bind` says. */
+  /** The answer for `cachesize.bind`. */
   readonly cacheSize: number;
 }

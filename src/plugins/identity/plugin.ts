@@ -1,5 +1,5 @@
 /**
- * `identity`: what the server says of itself in class CHAOS. A block without it refuses that class.
+ * `identity`: describes the server in class CHAOS. A block without it refuses that class.
  */
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import type { PluginContext } from '../../contract/plugin.ts';

@@ -1,5 +1,5 @@
 /**
- * What is counted of each upstream server, with the server's address as dnsmasq writes it.
+ * Statistics of each upstream server, with its address in the form of dnsmasq.
  */
 import type { UpstreamStatistics } from '../../forward/upstream/upstream-statistics.ts';
 import { RCODE } from '../../wire/types.ts';
@@ -15,7 +15,7 @@ export interface ServerStatistics {
   readonly latency: number;
 }
 
-/** The upstream servers, as the forwarder knows them. */
+/** @param upstreams in the form of the forwarder */
 export function describeServers(upstreams: readonly UpstreamStatistics[]): readonly ServerStatistics[] {
   return upstreams.map(({ upstream, sent, replies, timeouts, networkErrors, smoothedRoundTrip }) => {
     const refused = (replies.get(RCODE.SERVFAIL) ?? 0) + (replies.get(RCODE.REFUSED) ?? 0);
@@ -30,7 +30,7 @@ export function describeServers(upstreams: readonly UpstreamStatistics[]): reado
   });
 }
 
-/** `192.0.2.1:53` or `[2001:db8::1]:53`, perhaps with a source behind it, as `192.0.2.1#53`. */
+/** Converts `192.0.2.1:53` or `[2001:db8::1]:53`, perhaps with a source behind it, to `192.0.2.1#53`. */
 export function toDnsmasqServer(upstream: string): string {
   return upstream.replace(/^\[?(.*?)\]?:(\d+)(@.*)?$/, '$1#$2');
 }

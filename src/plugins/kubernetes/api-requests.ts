@@ -1,5 +1,5 @@
 /**
- * Requests to the API server, held to the limits of `kubernetes` and counted under the names that CoreDNS has from its client.
+ * Applies the limits of `kubernetes` to requests to the API server, and counts them under the metric names of CoreDNS's client.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
@@ -14,7 +14,7 @@ export interface ApiRequestsDependencies {
 /** Seconds. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** @returns the same connection; its requests wait where the limits say so */
+/** @returns the same connection, with requests that wait as the limits require */
 export function observeRequests(
   connection: Connection,
   limits: Pick<KubernetesApi, 'qps' | 'burst' | 'maxInflight'>,
@@ -69,14 +69,14 @@ function familiesOf(metrics: PluginMetrics) {
   };
 }
 
-/** Lets so many requests pass a second, a burst at once, and so many be without a response. */
+/** Limits requests per second, the burst, and the requests in flight. */
 class Gate {
   readonly #clock: Clock;
   readonly #maxInflight: number;
   /** Milliseconds between two requests; 0: no limit. */
   readonly #pause: number;
   readonly #burst: number;
-  /** When all that was let pass would have passed one by one. */
+  /** Time at which all admitted requests would have passed at the steady rate. */
   #usedUntil = Number.NEGATIVE_INFINITY;
   #inflight = 0;
   readonly #waiting: (() => void)[] = [];

@@ -1,6 +1,6 @@
 /**
- * The zones of a `kubernetes` in a Corefile: names derived from the cluster's objects, in several zones, with the rules for
- * namespaces and for what is passed on.
+ * The zones of a `kubernetes` in a Corefile. Names are derived from the cluster's objects, in several zones, with rules for
+ * namespaces and fall through.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Next } from '../../chain/handler.ts';
@@ -21,13 +21,13 @@ import { translateZone, type ZoneTranslation } from './zone-translation.ts';
 export interface ClusterZonesOptions {
   readonly options: KubernetesOptions;
   readonly cluster: Cluster;
-  /** What the names of the cluster are derived for. */
+  /** The domain that the names of the cluster are derived for. */
   readonly domain: NameKey;
   /** The whole server: for aliases that leave the zones. */
   readonly chain: Chain;
   /**
-   * Whether names are denied that CoreDNS denies though they exist, and missing names fall through before the cluster was listed.
-   * Default: no, they are SERVFAIL.
+   * Whether to deny existing names that CoreDNS denies, and to let missing names fall through before the cluster was listed.
+   * Default: no, missing names are then SERVFAIL.
    */
   readonly isStrict?: boolean;
 }
@@ -37,7 +37,7 @@ interface ClusterZone extends ZoneTranslation {
 }
 
 const NO_NAMES: NameSource = { find: () => undefined, hasCuts: false, hasWildcards: false };
-/** Aliases of aliases that are followed for one question. */
+/** Maximum length of an alias chain that is followed for one question. */
 const MAX_ALIASES = 8;
 
 export class ClusterZones {
@@ -102,7 +102,7 @@ export class ClusterZones {
     return soa === undefined ? answer : strictAnswerWhileUnknown(answer, soa);
   }
 
-  /** Names of the reverse tree that exist only because of names below them may be known to others. */
+  /** Whether a name of the reverse tree exists only because of names below it: others may know it. */
   #isOnlyAbove({ toCluster }: ClusterZone, { question }: Query): boolean {
     const key = toKey(toCluster(question.name));
     return !isWithin(key, this.#domain) && this.#cluster.names.findStanding(key) === undefined;
@@ -120,7 +120,7 @@ export class ClusterZones {
     return this.#namespaces.size === 0 || this.#namespaces.has(namespace);
   }
 
-  /** Without the pointers to names in namespaces that are not shown, and without a name server that has no address. */
+  /** Removes pointers to names in hidden namespaces, and a name server without an address. */
   #withoutHidden(answer: ZoneAnswer, zone: Zone, asked: Question): ZoneAnswer {
     if (answer.kind !== 'records') return answer;
     const isShown = ({ data }: ResourceRecord) => {

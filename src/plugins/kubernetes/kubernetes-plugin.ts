@@ -27,20 +27,20 @@ export interface KubernetesDependencies {
   readonly table: TableWriter;
   /** The whole server. */
   readonly chain: Chain;
-  /** Addresses that clients reach us at. */
+  /** Addresses at which clients reach us. */
   readonly ownAddresses: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Whether names of a cluster that was not listed yet fall through, as in CoreDNS. */
+  /** Whether names fall through before the cluster is listed, as in CoreDNS. */
   readonly isStrict: boolean;
-  /** How the API server is reached; by sockets by default. */
+  /** How the API server is reached. Default: by sockets. */
   readonly connect?: (api: KubernetesApi) => Promise<Connection>;
 }
 
 // Keys by inspection.
 const REVERSE_TREES = ['in-addr.arpa.' as NameKey, 'ip6.arpa.' as NameKey];
-/** In the place of the root, which has no room for the names of zones. */
+/** Replaces the root zone, in which the names of zones have no room. */
 const ROOT_DOMAIN = 'root.invalid.' as NameKey;
-/** Milliseconds between two lines that say what is waited for. */
+/** Milliseconds between two log lines while the start waits. */
 const WAIT_LINE = 500;
 
 export class Kubernetes {
@@ -89,7 +89,7 @@ export class Kubernetes {
           ...parts,
           role: 'other',
           handle(query, next) {
-            // What the answer is made from is no publication of the block.
+            // The answer depends on data that is in no publication of the block.
             if (parts.questions.includes(query.key, query.question.type)) query.forbidStoring();
             return zones.handle(query, next);
           },
@@ -143,7 +143,7 @@ export class Kubernetes {
     };
   }
 
-  /** Ends when all objects are listed, or the time to wait for them is over. */
+  /** Resolves when all objects are listed, or the time to wait is over. */
   #firstState(): Promise<void> {
     const { clock, log } = this.#dependencies;
     return new Promise((resolve) => {
@@ -170,7 +170,8 @@ export class Kubernetes {
 }
 
 /**
- * Whether the nodes of the table say all that the handler says: of one zone, all its namespaces, and nothing of it for others.
+ * Whether the table's nodes have all answers of the handler. All zones must be published, with all namespaces, and must not fall
+ * through.
  *
  * @param published the zones whose names are nodes
  */
@@ -185,7 +186,7 @@ function isWholeInTable(options: KubernetesOptions, published: readonly NameKey[
   );
 }
 
-/** What the watch of a cluster does when all is well is no news where others print each line. */
+/** Logs the info lines of the cluster's watch at level debug: in a Corefile, each info line would be printed. */
 function withoutNews(log: Log): Log {
   return {
     error: (message, fields) => log.error(message, fields),

@@ -28,7 +28,7 @@ const OBJECTS: readonly ClusterObject[] = [
   },
 ];
 
-/** Others that know `www.example.com` and 192.0.2.1, and refuse nothing. */
+/** Other handlers, which know `www.example.com` and 192.0.2.1, and never refuse. */
 const resolver = handlerOf(({ question, key }) => {
   if (key === 'www.example.com.') return addresses(question.name, '192.0.2.7');
   const data = { kind: 'PTR', target: parseName('elsewhere.example.') } as const;

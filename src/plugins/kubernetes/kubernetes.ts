@@ -12,7 +12,7 @@ import { recordsOf } from '../../zone/record-set.ts';
 
 export interface ClusterSource {
   readonly names: KubernetesNames;
-  /** Whether the zones may say no. */
+  /** Whether the zones may deny names. */
   readonly isKnown: boolean;
 }
 
@@ -41,7 +41,7 @@ export function createKubernetesHandler(cluster: ClusterSource): Handler {
   };
 }
 
-/** Only what is known to be there is told. */
+/** Answers only for names that are known to exist. */
 export function answerWhileUnknown(names: KubernetesNames, { key, question }: Query): Answer {
   const node = names.findStanding(key);
   const set = node && setOf(node, question.type);

@@ -10,7 +10,7 @@ import { readServerAddress } from '../../kube/api/connection/server-address.ts';
 import type { Connection } from '../../kube/api/connection/types.ts';
 import type { KubernetesApi } from './options.ts';
 
-/** There is no cluster. The message is what the start fails with. */
+/** The cluster is missing. The start fails with the message. */
 export class ClusterNotFoundError extends Error {
   override readonly name = 'ClusterNotFoundError';
 }
@@ -46,7 +46,7 @@ export async function openCluster(
   const found = await findCluster({
     kubecfgFile: kubeconfig?.path,
     context: kubeconfig?.context,
-    // The user's own kubeconfig is never taken.
+    // Never use the user's own kubeconfig.
     environment: { ...environment, KUBECONFIG: undefined },
     home: undefined,
     clock,

@@ -5,10 +5,10 @@ import type { NameKey } from '../../wire/types.ts';
 
 export interface KubernetesOptions {
   readonly zones: readonly NameKey[];
-  /** The first of `zones` that is not reverse: names that addresses are answered with lie in it. */
+  /** The first of `zones` that is not a reverse zone: answers for addresses are names in it. */
   readonly primaryZone: NameKey;
   readonly api: KubernetesApi;
-  /** `insecure`: every name of the form `1-2-3-4.namespace.pod` has its address. `verified`: those of pods have. */
+  /** `insecure`: every name of the form `1-2-3-4.namespace.pod` has its address. `verified`: only if such a pod exists. */
   readonly pods: 'disabled' | 'insecure' | 'verified';
   /** Endpoints without a hostname are named after their pods. */
   readonly endpointPodNames: boolean;
@@ -31,15 +31,15 @@ export interface KubernetesOptions {
 }
 
 export interface KubernetesApi {
-  /** Nothing: the kubeconfig, else the account of the pod. */
+  /** Undefined: the kubeconfig, else the service account of the pod. */
   readonly endpoint: string | undefined;
   /** For `endpoint`; paths of files. */
   readonly tls:
     | { readonly certificate: string; readonly key: string; readonly authorities: string }
     | undefined;
-  /** Goes before `endpoint`. */
+  /** Takes precedence over `endpoint`. */
   readonly kubeconfig: { readonly path: string; readonly context: string | undefined } | undefined;
-  /** Requests a second, at once, and under way; 0: the client's own limits. */
+  /** Requests per second, at once, and in flight; 0: the client's own limits. */
   readonly qps: number;
   readonly burst: number;
   readonly maxInflight: number;

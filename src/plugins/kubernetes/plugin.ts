@@ -22,7 +22,7 @@ type Draft = Omit<Writable<KubernetesOptions>, 'api'> & {
   zonal: boolean;
 };
 
-/** Source: plugin/kubernetes of CoreDNS 1.14.7. Its properties `multicluster` and `zonal` are not built here. */
+/** Source: plugin/kubernetes of CoreDNS 1.14.7. Its properties `multicluster` and `zonal` are not supported. */
 export const kubernetes = definePlugin({
   name: 'kubernetes',
   answers: true,

@@ -1,6 +1,6 @@
 /**
- * How long a change of the endpoints of a headless service took to get here: from the moment that the endpoints controller
- * notes on the object. Both clocks count.
+ * The time until a change of a headless service's endpoints arrives here. It starts at the moment that the endpoints controller
+ * notes on the object, so it depends on both clocks.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
@@ -15,7 +15,7 @@ export interface ProgrammingLatencyDependencies {
 /** Seconds: 1 ms to 17 minutes. */
 const BUCKETS = Array.from({ length: 20 }, (_, power) => 0.001 * 2 ** power);
 
-/** @returns a sink that hands all on */
+/** @returns a sink that passes on all changes */
 export function observeChanges(
   sink: ObjectSink<EndpointsObject>,
   { metrics, clock, isHeadless }: ProgrammingLatencyDependencies,
@@ -38,7 +38,7 @@ export function observeChanges(
     upsert(object) {
       sink.upsert(object);
       const { changeTime, namespace, service } = object;
-      // What is listed may have changed long ago.
+      // A listed object may have changed long ago.
       if (isListing || changeTime === undefined || !isHeadless(namespace, service)) return;
       const seconds = Math.max(0, clock.now() - Date.parse(changeTime)) / 1000;
       if (!Number.isNaN(seconds)) durations.observe({ service_kind: 'headless_with_selector' }, seconds);

@@ -1,5 +1,5 @@
 /**
- * What CoreDNS says of names of a cluster where it violates the DNS standards: for those who keep to it without a difference.
+ * The answers of CoreDNS for names of a cluster where it violates the DNS standards, for strict mode.
  */
 import type { Answer } from '../../chain/answer.ts';
 import { EMPTY_ANSWER } from '../../chain/whole-answer.ts';
@@ -7,7 +7,7 @@ import { type NameKey, type Question, RCODE, type ResourceRecord, TYPE } from '.
 import type { ZoneAnswer } from '../../zone/lookup.ts';
 import type { Zone } from '../../zone/zone.ts';
 
-/** What is asked, in the zone of the cluster that its name lies in. */
+/** A question, with the zone of the cluster that contains its name. */
 export interface StrictQuestion {
   readonly zone: Zone;
   readonly key: NameKey;
@@ -16,7 +16,7 @@ export interface StrictQuestion {
   readonly domain: NameKey;
 }
 
-/** CoreDNS looks services up, not names: what is no service, pod or zone does not exist for it, and SOA is asked of no name. */
+/** CoreDNS looks up services, not names: only services, pods and zones exist for it. It never looks up names for SOA. */
 export function strictAnswer(answer: ZoneAnswer, question: StrictQuestion): ZoneAnswer {
   const { zone, type } = question;
   if (answer.kind !== 'nodata' && answer.kind !== 'nxdomain') return answer;
@@ -25,7 +25,7 @@ export function strictAnswer(answer: ZoneAnswer, question: StrictQuestion): Zone
   return { kind: 'nxdomain', soa: answer.soa, authoritative: zone.authoritativeNxdomain };
 }
 
-/** Whether CoreDNS finds something at a name that has no records of the type. */
+/** Whether CoreDNS considers a name without records of the type as existing. */
 function isFound({ zone, key, type, domain }: StrictQuestion): boolean {
   if (key === zone.apex) return type !== TYPE.TXT;
   if (zone.apex !== domain || key === `dns.${domain}` || key === `dns-version.${domain}`) return false;
@@ -36,10 +36,10 @@ function isFound({ zone, key, type, domain }: StrictQuestion): boolean {
 const PROTOCOL_OF_SERVICE = /^_[^.]+\.[^.]+\.[^.]+\.svc\.$/;
 
 /**
- * Before the cluster was listed: the serial of its zone is 0, and SERVFAIL comes as a denial does.
+ * The answer before the cluster was listed. The serial of its zone is 0, and SERVFAIL has the form of a denial.
  *
- * @param answer what is known
- * @param soa that of the zone as the client knows it
+ * @param answer the answer from current knowledge
+ * @param soa the SOA record of the zone as the client knows it
  */
 export function strictAnswerWhileUnknown(answer: Answer, soa: ResourceRecord): Answer {
   if (soa.data.kind !== 'SOA') return answer;

@@ -1,27 +1,27 @@
 /**
- * Several zones with the same names: questions are asked in the one that the names of a cluster are derived for, and its answers
- * moved to the zone of the question.
+ * Several zones with the same names. Questions are translated to the domain that the cluster's names are derived for, and its
+ * answers back to the zone of the question.
  */
 import { isWithin, ROOT, toKey } from '../../wire/name.ts';
 import type { AbsoluteName, NameKey, RecordData, ResourceRecord } from '../../wire/types.ts';
 
 export interface ZoneTranslation {
-  /** A name of the zone, as the cluster has it. */
+  /** Translates a name of the zone to the cluster's domain. */
   toCluster(name: AbsoluteName): AbsoluteName;
-  /** Records of the cluster, as the zone has them. */
+  /** Translates records of the cluster to the zone. */
   fromCluster(records: readonly ResourceRecord[]): readonly ResourceRecord[];
 }
 
 const SAME: ZoneTranslation = { toCluster: (name) => name, fromCluster: (records) => records };
 
-/** @param domain that of the cluster */
+/** @param domain the cluster's domain */
 export function translateZone(zone: NameKey, domain: NameKey): ZoneTranslation {
   if (zone === domain) return SAME;
   const move = <Name extends AbsoluteName>(name: Name, from: NameKey, to: NameKey): Name => {
     if (!isWithin(toKey(name), from)) return name;
     const labels = name.slice(0, from === ROOT ? undefined : name.length - from.length);
     const below = labels === ROOT ? '' : labels;
-    // Whole labels in front of a zone: a name again.
+    // Whole labels in front of a zone form a valid name.
     return (to === ROOT && below !== '' ? below : `${below}${to}`) as Name;
   };
   const toZone = <Name extends AbsoluteName>(name: Name) => move(name, domain, zone);
@@ -36,7 +36,7 @@ export function translateZone(zone: NameKey, domain: NameKey): ZoneTranslation {
   };
 }
 
-/** The target of an alias is text of a Service's specification, and is not translated. */
+/** Does not translate targets of aliases: they are text from the specification of a Service. */
 function moveData(data: RecordData, move: (name: AbsoluteName) => AbsoluteName): RecordData {
   switch (data.kind) {
     case 'NS':

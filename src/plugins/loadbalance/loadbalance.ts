@@ -1,5 +1,5 @@
 /**
- * Shuffles the addresses of answers, so that clients that take the first one are spread over all of them.
+ * Shuffles the addresses in answers, to spread clients that take the first one over all of them.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -13,7 +13,7 @@ export function createLoadbalanceHandler(random: () => number = Math.random): Ha
     name: 'loadbalance',
     role: 'other',
     questions: NO_QUESTIONS,
-    // Readers start sets of addresses anywhere.
+    // Readers rotate sets of addresses.
     answers: 'modifiers',
     async handle(query, next) {
       const answer = await next(query);
@@ -35,7 +35,7 @@ function shuffleAnswer(answer: Answer, random: () => number): Answer {
   };
 }
 
-/** Aliases first, since they lead to the others; then what is not shuffled; then addresses and mail servers. */
+/** Aliases first, since they lead to the others; then records that are not shuffled; then addresses and mail servers. */
 function arrange(records: readonly ResourceRecord[], random: () => number): readonly ResourceRecord[] {
   if (records.length < 2) return records;
   const groups: Record<Group, ResourceRecord[]> = { aliases: [], rest: [], addresses: [], exchanges: [] };

@@ -8,7 +8,7 @@ import { parseCidr, parseGoDuration } from '../../corefile/directive/go-values.t
 import { createLoadbalanceHandler } from './loadbalance.ts';
 import type { LoadbalanceOptions } from './options.ts';
 
-/** Source: plugin/loadbalance of CoreDNS 1.14.7. Its policy `weighted` and its property `prefer` are not built here. */
+/** Source: plugin/loadbalance of CoreDNS 1.14.7. Its policy `weighted` and its property `prefer` are not supported. */
 export const loadbalance = definePlugin({
   name: 'loadbalance',
   syntax: ['loadbalance [round_robin]'],

@@ -9,7 +9,7 @@ import { createKnownNamesHandler } from './known-names.ts';
 
 const NETWORKS: readonly AddressRange[] = [
   { address: '10.0.0.1', prefix: 24 },
-  // The network of the client that questions come from here.
+  // The network of the client in these tests.
   { address: '192.0.2.1', prefix: 24 },
 ];
 

@@ -1,8 +1,8 @@
 /**
- * Answers questions about local names: those of hosts files and of options.
+ * Answers questions about local names, from hosts files and options.
  *
- * Nearly all such questions are answered by the table. Here come those that it leaves open: about all types at once, about
- * types for which an alias is the whole answer, and those whose answer depends on the client.
+ * The table answers nearly all such questions. It leaves the rest to the chain: questions about all types at once, about types
+ * for which an alias is the whole answer, and questions whose answer depends on the client.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -17,9 +17,9 @@ import { type ResourceRecord, TYPE } from '../../wire/types.ts';
 export interface KnownNamesOptions {
   /** Holds the names in the table. */
   readonly publication: PublicationId;
-  /** What is known now. */
+  /** The current names. */
   readonly names: () => LocalNames;
-  /** Those of this machine's interfaces; asked for only where answers depend on them. */
+  /** The networks of this machine's interfaces; called only if answers depend on them. */
   readonly networks: () => readonly AddressRange[];
 }
 
@@ -46,7 +46,7 @@ export function createKnownNamesHandler({ publication, names, networks }: KnownN
   };
 }
 
-/** Names are told as they were asked for, capitals included. */
+/** Repeats the name as it was asked for, capitals included. */
 function present(
   query: Query,
   known: readonly ResourceRecord[],
@@ -58,9 +58,9 @@ function present(
 }
 
 /**
- * Where a name has addresses in the network that the client is in, these alone; else all of them.
+ * The addresses in the client's network if the name has such addresses; else all of them.
  *
- * dnsmasq goes by the network that the question came in by. That is the client's own, where it is directly connected.
+ * dnsmasq uses the network in which the question arrived. This is the client's own network if it is directly connected.
  */
 function chooseForClient(
   query: Query,

@@ -1,5 +1,5 @@
 /**
- * All that is not to be asked elsewhere, or not to be believed: local names, rules for questions, rules for replies.
+ * Local names, question rules and reply filters.
  */
 
 import type { Clock } from '../../base/clock.ts';
@@ -25,7 +25,7 @@ import { createReplyFilter, leavesAddresses, type ReplyFilter, type ReplyRules }
 
 export interface LocalSettings {
   readonly names: LocalNamesPlan;
-  /** Hosts files and folders of them, in the order in which they are to be read. */
+  /** Hosts files and folders of them, in reading order. */
   readonly hostsPaths: readonly string[];
   readonly format: HostsFormat;
   readonly questions: QuestionRules;
@@ -35,30 +35,30 @@ export interface LocalSettings {
 export interface LocalHandlersOptions {
   readonly settings: LocalSettings;
   readonly table: TableWriter;
-  /** The networks of clients that local addresses are chosen for; empty: all clients are told all. */
+  /** Networks whose clients get the local addresses of their own network; empty: all clients get all addresses. */
   readonly networks: readonly AddressRange[];
-  /** Called when `localised` lists others than before; false: no view shows them. */
+  /** Called when `localised` has changed. @returns false if no view shows the change */
   readonly onShow: () => boolean;
-  /** Called with domains whose cached answers may no longer be right. */
+  /** Called with domains whose cached answers may be outdated. */
   readonly forget: (domains: readonly NameKey[]) => void;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export class LocalHandlers {
-  /** Answers what is known of a name. */
+  /** Answers from the known names. */
   readonly knownNames: Handler;
-  /** Answers REFUSED for a name that is known here with NODATA. */
+  /** Replaces REFUSED for a known name by NODATA. */
   readonly denyRefused: Handler;
-  /** Answers by rule what is not known, before a server is asked. */
+  /** Answers other questions by rule, before a server is asked. */
   readonly questionRules: Handler;
-  /** What is done to replies of upstream servers. */
+  /** Filters for replies of upstream servers. */
   readonly replyChanges: readonly ReplyFilter[];
-  /** Whether something is known of a name or of one below it, so that it cannot be denied. */
+  /** Whether a name, or one below it, is known here, so that it cannot be denied. */
   readonly mayExist: (name: NameKey) => boolean;
   readonly #settings: LocalSettings;
   readonly #data: LocalData;
-  /** What `#rules` are compiled from. */
+  /** The source of `#rules`. */
   #questions: QuestionRules;
   #rules: QuestionRuleBook;
   #networks: readonly AddressRange[];
@@ -103,56 +103,56 @@ export class LocalHandlers {
     this.replyChanges = [createReplyFilter(settings.replies, this.mayExist, log)];
   }
 
-  /** Ends when all files are read and their names answered. */
+  /** Resolves when all files are read and their names are answered. */
   async start(): Promise<void> {
     await this.#data.start();
   }
 
-  /** Holds the local names. No view shows it any more once the handlers are replaced. */
+  /** Holds the local names. After the handlers are replaced, no view shows it any more. */
   get publication(): PublicationId {
     return this.#data.publication;
   }
 
-  /** Those that hold names as the clients of a network see them. */
+  /** The publications with names as the clients of a network see them. */
   get localised(): readonly LocalisedPublication[] {
     return this.#data.localised;
   }
 
-  /** Chooses addresses for the clients of other networks from now on. */
+  /** From now on, chooses addresses for clients of these networks. */
   changeNetworks(networks: readonly AddressRange[]): void {
     this.#networks = networks;
     this.#data.changeNetworks(networks);
   }
 
-  /** The hosts file that a record of ours is from; nothing for one of an option. */
+  /** The hosts file of one of our records; undefined for records of options. */
   fileOf(record: ResourceRecord): string | undefined {
     return this.#data.names.fileOf(record);
   }
 
-  /** Whether the table holds all names that are known: a name that it does not know is none of them. */
+  /** Whether the table holds all known names, so that a name without a node is not known. */
   get isPublished(): boolean {
     return this.#data.isPublished;
   }
 
-  /** Whether `mayExist` is true of any name. */
+  /** Whether `mayExist` is true for at least one name. */
   get mayKnowNames(): boolean {
     const { done: isEmpty = false } = this.#data.names.names()[Symbol.iterator]().next();
     return !isEmpty || this.#rules.hasAddresses;
   }
 
-  /** Whether `replyChanges` leave replies alone that hold addresses, or deny what is not known here. */
+  /** Whether `replyChanges` leave replies with addresses, and denials of unknown names, as they are. */
   get leavesAddresses(): boolean {
     return leavesAddresses(this.#settings.replies);
   }
 
-  /** Answers by these rules from now on. */
+  /** From now on, answers by these rules. */
   changeRules(rules: QuestionRules): void {
     if (isSameRules(rules, this.#questions)) return;
     this.#questions = rules;
     this.#rules = this.#compileRules(rules);
   }
 
-  /** Looks for changed files at once. */
+  /** Checks for changed files at once. */
   reload(): void {
     this.#data.reload();
   }
@@ -165,7 +165,7 @@ export class LocalHandlers {
     return compileQuestionRules(rules, (name) => this.#data.names.exists(name));
   }
 
-  /** One handler, whatever the rules are at the moment. */
+  /** A single handler that applies the current rules. */
   #makeQuestionRules(): Handler {
     const rules = () => this.#rules.handler;
     return {

@@ -1,5 +1,6 @@
 /**
- * Hosts files, records of options, and rules: what is known of names without asking. They outlive plans that say the same of them.
+ * Hosts files, records of options, and rules: names that are known without asking. They outlive plans with the same settings for
+ * them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Handler } from '../../chain/handler.ts';
@@ -11,14 +12,14 @@ import type { NameKey } from '../../wire/types.ts';
 import { LocalHandlers, type LocalSettings } from './local-handlers.ts';
 import type { LocalNamesOptions } from './options.ts';
 
-/** Keeps answers that may be others when a name becomes known. */
+/** A cache whose answers may become outdated when a name becomes known. */
 export interface AnswerKeeper {
   forget(domain: NameKey): void;
-  /** To be called when what readers may not forward may have changed. */
+  /** Called when the exceptions of readers may have changed. */
   updateRoute(): void;
 }
 
-/** The names, and the plugin of the plan that is followed. */
+/** The names, and the plugin of the current plan. */
 interface Followed {
   readonly handlers: LocalHandlers;
   plugin: Pick<LocalNames, 'changed' | 'forgetKept'>;
@@ -27,7 +28,7 @@ interface Followed {
 export class LocalNames implements Plugin {
   readonly handler: Handler;
   readonly #options: LocalNamesOptions;
-  /** Has views changed, where they show this plugin. @returns false: they show what they did */
+  /** Updates views that show this plugin. @returns false if the views stay as they were */
   readonly changed: () => boolean;
   readonly #lasting: Lasting<Followed>;
   #keeper: AnswerKeeper | undefined;
@@ -42,12 +43,12 @@ export class LocalNames implements Plugin {
     this.handler = this.handlers.knownNames;
   }
 
-  /** What it keeps is forgotten where names become known. */
+  /** From now on, the keeper drops its answers for names that become known. */
   keepInStep(keeper: AnswerKeeper): void {
     this.#keeper = keeper;
   }
 
-  /** Has answers forgotten that may no longer be right. */
+  /** Drops cached answers that may be outdated. */
   forgetKept(domains: readonly NameKey[]): void {
     for (const domain of domains) this.#keeper?.forget(domain);
     this.#keeper?.updateRoute();
@@ -61,7 +62,7 @@ export class LocalNames implements Plugin {
     return this.handlers.localised;
   }
 
-  /** Ends when all files are read and their names answered. */
+  /** Resolves when all files are read and their names are answered. */
   async start(): Promise<void> {
     if (this.#isNew) await this.handlers.start();
   }
@@ -75,7 +76,7 @@ export class LocalNames implements Plugin {
     this.#isNew = false;
   }
 
-  /** Looks for changed files at once. */
+  /** Checks for changed files at once. */
   reload(): void {
     this.handlers.reload();
   }
@@ -108,7 +109,7 @@ function lastingNames(
   return new Lasting(followed, () => retire(handlers, table));
 }
 
-/** Frees what local names have in the table. No view shows them any more. */
+/** Frees the table space of local names. No view shows them any more. */
 async function retire(local: LocalHandlers, table: PluginContext['table']): Promise<void> {
   local.stop();
   for (const publication of [local.publication, ...local.localised.map((each) => each.publication)]) {
@@ -117,7 +118,7 @@ async function retire(local: LocalHandlers, table: PluginContext['table']): Prom
   }
 }
 
-/** Whether local names and rules for replies stay as they are; rules for questions may change. */
+/** Whether local names and rules for replies are the same; rules for questions may differ. */
 function isSameLocal(one: LocalSettings, other: LocalSettings): boolean {
   const { questions: _, ...rest } = one;
   const { questions: __, ...otherRest } = other;

@@ -1,7 +1,7 @@
 /**
- * Which rules a name falls under, the longest scope first: rules for domains, for the ends of names, for plain names, for all.
+ * Finds the rules for a name, the longest scope first: rules for domains, for the ends of names, for plain names, for all.
  *
- * Domains are found by walking up the name, so a list of a hundred thousand of them costs nothing to ask.
+ * It finds domains by walking up the name, so a list of a hundred thousand domains does not slow it down.
  */
 import { countLabels, parentOf, ROOT } from '../../wire/name.ts';
 import type { NameKey } from '../../wire/types.ts';
@@ -26,7 +26,7 @@ export class NameScopes<Route extends { readonly scope: NameScope }, Rule> {
    * @param ruleOf the rule of a route
    */
   constructor(routes: Iterable<Route>, ruleOf: (route: Route) => Rule) {
-    // Long lists have one rule for all their domains, which share its list.
+    // In long lists, all domains have the same rule: share one array for it.
     const alone = new Map<Rule, Rule[]>();
     for (const route of routes) {
       const rule = ruleOf(route);
@@ -44,9 +44,9 @@ export class NameScopes<Route extends { readonly scope: NameScope }, Rule> {
   }
 
   /**
-   * Whether a scope that the name is in has such a rule.
+   * Whether a scope of the name has such a rule.
    *
-   * @param which of the scopes count; `narrow`: those that not every name is in
+   * @param which scopes count; `narrow`: only those that do not contain every name
    */
   some(name: NameKey, isWanted: (rule: Rule) => boolean, which: 'all' | 'narrow' = 'all'): boolean {
     for (const rules of which === 'all' ? this.find(name) : this.#findNarrow(name))

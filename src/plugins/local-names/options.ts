@@ -6,6 +6,6 @@ import type { LocalSettings } from './local-handlers.ts';
 
 export interface LocalNamesOptions {
   readonly settings: LocalSettings;
-  /** The networks of clients that local addresses are chosen for. */
+  /** Networks whose clients get the local addresses of their own network. */
   readonly networks: readonly AddressRange[];
 }

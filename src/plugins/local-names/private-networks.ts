@@ -1,7 +1,7 @@
 /**
  * Addresses that mean something different in every network (RFC 6303), and their names in the reverse tree.
  *
- * The lists are dnsmasq's: what it keeps from being asked outside, and what it lets no answer from outside contain.
+ * The lists are dnsmasq's: addresses that it never asks about outside, and that it accepts in no answer from outside.
  */
 import { parseAddress } from '../../wire/address.ts';
 import { type AddressRange, matchRanges } from '../../wire/address-range.ts';
@@ -38,9 +38,9 @@ export function isLoopback(octets: Uint8Array): boolean {
 }
 
 /**
- * The address of a name in the reverse tree; where the name is that of a network, its missing octets are zero.
+ * The address of a name in the reverse tree. For names of networks, the missing octets are zero.
  *
- * @returns 4 or 16 octets; nothing for other names
+ * @returns 4 or 16 octets; undefined for other names
  */
 export function octetsOfReverseName(name: NameKey): Uint8Array | undefined {
   if (name.endsWith('.in-addr.arpa.')) {

@@ -27,7 +27,7 @@ const RULES: QuestionRules = {
   ttl: 9,
 };
 
-/** They say at most who is asked. */
+/** Rules that only choose servers. */
 const IDLE: QuestionRules = {
   ...RULES,
   routes: [{ scope: { kind: 'all' }, action: { kind: 'forward' } }],

@@ -1,9 +1,8 @@
 /**
- * Questions that are answered by rule instead of being asked elsewhere, in dnsmasq's order: reverse names of private
- * addresses, what old Windows hosts ask, domains with an address for all their names, domains of our own, plain names.
+ * Answers questions by rule before a server is asked. The order is dnsmasq's: reverse names of private addresses, questions of
+ * old Windows hosts, domains with an address for all their names, domains of our own, plain names.
  *
- * Whatever is known of a name has been answered before. A name that is known, with other types, is denied its type and not
- * its existence.
+ * Known names have been answered before. If a known name lacks the type, the rules answer NODATA, not NXDOMAIN.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -15,11 +14,11 @@ import { type NameScope, NameScopes } from './name-scopes.ts';
 import { isPrivate, octetsOfReverseName } from './private-networks.ts';
 
 export type RuleAction =
-  /** To servers of its own, or to those for everything else. */
+  /** Forwarded to the servers of the scope, or to the default servers. */
   | { readonly kind: 'forward' | 'default' }
-  /** Answered here or not at all. */
+  /** Never forwarded. */
   | { readonly kind: 'local' }
-  /** The answer to questions of the address's own type. */
+  /** Answers questions for the type of the address. */
   | { readonly kind: 'address'; readonly address: string }
   /** `0.0.0.0` and `::`. */
   | { readonly kind: 'null-address' };
@@ -40,13 +39,13 @@ type Scopes = NameScopes<QuestionRules['routes'][number], RuleAction>;
 
 export interface QuestionRuleBook {
   readonly handler: Handler;
-  /** Whether a domain that the name is in has addresses for all its names: then it is no name that does not exist. */
+  /** Whether a domain that contains the name has addresses for all its names: the name then exists. */
   readonly hasAddress: (name: NameKey) => boolean;
-  /** Whether there is such a domain. */
+  /** Whether any domain has such addresses. */
   readonly hasAddresses: boolean;
 }
 
-/** Whether both are compiled to the same. Routes are the same where the list is the very one: it may be long. */
+/** Whether both compile to the same rules. Routes are compared by identity: the list may be long. */
 export function isSameRules(one: QuestionRules, other: QuestionRules): boolean {
   return (
     one.routes === other.routes &&
@@ -165,15 +164,15 @@ function answerByRoute(
   return denial('nxdomain', false);
 }
 
-/** Questions for addresses of names of one label; the root has none. */
+/** Whether a question for addresses of a name of one label stays here. The root has no label. */
 function keepsHere({ keepsPlainNames }: QuestionRules, name: NameKey, type: number): boolean {
   const isForAddress = type === TYPE.A || type === TYPE.AAAA;
   return keepsPlainNames && isForAddress && name !== ROOT && countLabels(name) === 1;
 }
 
 /**
- * What the longest scope that has something to say of this type says: addresses of the type before null addresses, then
- * servers, and only then that there are none.
+ * The actions of the longest scope with a rule for this type. Addresses of the type come before null addresses, then servers, and
+ * `local` last.
  */
 function actionsFor(scopes: Scopes, name: NameKey, type: number): readonly RuleAction[] {
   for (const actions of scopes.find(name)) {
@@ -190,7 +189,7 @@ const ORDER = ['null-address', 'default', 'forward', 'local'] as const;
 
 const isThere = (action: RuleAction | undefined): boolean => action !== undefined;
 
-/** The last given comes first. A question for ANY gets one family. */
+/** In reverse order of the rules. A question for ANY gets one family. */
 function addressesFor(actions: readonly RuleAction[], type: number): readonly RuleAction[] {
   for (const wanted of typesOf(type)) {
     const found = actions.filter((action) => action.kind === 'address' && typeOf(action.address) === wanted);
@@ -205,7 +204,7 @@ function typesOf(type: number): readonly number[] {
   return type === TYPE.A || type === TYPE.AAAA ? [type] : [];
 }
 
-/** Whether the very scope that keeps a name here has addresses, though of another type. */
+/** Whether the scope that keeps a name here has addresses itself, of another type. */
 function hasAddresses(scopes: Scopes, name: NameKey): boolean {
   for (const actions of scopes.find(name)) {
     if (!actions.some(({ kind }) => kind === 'local')) continue;

@@ -1,6 +1,6 @@
 /**
- * What is done to the replies of servers before clients and the cache get them: addresses translated, forged ones taken
- * for NXDOMAIN, private ones refused, and names that we know not denied.
+ * Filters replies of servers before clients and the cache get them. It translates addresses, turns forged ones into NXDOMAIN, and
+ * refuses private ones. It does not let servers deny names that we know.
  */
 import type { Log } from '../../base/log.ts';
 import { formatAddress, parseAddress } from '../../wire/address.ts';
@@ -15,14 +15,14 @@ export interface AddressAlias {
     | { readonly kind: 'masked'; readonly address: string }
     | { readonly kind: 'range'; readonly first: string; readonly last: string };
   readonly to: string;
-  /** The bits that are taken from `to`, and that are compared where `from` is masked. */
+  /** The bits to take from `to`, and to compare if `from` is masked. */
   readonly mask: string;
 }
 
 export interface ReplyRules {
-  /** Replies with such an address become NXDOMAIN. */
+  /** Addresses that turn a reply into NXDOMAIN. */
   readonly bogusNxdomain: readonly AddressRange[];
-  /** The first that matches is applied. */
+  /** The first match is applied. */
   readonly aliases: readonly AddressAlias[];
   readonly rebind: {
     /** Whether replies with private addresses are emptied. */
@@ -32,10 +32,10 @@ export interface ReplyRules {
   };
 }
 
-/** @returns the same message if there is nothing to be done */
+/** @returns the same message if no rule applies */
 export type ReplyFilter = (question: Question, message: Message) => Message;
 
-/** Whether the rules leave every reply alone that holds addresses. */
+/** Whether the rules leave all replies with addresses as they are. */
 export function leavesAddresses({ bogusNxdomain, aliases, rebind }: ReplyRules): boolean {
   return bogusNxdomain.length === 0 && aliases.length === 0 && !rebind.stops;
 }
@@ -74,7 +74,7 @@ function addressOf({ data }: ResourceRecord): Uint8Array | undefined {
   return data.kind === 'A' || data.kind === 'AAAA' ? parseAddress(data.address) : undefined;
 }
 
-/** Nothing is left of what the server said. */
+/** Replaces the code of a reply, and removes all its records. */
 function deny(message: Message, rcode: number, authoritative: boolean): Message {
   const header = { ...message.header, rcode, authoritative, truncated: false };
   return { ...message, header, answers: [], authorities: [], additionals: [] };
@@ -116,7 +116,7 @@ function translate(message: Message, aliases: readonly Translation[]): Message {
   const isSame = (before: readonly ResourceRecord[], now: readonly ResourceRecord[]) =>
     before.every((record, index) => record === now[index]);
   if (isSame(message.answers, answers) && isSame(message.additionals, additionals)) return message;
-  // It is no longer what the authority has said.
+  // Clear AA: the answer is no longer that of the authority.
   return { ...message, header: { ...message.header, authoritative: false }, answers, additionals };
 }
 

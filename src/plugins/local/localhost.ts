@@ -1,6 +1,5 @@
 /**
- * Names of the host itself (RFC 6761 section 6.3, RFC 6303): localhost and what lies below it, and the reverse zones of 0, 127 and
- * 255.
+ * Names of the host itself (RFC 6761 section 6.3, RFC 6303): localhost and names below it, and the reverse zones of 0, 127 and 255.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -31,7 +30,7 @@ const ZONES: ReadonlySet<NameKey> = new Set([
   ...['0.in-addr.arpa.', '127.in-addr.arpa.', '255.in-addr.arpa.'].map((zone) => parseName(zone) as NameKey),
 ]);
 
-/** `localhost.` in front of any name is answered like the name itself unless the options say otherwise. */
+/** Answers any name with `localhost.` in front like `localhost.` itself, unless the options disable it. */
 export function createLocalhostHandler(
   { answersLocalhostPrefix }: LocalOptions,
   metrics: PluginMetrics,

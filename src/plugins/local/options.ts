@@ -2,6 +2,6 @@
  * Names of the host itself: localhost, and the reverse zones of 127 and 0.
  */
 export interface LocalOptions {
-  /** `localhost.` in front of any other name is answered too, as searching through domains makes it. */
+  /** Whether any other name with `localhost.` in front is answered too: search lists produce such names. */
   readonly answersLocalhostPrefix: boolean;
 }

@@ -8,17 +8,17 @@ import { className, rcodeName, typeName } from '../../wire/mnemonics.ts';
 import { maxResponseOctets } from '../../wire/response-size.ts';
 import type { Header } from '../../wire/types.ts';
 
-/** What a line can say. */
+/** The data for a line. */
 export interface LoggedQuery {
   readonly query: Query;
-  /** Undefined: no handler has made one. */
+  /** Undefined: no handler made one. */
   readonly response: DescribedResponse | undefined;
   readonly milliseconds: number;
 }
 
 type WriteWord = (logged: LoggedQuery) => string;
 
-/** What stands for something that is not known. */
+/** The text for unknown values. */
 const NOTHING = '-';
 
 const WORDS: ReadonlyMap<string, WriteWord> = new Map([
@@ -40,12 +40,12 @@ const WORDS: ReadonlyMap<string, WriteWord> = new Map([
   ['duration', ({ milliseconds }: LoggedQuery) => `${Number((milliseconds / 1000).toFixed(9))}s`],
 ]);
 
-/** Words that are not known stay as they are; those of metadata, `{/label}`, are empty. */
+/** Unknown words stay as they are; words of metadata, `{/label}`, are empty. */
 export function compileLogFormat(format: string): WriteWord {
   return compileWords(format, WORDS);
 }
 
-/** The same for words about something else. */
+/** The same for other sets of words. */
 export function compileWords<Logged>(
   format: string,
   words: ReadonlyMap<string, (logged: Logged) => string>,
@@ -62,7 +62,7 @@ export function compileWords<Logged>(
   };
 }
 
-/** Classes of questions alone, which CoreDNS writes by number. */
+/** Classes that only questions have; CoreDNS writes them by number. */
 const UNNAMED_CLASSES: ReadonlySet<string> = new Set(['ANY', 'NONE']);
 
 /** As CoreDNS writes it. */
@@ -75,7 +75,7 @@ export function bracketAddress(address: string): string {
   return address.includes(':') ? `[${address}]` : address;
 }
 
-/** The octets that a response may have. */
+/** Maximum size of the response, in octets. */
 function sizeFor(query: Query): number {
   return maxResponseOctets(query.sender.transport, query.edns?.udpSize ?? 0, 65_535);
 }

@@ -15,7 +15,7 @@ export interface LogDependencies {
   readonly log: Log;
 }
 
-/** The first rule whose zone holds the name decides, whether its class fits or not. */
+/** The first rule whose zone contains the name decides, even if its class does not match. */
 export function createLogHandler({ rules }: LogOptions, { clock, log }: LogDependencies): Handler {
   const compiled = rules.map(({ zone, format, classes }) => ({
     zone,

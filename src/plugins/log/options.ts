@@ -4,7 +4,7 @@
 import type { NameKey } from '../../wire/types.ts';
 
 export interface LogOptions {
-  /** The first whose zone holds the name decides. */
+  /** The first rule whose zone contains the name decides. */
   readonly rules: readonly LogRule[];
 }
 

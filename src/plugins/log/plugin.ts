@@ -11,7 +11,7 @@ import type { LogClass, LogOptions, LogRule } from './options.ts';
 
 const COMMON =
   '{remote}:{port} - {>id} "{type} {class} {name} {proto} {size} {>do} {>bufsize}" {rcode} {>rflags} {rsize} {duration}';
-/** What `{combined}` stands for. */
+/** The format for `{combined}`. */
 const COMBINED = `${COMMON} "{>opcode}"`;
 const CLASSES: readonly LogClass[] = ['all', 'success', 'denial', 'error'];
 
@@ -24,7 +24,7 @@ export const log = definePlugin({
     cursor.eachUse(() => {
       const words = cursor.remainingArguments();
       const last = words.at(-1) ?? '';
-      // One word alone is a name, whatever stands in it.
+      // A single word is a name, whatever it contains.
       const hasFormat = words.length > 1 && last.includes('{');
       if (words.length === 1 && last.includes('{'))
         cursor.warn(

@@ -1,5 +1,5 @@
 /**
- * The end of the process for what no server can go on with.
+ * Ends the process on errors from which a server cannot recover.
  */
 
 /** @param message a line for people, in the words of CoreDNS */

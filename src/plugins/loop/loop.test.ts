@@ -5,7 +5,7 @@ import type { Chain } from '../../chain/handler.ts';
 import { ROOT } from '../../wire/name.ts';
 import { Loop } from './loop.ts';
 
-/** @param behind what stands behind the handler; it may ask the whole again */
+/** @param behind makes the chain behind the handler; it may ask the whole chain again */
 function start(behind: (whole: Chain) => Chain) {
   const clock = new ManualClock();
   const found: string[] = [];

@@ -1,8 +1,8 @@
 /**
- * Ends the process when queries that it forwards come back to it: a loop would answer no client, and keep every server on its way
- * busy.
+ * Ends the process when queries that it forwards come back: a loop answers no client, and keeps every server in it busy.
  *
- * Once queries are received, it sends one about a name that no server knows. What is seen of that more than twice has come back.
+ * Once queries are received, it sends one for a name that no server knows. If it then sees that name more than twice, the query
+ * has come back.
  */
 import { randomInt } from 'node:crypto';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -19,12 +19,12 @@ export interface LoopDependencies {
   readonly chain: Chain;
   /** `dns://:53`. */
   readonly server: string;
-  /** Ends the process. @param message what people search for */
+  /** Ends the process. @param message in a form that people search for */
   readonly onLoop: (message: string) => void;
 }
 
 const MAX_SIGHTINGS = 2;
-/** Milliseconds: how long tests are sent, the pause between two, and how long one may take to come back. */
+/** Milliseconds: how long tests are sent, the pause between two of them, and the maximum time until one comes back. */
 const TESTING = 30_000;
 const PAUSE = 1000;
 const COMING_BACK = 2000;
@@ -114,7 +114,7 @@ export class Loop {
 
 const OURSELVES = { address: '127.0.0.1', port: 0, transport: 'udp' } as const;
 
-/** Whether no server was asked to the end. */
+/** Whether the query did not reach a server that answered. */
 function isFailure({ kind }: Answer): boolean {
   return kind === 'servfail' || kind === 'drop';
 }

@@ -1,9 +1,9 @@
 /**
- * Finds out whether queries that are forwarded come back.
+ * Detects whether forwarded queries come back.
  */
 import type { NameKey } from '../../wire/types.ts';
 
 export interface LoopOptions {
-  /** Test queries ask below it. */
+  /** Test queries ask for names below it. */
   readonly zone: NameKey;
 }

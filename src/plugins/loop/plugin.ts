@@ -1,5 +1,5 @@
 /**
- * `loop`: finds out whether queries that are forwarded come back.
+ * `loop`: detects whether forwarded queries come back.
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';

@@ -1,6 +1,6 @@
 /**
- * Answers questions that are not about records of class IN with an error code, each as its RFC says. Readers do the
- * same where a view says so; what comes here came by other ways.
+ * Answers questions that are not about records of class IN with an error code, as the RFCs require. Readers do the same if a view
+ * says so; this handler gets queries that arrive by other paths.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -8,7 +8,7 @@ import { anyName } from '../../chain/match.ts';
 import { codeOfMetaType, META_TYPES } from '../../wire/meta-types.ts';
 import { CLASS, RCODE } from '../../wire/types.ts';
 
-/** As answers of the chain have them. */
+/** Response codes as answers of the chain. */
 const KINDS: ReadonlyMap<number, Answer> = new Map<number, Answer>([
   [RCODE.FORMERR, { kind: 'formerr' }],
   [RCODE.REFUSED, { kind: 'refused' }],

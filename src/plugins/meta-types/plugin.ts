@@ -1,5 +1,5 @@
 /**
- * `meta-types`: questions for types that stand for no records.
+ * `meta-types`: questions for types that no record has.
  */
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import { metaTypesHandler } from './meta-types.ts';

@@ -1,5 +1,5 @@
 /**
- * Leaves out of positive answers what was not asked for: their authority and additional sections.
+ * Removes the authority and additional sections from positive answers.
  */
 import type { Answer, WholeAnswer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -28,7 +28,7 @@ function minimize(answer: Answer): Answer {
   return isPositive(whole) ? { ...whole, authorities: [], additionals: [] } : answer;
 }
 
-/** Neither a denial nor an error nor a delegation. */
+/** Whether it is not a denial, an error or a delegation. */
 function isPositive({ rcode, answers, authorities }: WholeAnswer): boolean {
   if (rcode !== RCODE.NOERROR) return false;
   return answers.length > 0 || !authorities.some(isOfDenialOrDelegation);

@@ -1,5 +1,5 @@
 /**
- * `minimal`: only what must be in an answer is. Source: plugin/minimal of CoreDNS 1.14.7.
+ * `minimal`: answers have only the necessary records. Source: plugin/minimal of CoreDNS 1.14.7.
  */
 import { definePlugin } from '../../contract/define-plugin.ts';
 import { readBareUse } from '../../corefile/directive/bare-directive.ts';

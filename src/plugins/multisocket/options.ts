@@ -2,6 +2,6 @@
  * How many sockets listen on each address.
  */
 export interface MultisocketOptions {
-  /** 1 to 1024; nothing: as many as there are processors. */
+  /** 1 to 1024; undefined: as many as processors. */
   readonly sockets: number | undefined;
 }

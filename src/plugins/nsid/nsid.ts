@@ -1,5 +1,5 @@
 /**
- * Tells clients that ask for it which server has answered (RFC 5001).
+ * Identifies the server to clients that ask for it (RFC 5001).
  */
 import type { Answer, OwnEdns } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -10,7 +10,7 @@ import type { NsidOptions } from './options.ts';
 
 const NSID = 3;
 
-/** @param hostName what is told where the options have no data */
+/** @param hostName used if the options have no data */
 export function createNsidHandler({ data = '' }: NsidOptions, hostName: string): Handler {
   const own: EdnsOption = { code: NSID, data: Buffer.from(data === '' ? hostName : data) };
   return {

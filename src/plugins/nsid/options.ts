@@ -2,6 +2,6 @@
  * The identity of the server, for clients that ask for it (RFC 5001).
  */
 export interface NsidOptions {
-  /** Nothing: the name of the host. */
+  /** Undefined: the name of the host. */
   readonly data: string | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * `probes`: drops our own probes, which a server that we asked has sent back.
+ * `probes`: drops our own loop probes that a server has sent back.
  */
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import { Resolving } from '../resolver/resolving.ts';

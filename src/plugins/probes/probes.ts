@@ -1,5 +1,5 @@
 /**
- * Drops our own probes: a server that we asked has sent them back.
+ * Drops our own loop probes when a server that we asked sends them back.
  */
 import type { Handler } from '../../chain/handler.ts';
 import { NO_QUESTIONS } from '../../chain/match.ts';
@@ -12,7 +12,7 @@ export function createProbesHandler(isOwnProbe: (question: Question) => boolean)
     answers: 'unchanged',
     questions: {
       includes: (name, type) => type === TYPE.TXT && isOwnProbe({ name, type, class: CLASS.IN }),
-      // Probes ask for random names below stub zones and the root: none of them is ever published.
+      // Probes ask for random names below stub zones and the root, which are never published.
       matches: () => NO_QUESTIONS.matches(),
     },
     handle: (query, next) => (isOwnProbe(query.question) ? { kind: 'drop' } : next(query)),

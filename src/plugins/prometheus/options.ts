@@ -4,7 +4,7 @@
 export interface PrometheusOptions {
   /** `host:port` or `:port`; several blocks may name the same. */
   readonly address: string;
-  /** All metrics of the language's run time. */
+  /** Whether all metrics of the Go run time are shown. */
   readonly hasRuntimeMetrics: boolean;
   /** The path of a web configuration file of Prometheus's exporter toolkit. */
   readonly tlsConfiguration: string | undefined;

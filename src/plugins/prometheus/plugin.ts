@@ -39,7 +39,7 @@ export const prometheus = definePlugin({
   create(_, { handlerNames, isStrict, ...context }) {
     const pluginBehind = () => handlerNames()[handlerNames().indexOf('prometheus') + 1] ?? '';
     const pluginOf = isStrict ? pluginBehind : ({ answeredBy }: Query) => answeredBy;
-    // Readers do not know what the name would be rewritten to.
+    // Readers do not know the rewritten name.
     const sizeOf = isStrict ? ({ octets }: Query) => octets : ({ site }: Query) => site.octets;
     return { handler: createPrometheusHandler({ ...context, pluginOf, sizeOf }) };
   },

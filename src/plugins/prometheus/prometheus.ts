@@ -12,9 +12,9 @@ import { QueryMetrics } from './query-metrics.ts';
 export interface PrometheusDependencies {
   readonly metrics: PluginMetrics;
   readonly clock: Clock;
-  /** The name that a response is counted under. */
+  /** The plugin that a response counts for. */
   readonly pluginOf: (query: Query) => string;
-  /** The size that a query is counted with: octets. */
+  /** The size of a query in metrics, in octets. */
   readonly sizeOf: (query: Query) => number;
 }
 

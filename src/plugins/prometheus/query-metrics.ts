@@ -1,5 +1,5 @@
 /**
- * What is counted of each query, under CoreDNS's names: requests, responses, sizes and times.
+ * Metrics of each query, under CoreDNS's names: requests, responses, sizes and times.
  */
 import type { Counter } from 'prom-client';
 import type { BulkHistogram } from '../../chain/bulk-histogram.ts';
@@ -15,11 +15,11 @@ export interface CountedQuery {
   readonly client: Client;
   readonly type: number;
   readonly edns: Edns | undefined;
-  /** The whole response code; NOERROR where no response was sent. */
+  /** The whole response code; NOERROR if no response was sent. */
   readonly rcode: number;
   /** Octets of the response, without compression of names. */
   readonly responseSize: number;
-  /** The plugin that the response is counted for; empty: the server made it. */
+  /** The plugin that the response counts for; empty: the server made it. */
   readonly plugin: string;
   readonly seconds: number;
 }
@@ -30,7 +30,7 @@ type ReaderSums = { readonly times: number; readonly octets: number; readonly mi
 interface ReaderRequests {
   readonly octets: number;
   readonly dnssecOk: number;
-  /** By `QUERY_SIZE_BOUNDS`, and beyond. */
+  /** By the buckets of `QUERY_SIZE_BOUNDS`, and one for larger sizes. */
   readonly sizes: readonly number[];
 }
 interface ReaderAnswers extends Pick<CountedQuery, 'type' | 'rcode' | 'plugin'> {
@@ -38,10 +38,10 @@ interface ReaderAnswers extends Pick<CountedQuery, 'type' | 'rcode' | 'plugin'> 
 }
 
 const DURATIONS = Array.from({ length: 16 }, (_, step) => 0.00025 * 2 ** step);
-/** CoreDNS has the same for both directions. */
+/** CoreDNS has the same buckets for both directions. */
 const SIZES = QUERY_SIZE_BOUNDS;
 
-/** Types that have a value of their own; all others are `other`. */
+/** Types with their own label value; all others are `other`. */
 const NAMED_TYPES: ReadonlySet<string> = new Set(
   `A AAAA MX SOA CNAME PTR TXT NS SRV DS DNSKEY RRSIG NSEC NSEC3 HTTPS SVCB IXFR AXFR ANY`.split(' '),
 );
@@ -114,7 +114,7 @@ export class QueryMetrics {
     this.#responses.inc({ ...site, rcode: rcodeName(rcode), plugin }, times);
   }
 
-  /** Counts their sizes and times, of which the sums are known. */
+  /** Counts their sizes and times, of which only the sums are known. */
   addMeans(site: ReaderSite, { proto }: ReaderPath, sums: ReaderSums): void {
     const { times, octets, milliseconds } = sums;
     this.#durations.observe(site, milliseconds / 1000 / times, times);

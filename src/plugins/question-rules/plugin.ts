@@ -1,5 +1,5 @@
 /**
- * `question-rules`: the rules of `local-names` for questions that nothing before answers.
+ * `question-rules`: the rules of `local-names` for questions that no earlier plugin answers.
  */
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import { LocalNames } from '../local-names/local-names.ts';

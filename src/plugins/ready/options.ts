@@ -4,6 +4,6 @@
 export interface ReadyOptions {
   /** `host:port` or `:port`. */
   readonly address: string;
-  /** `until-ready`: ready once, ready ever after. */
+  /** `until-ready`: once ready, it stays ready. */
   readonly monitor: 'until-ready' | 'continuously';
 }

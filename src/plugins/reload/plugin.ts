@@ -1,5 +1,5 @@
 /**
- * `reload`: looks for changes of the configuration.
+ * `reload`: checks for changes of the configuration.
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';

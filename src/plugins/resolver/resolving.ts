@@ -1,5 +1,5 @@
 /**
- * The end of a block: the cache, and behind it the upstream servers. What is cached and what is known of servers outlives plans.
+ * The end of a block: the cache, and behind it the upstream servers. Cached answers and knowledge of servers outlive plans.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnswerKeeper } from '../../chain/handed-answer.ts';
@@ -22,7 +22,7 @@ interface Followed {
   readonly route: number;
   settings: ResolverSettings;
   isServing: boolean;
-  /** The block that is followed. */
+  /** The current block. */
   readonly block: { context: PluginContext };
 }
 
@@ -48,7 +48,7 @@ export class Resolving implements Plugin {
       answers: 'unchanged',
       questions: ALL_QUESTIONS,
       handle: (query) => {
-        // What it finds is kept by its own cache.
+        // The resolver has its own cache.
         query.forbidStoring();
         return resolver.answer(query);
       },
@@ -63,7 +63,7 @@ export class Resolving implements Plugin {
     this.packetPath = (pending) => path.ask(pending);
   }
 
-  /** What a filter keeps depends on what it has been asked. */
+  /** Undefined with a cache filter: its decisions depend on earlier questions. */
   get keeper(): AnswerKeeper | undefined {
     return this.#isFiltered ? undefined : this.resolver.handedAnswers;
   }
@@ -72,7 +72,7 @@ export class Resolving implements Plugin {
     return this.#lasting.value.resolver;
   }
 
-  /** The number by which views say that readers forward. */
+  /** Number of the route by which readers forward; views contain it. */
   get route(): number {
     return this.#lasting.value.route;
   }
@@ -96,22 +96,22 @@ export class Resolving implements Plugin {
     followed.isServing = true;
   }
 
-  /** Whether a question is our own, sent back by a server that we asked. */
+  /** Whether a question is our own loop probe, sent back by a server that we asked. */
   isOwnProbe(question: Question): boolean {
     return this.resolver.isOwnProbe(question);
   }
 
-  /** Forgets what is cached of a name and all below it. */
+  /** Drops cached answers for a name and all names below it. */
   forget(domain: NameKey): void {
     this.resolver.forget(domain);
   }
 
-  /** To be called when what readers may not forward may have changed. */
+  /** Call it when the exceptions of readers may have changed. */
   updateRoute(): void {
     this.resolver.updateRoute();
   }
 
-  /** Questions that were answered without asking upstream. */
+  /** Number of questions answered without asking upstream. */
   countHits(): number {
     const answered = countAnswered(this.#context.countQueries());
     return Math.max(0, answered - this.resolver.stats().cachingResolver.misses);
@@ -126,7 +126,7 @@ export class Resolving implements Plugin {
   }
 }
 
-/** With what local names do to replies. */
+/** The settings of the resolver, with the reply filters of local names. */
 function settingsOf(
   { cacheFilter: _, ...options }: ResolverOptions,
   { find }: PluginContext,
@@ -165,8 +165,8 @@ function lastingResolver(
 }
 
 /**
- * With the very rules of before where they are equal: the resolver forgets what it has cached when they are others. Types that the
- * names of a cluster lack are left out of replies as long as the process lives.
+ * Keeps the former object of equal caching rules: if it changes, the resolver drops its cached answers. The filtered types never
+ * change: the names of a cluster lack them for the life of the process.
  */
 function withKept(settings: ResolverSettings, before: ResolverSettings): ResolverSettings {
   const { caching, filteredTypes } = before;

@@ -13,14 +13,14 @@ const OPTION = { NSID: 3, SUBNET: 8 } as const;
 const NEW_EDNS: Edns = { version: 0, udpSize: 4096, dnssecOk: false, extendedRcode: 0, options: [] };
 
 export interface EdnsChange {
-  /** Even where the rule does not apply, the query has an OPT record afterwards. */
+  /** The OPT record of the query, which it gets even if the rule does not apply. */
   readonly edns: Edns | undefined;
   readonly applies: boolean;
-  /** What is to be done to the response. */
+  /** Changes to make to the response. */
   readonly reverts: readonly ResponseChange[];
 }
 
-/** @param edns the OPT record as the rules before have left it */
+/** @param edns the OPT record after the earlier rules */
 export function changeEdns(rule: RewriteEdns, query: Query, edns: Edns | undefined): EdnsChange {
   const code = codeOf(rule);
   const before = edns ?? NEW_EDNS;
@@ -58,7 +58,7 @@ function codeOf(rule: RewriteEdns): number {
   return rule.option === 'nsid' ? OPTION.NSID : OPTION.SUBNET;
 }
 
-/** Nothing: it is not known for this query, and the rule does not apply. */
+/** Undefined: the value is unknown for this query, so the rule does not apply. */
 function dataOf(rule: RewriteEdns, query: Query): Uint8Array | undefined {
   if (rule.option === 'nsid') return new Uint8Array();
   if (rule.option === 'local') return octetsOf(rule.value, query);

@@ -1,5 +1,5 @@
 /**
- * Which names a rule of `rewrite` is for, and what it makes of them.
+ * Matches names against rules of `rewrite`, and replaces them.
  */
 import { literalSuffixOf } from '../../base/literal-suffix.ts';
 import type { PatternGroups } from '../../base/pattern.ts';
@@ -23,7 +23,7 @@ export function matchesName(match: RewriteMatch, name: string): boolean {
 }
 
 /**
- * What becomes of a name; nothing if the rule is not for it.
+ * The new name; undefined if the rule does not match.
  *
  * @param to with `{0}`, `{1}` and so on for the groups of a regular expression
  */
@@ -45,7 +45,7 @@ export function replaceName(match: RewriteMatch, to: string, name: string): stri
   }
 }
 
-/** What groups have matched is put in as it is: a client cannot have it filled in again. */
+/** Inserts matched groups without filling them in again, so that a client cannot insert references. */
 export function fillInGroups(to: string, groups: PatternGroups): string {
   return to.replace(/\{(0|[1-9]\d*)\}/g, (reference, number: string) =>
     Number(number) < groups.length ? (groups[Number(number)] ?? '') : reference,

@@ -1,5 +1,5 @@
 /**
- * Questions that are changed before they are answered, and answers that are changed back.
+ * Rules that change questions before they are answered, and change answers back.
  */
 import type { Pattern } from '../../base/pattern.ts';
 
@@ -8,12 +8,12 @@ export interface RewriteOptions {
   readonly rules: readonly RewriteRule[];
 }
 
-/** `stop`: a rule that applies is the last one. `continue`: the rules behind it see the changed question. */
+/** `stop`: a rule that applies is the last one. `continue`: later rules see the changed question. */
 export type RewriteMode = 'stop' | 'continue';
 
 /**
- * Which names a rule is for. Names are compared in lower case and with their final dot, and so is `text`: a prefix that
- * ends inside a label ends in a dot all the same, as in CoreDNS, and fits no name.
+ * The names that a rule matches. Names and `text` are compared in lower case and with their final dot. As in CoreDNS, even a
+ * prefix that ends inside a label gets a final dot, and then matches no name.
  */
 export type RewriteMatch =
   | { readonly kind: 'exact' | 'prefix' | 'suffix' | 'substring'; readonly text: string }
@@ -33,7 +33,7 @@ export interface RewriteName {
   readonly match: RewriteMatch;
   /** With `{1}` for the groups of a regular expression, `{0}` for the whole match. */
   readonly to: string;
-  /** The answer is turned back by itself: always for `exact`, else only where asked for. */
+  /** Whether names in the answer are restored automatically: always for `exact`, else only on request. */
   readonly restoresName: boolean;
   /** Applied to all records of the response, the last first. */
   readonly answers: readonly RewriteAnswer[];
@@ -62,7 +62,7 @@ export interface RewriteRcode {
   readonly to: number;
 }
 
-/** An answer whose alias has a target that fits is asked for again with the changed target. */
+/** If the target of an alias in an answer matches, the changed target is looked up instead. */
 export interface RewriteCname {
   readonly field: 'cname';
   readonly match: RewriteMatch;
@@ -90,7 +90,7 @@ export type RewriteEdns = { readonly field: 'edns0'; readonly action: RewriteEdn
     }
 );
 
-/** What a local option holds: octets, or a property of the query. */
+/** The value of a local option: octets, or a property of the query. */
 export type RewriteEdnsValue =
   | { readonly kind: 'octets'; readonly octets: Uint8Array }
   | {

@@ -1,5 +1,5 @@
 /**
- * `rewrite`: questions that are changed, and answers that are changed back.
+ * `rewrite`: changes questions, and changes answers back.
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';
@@ -29,7 +29,7 @@ export const rewrite = definePlugin({
     const rules: RewriteRule[] = [];
     cursor.eachUse(() => {
       const words = [...cursor.remainingArguments()];
-      // The long form writes the rule into a block, over several lines.
+      // The long form has the rule in a block, over several lines.
       if (words.length < 2) while (cursor.nextInBlock()) words.push(cursor.word);
       rules.push(readRule(words, cursor));
     });

@@ -1,6 +1,6 @@
 /**
- * The questions that rules of `rewrite` may change, or whose answers they may: stated too wide where a rule does not say how its
- * names end.
+ * The questions that rules of `rewrite` may change, or whose answers they may change. The matches are too wide if a rule does not
+ * state how its names end.
  */
 import { covers, type Match, type Questions } from '../../chain/match.ts';
 import { CLASS } from '../../wire/types.ts';
@@ -17,13 +17,13 @@ export function rewrittenQuestions(rules: readonly RewriteRule[]): Questions {
 
 const ANY_NAME: Match['name'] = { kind: 'any' };
 
-/** Each rule by itself: those behind one that changes names see a question only if that one was for it. */
+/** Each rule by itself: later rules see a changed name only if the rule that changed it matched. */
 function matchesOf(rule: RewriteRule): readonly Match[] {
   switch (rule.field) {
     case 'type':
       return [{ name: ANY_NAME, types: new Set([rule.from]) }];
     case 'class':
-      // Readers answer class IN alone, and so do ask rules.
+      // Readers answer only class IN, and ask rules are only for class IN.
       return rule.from === CLASS.IN ? [{ name: ANY_NAME, types: 'all' }] : [];
     case 'cname':
     case 'edns0':

@@ -1,5 +1,5 @@
 /**
- * Which names a rule of `rewrite` is for.
+ * Reads the names that a rule of `rewrite` matches.
  */
 
 import type { DirectiveCursor, DirectiveError } from '../../corefile/directive/directive-cursor.ts';
@@ -14,7 +14,7 @@ export function matchKindOf(word: string): MatchKind | undefined {
   return MATCH_KINDS.find((known) => known === word.toLowerCase());
 }
 
-/** @param normalize How a text that is no pattern is written. @throws DirectiveError */
+/** @param normalize canonical form of texts that are not patterns @throws DirectiveError */
 export function readMatch(
   kind: MatchKind,
   text: string,
@@ -36,7 +36,7 @@ export function readMatch(
   return { kind, text: normalized };
 }
 
-/** The faults of a pattern in the words of rules for responses. */
+/** The messages for faulty patterns in rules for responses. */
 export function responseFaults(
   field: 'ttl' | 'rcode',
   source: string,

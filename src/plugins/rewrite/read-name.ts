@@ -24,7 +24,7 @@ export function readNameRule(words: readonly string[], cursor: DirectiveCursor):
       `name rule supports only exact, prefix, suffix, substring, and regex name matching, received: ${kindText.toLowerCase()}`,
       REMEDY,
     );
-  // CoreDNS takes the name to put in for a pattern too.
+  // CoreDNS also reads the replacement as a pattern.
   if (known === 'exact')
     requireGroups(normalizeName(to), normalizeName(from), patternFaults(normalizeName(to), cursor), cursor);
   const match = readMatch(known, from, patternFaults(from, cursor), cursor);
@@ -104,7 +104,7 @@ function requireGroups(
   return pattern;
 }
 
-/** References to groups, of which CoreDNS knows those from 0 to 100. */
+/** The highest group that CoreDNS lets rules refer to. */
 const MAX_GROUP = 100;
 
 function requireGroupsOf(pattern: Pattern, to: string, cursor: DirectiveCursor, place = ''): void {

@@ -1,5 +1,5 @@
 /**
- * What rules of `rewrite` do to a response: to each of its records, with the last rule first.
+ * Applies rules of `rewrite` to a response: to each of its records, the last rule first.
  */
 import type { Pattern } from '../../base/pattern.ts';
 import type { WholeAnswer } from '../../chain/answer.ts';
@@ -9,21 +9,21 @@ import { fillInGroups, replaceName } from './name-match.ts';
 import type { RewriteCname } from './options.ts';
 
 export type ResponseChange =
-  /** Of owner names, or of the names that the data of a record leads to. */
+  /** Changes owner names, or names in record data. */
   | { readonly kind: 'name' | 'value'; readonly rename: Rename }
   | { readonly kind: 'ttl'; readonly min: number; readonly max: number }
   | { readonly kind: 'rcode'; readonly from: number; readonly to: number }
   | { readonly kind: 'cname'; readonly rule: RewriteCname; readonly lookUp: LookUp }
-  /** An EDNS option is what it was before; nothing: there was none. */
+  /** Restores an EDNS option; undefined: the query did not have it. */
   | { readonly kind: 'edns'; readonly code: number; readonly former: EdnsOption | undefined };
 
-/** The same name where it does not fit. */
+/** Returns the same name if it does not match. */
 export type Rename = (name: string) => string;
 
-/** The response for another name; nothing if there is none. */
+/** The response for another name; undefined: the chain gives no response. */
 export type LookUp = (name: AbsoluteName) => Promise<WholeAnswer | undefined>;
 
-/** A name that is exactly `from`, or ends with it behind a dot. */
+/** Renames names that are `from`, or end with it after a dot. */
 export function renameWithin(from: string, to: string): Rename {
   return (name) => {
     if (name === from) return to;
@@ -80,11 +80,11 @@ class ResponseDraft {
     this.#edns = answer.edns;
   }
 
-  /** The order of sections and rules, and that each record has its turn, is that of CoreDNS: answers show it. */
+  /** Applies all rules to each record in turn, in CoreDNS's order of sections and rules: answers depend on it. */
   async apply(changes: readonly ResponseChange[]): Promise<void> {
     const slots = [...this.#authorities, ...this.#answers, ...this.#additionals];
     for (const slot of slots) for (const change of changes) await this.#applyTo(slot, change);
-    // An OPT record has its turn too; a response without any record still has a code.
+    // Also for an OPT record, and for a response without any record, which still has a code.
     if (this.#edns === undefined && slots.length > 0) return;
     for (const change of changes) this.#applyToMessage(change);
   }
@@ -119,7 +119,7 @@ class ResponseDraft {
       this.#edns = { ...this.#edns, options: revertOption(this.#edns.options, change) };
   }
 
-  /** The answer leads to the other target, and from there on it is that of the other target. */
+  /** Changes the target of the alias, and replaces the records behind it by the answer for the new target. */
   async #replaceTarget(data: RecordData, change: Extract<ResponseChange, { kind: 'cname' }>): Promise<void> {
     if (data.kind !== 'CNAME') return;
     const target = tryParseName(replaceName(change.rule.match, change.rule.to, data.target));
@@ -173,7 +173,7 @@ function changeTarget(data: RecordData, rename: Rename): RecordData {
   }
 }
 
-/** Nothing for a text that is no name, so that what it was to replace stays. */
+/** Undefined if the text is not a name, so that the old value stays. */
 export function tryParseName(text: string | undefined): AbsoluteName | undefined {
   if (text === undefined) return undefined;
   try {

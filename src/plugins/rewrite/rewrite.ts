@@ -1,5 +1,5 @@
 /**
- * Changes questions before they are answered, and turns the answers back.
+ * Changes questions before they are answered, and changes the answers back.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Chain, Handler, Next } from '../../chain/handler.ts';
@@ -23,7 +23,7 @@ import {
   tryParseName,
 } from './response-changes.ts';
 
-/** @param chain answers questions for the targets that a rule of the field `cname` puts in place */
+/** @param chain answers questions for targets that `cname` rules insert */
 export function createRewriteHandler({ rules }: RewriteOptions, chain: Chain): Handler {
   const optionCodes = localCodesOf(rules);
   return {
@@ -32,7 +32,7 @@ export function createRewriteHandler({ rules }: RewriteOptions, chain: Chain): H
     answers: 'unchanged',
     questions: rewrittenQuestions(rules),
     handle(query, next) {
-      // CoreDNS takes the options that a rule speaks of for understood.
+      // CoreDNS treats options that a rule names as understood.
       if (optionCodes.size > 0) query.repeat({ optionCodes });
       return new Rewriting(query, chain).run(rules, next);
     },
@@ -45,7 +45,7 @@ function localCodesOf(rules: readonly RewriteRule[]): ReadonlySet<number> {
   );
 }
 
-/** The way of one query through the rules. */
+/** Applies the rules to one query. */
 class Rewriting {
   readonly #first: Query;
   readonly #chain: Chain;
@@ -80,7 +80,7 @@ class Rewriting {
         return this.#renumber(rule.field, rule.from, rule.to);
       case 'ttl':
         if (!this.#fits(rule)) return undefined;
-        // TTLs that have counted down are bounded anew for each query.
+        // TTLs count down, so they must be bounded again for each query.
         this.#first.forbidStoring();
         return { changes: [{ kind: 'ttl', min: rule.min, max: rule.max }] };
       case 'rcode':
@@ -128,7 +128,7 @@ class Rewriting {
     return next(this.#query);
   }
 
-  /** A bare code becomes a response here, so that rules for codes see it. */
+  /** Turns a bare response code into a response, so that rules for codes see it. */
   async #answer(next: Next): Promise<Answer> {
     this.#noteChanges();
     const answer = await next(this.#query);
@@ -141,7 +141,7 @@ class Rewriting {
     this.#repeatEdns();
   }
 
-  /** The response repeats the OPT record as the rules have left it, without what they take back. */
+  /** Makes the response repeat the OPT record that the rules have made, without options that they revert. */
   #repeatEdns(): void {
     const { edns } = this.#query;
     if (edns === undefined || edns === this.#first.edns) return;
@@ -154,7 +154,7 @@ class Rewriting {
 
 type Applied = { readonly changes: readonly ResponseChange[] } | { readonly invalid: string };
 
-/** What turns answers back: by the very names for one question, and by the text of the rule for suffixes. */
+/** Changes that restore answers: by the exact names of the question, or for suffixes by the text of the rule. */
 function changesOf(rule: RewriteName, from: string, to: AbsoluteName): readonly ResponseChange[] {
   const { match, answers, restoresName } = rule;
   const own = answers.map(

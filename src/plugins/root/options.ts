@@ -1,5 +1,5 @@
 /**
- * The folder of files that other handlers name.
+ * The base folder of files that other handlers name.
  */
 export interface RootOptions {
   readonly path: string;

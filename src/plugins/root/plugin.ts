@@ -1,5 +1,5 @@
 /**
- * `root`: the folder of files that other directives name.
+ * `root`: the base folder of files that other directives name.
  */
 
 import { definePlugin } from '../../contract/define-plugin.ts';

@@ -5,6 +5,6 @@ import type { NameKey } from '../../wire/types.ts';
 
 export interface StubZonesOptions {
   readonly zones: readonly NameKey[];
-  /** The name of the plugin that their names go to. */
+  /** The name of the plugin that gets their queries. */
   readonly to: string;
 }

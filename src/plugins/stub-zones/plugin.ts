@@ -1,5 +1,5 @@
 /**
- * `stub-zones`: sends the names of zones past the plugins in between.
+ * `stub-zones`: lets queries for zones with their own servers skip the plugins in between.
  */
 import { definePlainPlugin } from '../../contract/define-plugin.ts';
 import type { StubZonesOptions } from './options.ts';

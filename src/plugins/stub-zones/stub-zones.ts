@@ -1,5 +1,5 @@
 /**
- * Zones whose names other servers answer: they pass the plugins in between.
+ * Zones whose names other servers answer: their queries skip the plugins in between.
  */
 import type { Handler } from '../../chain/handler.ts';
 import { namesWithin, type Questions } from '../../chain/match.ts';

@@ -11,18 +11,18 @@ export interface TemplateOptions {
 }
 
 export interface TemplateRule {
-  /** The number of a class; 255 is every class. */
+  /** The number of a class; 255: every class. */
   readonly class: number;
-  /** The number of a type; 255 is every type. */
+  /** The number of a type; 255: every type. */
   readonly type: number;
   readonly zones: readonly NameKey[];
-  /** The first that fits a name counts; none given: every name fits. */
+  /** The first that matches a name counts; empty: every name matches. */
   readonly patterns: readonly Pattern[];
   readonly answer: readonly TextTemplate[];
   readonly additional: readonly TextTemplate[];
   readonly authority: readonly TextTemplate[];
   readonly rcode: number;
   readonly extendedError: { readonly code: number; readonly text: string } | undefined;
-  /** Zones in which names that fit no pattern go to the next handler, empty: in none, and they are answered SERVFAIL. */
+  /** Zones in which names that match no pattern go to the next handler. Elsewhere they are SERVFAIL. */
   readonly fallthrough: readonly NameKey[];
 }

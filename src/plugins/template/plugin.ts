@@ -16,7 +16,7 @@ import { TextTemplate, TextTemplateError } from './text-template/text-template.t
 type Section = 'answer' | 'additional' | 'authority';
 type Draft = { -readonly [Name in keyof TemplateRule]: TemplateRule[Name] };
 
-/** Source: plugin/template of CoreDNS 1.14.7. Its properties `var` and `expr` are not built here. */
+/** Source: plugin/template of CoreDNS 1.14.7. Its properties `var` and `expr` are not supported. */
 export const template = definePlugin({
   name: 'template',
   answers: true,
@@ -51,7 +51,7 @@ function readTemplate(cursor: DirectiveCursor, context: DirectiveContext): Templ
     throw cursor.error(`invalid query class ${classText}`, 'Give IN, CH, HS or ANY, then the type.');
   const typeText = cursor.requiredArgument();
   const type = exactTypeOf(typeText);
-  // CoreDNS speaks of a class here, too.
+  // CoreDNS writes "class" here too.
   if (type === undefined)
     throw cursor.error(`invalid RR class ${typeText}`, 'Give a type in capitals, as in AAAA.');
   const draft: Draft = {

@@ -1,5 +1,5 @@
 /**
- * The questions that templates may answer, or refuse because no pattern fits.
+ * The questions that templates may answer, or reject because no pattern matches.
  */
 import { literalSuffixOf } from '../../base/literal-suffix.ts';
 import {
@@ -14,7 +14,7 @@ import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
 import type { TemplateRule } from './options.ts';
 
 export function questionsOfTemplates(templates: readonly TemplateRule[]): Questions {
-  // Readers answer class IN alone, and so do ask rules.
+  // Readers answer only class IN, and ask rules are only for class IN.
   const rules = templates.filter((rule) => rule.class === CLASS.IN || rule.class === CLASS.ANY);
   const zones = rules.map((rule) => new Set(rule.zones));
   const matches = rules.flatMap(matchesOf);
@@ -44,7 +44,7 @@ function matchesOf(rule: TemplateRule): readonly Match[] {
   return names.map((name) => ({ name, types }));
 }
 
-/** The names of a zone that a rule says something about. */
+/** The names of a zone that a rule may answer. */
 function namesIn(zone: NameKey, { patterns, fallthrough }: TemplateRule): readonly NameMatch[] {
   const whole: NameMatch = { kind: 'suffix', name: zone };
   const fallsThrough = fallthrough.some((from) => isWithin(zone, from));

@@ -19,7 +19,7 @@ import type { TemplateStruct } from './text-template/values.ts';
 export interface TemplateAnswerParts {
   readonly query: Query;
   readonly rule: TemplateRule;
-  /** That of the rule which the name lies in. */
+  /** The zone of the rule that contains the name. */
   readonly zone: NameKey;
   readonly match: NameMatch;
   readonly chain: Chain;
@@ -64,7 +64,7 @@ export class TemplateAnswer {
     }
   }
 
-  /** Aliases are followed for addresses; CoreDNS follows one to itself without end. */
+  /** Follows aliases for addresses, but not an alias to itself: CoreDNS follows that one without end. */
   async #addAnswer(record: ResourceRecord): Promise<void> {
     this.#answers.push(record);
     const { question, key } = this.#parts.query;
@@ -96,14 +96,14 @@ export class TemplateAnswer {
   }
 }
 
-/** What a template has made is not a record. */
+/** The text made by a template is not a record. */
 class TemplateRecordError extends Error {
   override readonly name = 'TemplateRecordError';
 }
 
 /** @throws TextTemplateError, TemplateRecordError */
 function fillRecord(template: TextTemplate, data: TemplateStruct): ResourceRecord {
-  // A string in quotation marks may hold line breaks, which records of a file have no place for.
+  // A string in quotation marks may have line breaks, which are not allowed in records of a file.
   const text = template.fill(data).replace(QUOTED, (string) => string.replaceAll('\n', '\\010'));
   const record = parseRecord(text);
   if ('fault' in record) throw new TemplateRecordError(describeAsCoreDns(record));

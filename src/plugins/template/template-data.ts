@@ -1,5 +1,5 @@
 /**
- * What a template is filled with: the question, the match, and more of the query where a template asks for it.
+ * The data for a template: the question, the match, and more of the query if a template asks for it.
  */
 import type { PatternGroups } from '../../base/pattern.ts';
 import type { Query } from '../../chain/query.ts';
@@ -8,14 +8,14 @@ import { CLASS, type NameKey, TYPE } from '../../wire/types.ts';
 import type { TemplateRule } from './options.ts';
 import type { TemplateMap, TemplateStruct, TemplateValue } from './text-template/values.ts';
 
-/** A pattern and what it has matched of the name. */
+/** A pattern, and the parts of the name that it matched. */
 export interface NameMatch {
   readonly source: string;
   readonly groups: PatternGroups;
   readonly groupNames: ReadonlyMap<string, number>;
 }
 
-/** @param zone that of the rule which the name lies in */
+/** @param zone the zone of the rule that contains the name */
 export function templateDataOf(
   query: Query,
   rule: TemplateRule,
@@ -37,7 +37,7 @@ export function templateDataOf(
       Type: type,
       Message: () => messageOf(query),
       Question: questionOf(query),
-      // Only a template that names the client has an answer of its own for each.
+      // Only answers of templates that name the client depend on the client.
       Remote: () => query.client.address,
       Var: { kind: 'map', entries: new Map() },
       Meta: () => '',
@@ -45,7 +45,7 @@ export function templateDataOf(
   };
 }
 
-/** Their names; empty where there is none. For questions about any they are those of the rule. */
+/** Names of the class and type, or empty strings. For questions for ANY, those of the rule. */
 export function classAndTypeOf(
   { question }: Query,
   rule: TemplateRule,
@@ -70,7 +70,7 @@ function questionOf({ question }: Query): TemplateStruct {
   };
 }
 
-/** Its header differs from client to client. */
+/** The answer is not stored: the header of the message differs between clients. */
 function messageOf(query: Query): TemplateStruct {
   query.forbidStoring();
   const { header } = query;

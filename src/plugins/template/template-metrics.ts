@@ -1,5 +1,5 @@
 /**
- * What is counted of templates, under CoreDNS's names.
+ * Metrics of templates, under CoreDNS's names.
  */
 import type { Counter } from 'prom-client';
 import { CountFamily, type HandlerCount } from '../../chain/handler-counts.ts';
@@ -7,7 +7,7 @@ import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
 import type { QuerySite } from '../../chain/query.ts';
 import type { TextTemplate } from './text-template/text-template.ts';
 
-/** A question that a template was for, as its labels name it. */
+/** Labels of a question that a template matched. */
 export interface MatchLabels extends Pick<QuerySite, 'server' | 'view'> {
   readonly zone: string;
   readonly class: string;
@@ -45,14 +45,14 @@ export class TemplateMetrics {
     return this.#matches.with({ zone, class: dnsClass, type });
   }
 
-  /** @param kind whether the template could not be filled in, or what it made is not a record */
+  /** @param kind `template`: it could not be filled in; `record`: the result is not a record */
   failed(kind: 'template' | 'record', labels: MatchLabels, { use, source }: TextTemplate): void {
     const counter = kind === 'template' ? this.#templateFailures : this.#recordFailures;
     counter.inc({ ...labels, section: use, template: goTextOf(source) });
   }
 }
 
-/** A template as Go shows it: without the blanks that mean nothing, and those that its trim markers take away. */
+/** A template in Go's form: without redundant blanks, and without those that its trim markers remove. */
 function goTextOf(source: string): string {
   return source
     .replaceAll(/\s*\{\{-\s/g, '{{')

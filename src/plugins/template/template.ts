@@ -1,5 +1,5 @@
 /**
- * Answers made from templates: for each question that fits one, records that are filled in with parts of its name.
+ * Answers made from templates: for each question that matches, records that are filled in with parts of its name.
  */
 import type { Chain, Handler } from '../../chain/handler.ts';
 import type { PluginMetrics } from '../../chain/plugin-metrics.ts';
@@ -42,7 +42,7 @@ export function createTemplateHandler(
   };
 }
 
-/** The zone of the rule that a question of its class and type lies in; nothing if the rule is not for it. */
+/** The zone of the rule that contains the question; undefined if the rule does not match. */
 function zoneFor({ key, question }: Query, rule: TemplateRule): NameKey | undefined {
   if (!isOf(question.class, rule.class, CLASS.ANY) || !isOf(question.type, rule.type, TYPE.ANY))
     return undefined;
@@ -59,7 +59,7 @@ function closestZone(name: NameKey, zones: readonly NameKey[]): NameKey | undefi
   return undefined;
 }
 
-/** Without patterns every name fits, as if by `.*`. */
+/** Without patterns every name matches, as with `.*`. */
 function matchName({ patterns }: TemplateRule, name: NameKey): NameMatch | undefined {
   if (patterns.length === 0) return { source: '.*', groups: [name], groupNames: new Map() };
   for (const pattern of patterns) {

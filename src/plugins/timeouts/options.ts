@@ -1,13 +1,13 @@
 /**
- * How long connections of clients may take, and how much they may ask.
+ * Limits of connections of clients: times, and number of queries.
  */
 export interface TimeoutsOptions {
-  /** Milliseconds, 1000 to 86,400,000, as all of these. Nothing: 3 s. */
+  /** Milliseconds, 1000 to 86,400,000, for all three timeouts. Undefined: 3 s. */
   readonly read: number | undefined;
-  /** Nothing: 5 s. */
+  /** Undefined: 5 s. */
   readonly write: number | undefined;
-  /** Nothing: 10 s. */
+  /** Undefined: 10 s. */
   readonly idle: number | undefined;
-  /** Queries on one connection; -1: any number. Nothing: any number. */
+  /** Maximum number of queries on one connection; -1 or undefined: any number. */
   readonly maxTcpQueries: number | undefined;
 }

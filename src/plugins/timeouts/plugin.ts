@@ -1,5 +1,5 @@
 /**
- * `timeouts`: how long connections of clients may take, and how much they may ask.
+ * `timeouts`: limits of connections of clients: times, and number of queries.
  */
 
 import { formatGoDuration } from '../../base/duration.ts';
@@ -46,7 +46,7 @@ export const timeouts = definePlugin({
   },
 });
 
-/** CoreDNS says its name twice here. */
+/** CoreDNS writes the plugin's name twice here. */
 function twiceNamed({ message, position, remedy }: DirectiveError): DirectiveError {
   return new DirectiveError(`plugin/timeouts: ${message}`, position, remedy);
 }
@@ -78,7 +78,7 @@ function readQueries(cursor: DirectiveCursor, text: string): number {
   return queries.value;
 }
 
-/** A number without a unit is one of seconds. */
+/** A number without a unit is in seconds. */
 function readTimeout(cursor: DirectiveCursor, text: string): number {
   const remedy = 'Give a duration from 1s to 24h.';
   const duration = parseGoDuration(/^\d+$/.test(text) ? `${text}s` : text);

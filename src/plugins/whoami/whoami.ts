@@ -1,5 +1,5 @@
 /**
- * Tells clients who they are: their address, and their port in an SRV record.
+ * Returns the address of the client, and its port in an SRV record.
  */
 import type { Answer } from '../../chain/answer.ts';
 import type { Handler } from '../../chain/handler.ts';
@@ -23,7 +23,7 @@ function tellClient({ question, client }: Query): Answer {
   const { address, port, transport } = client;
   const kind = address.includes(':') ? 'AAAA' : 'A';
   const own = { name: question.name, class: question.class, ttl: 0 };
-  // Its name is made of the protocol of the transport: that of TLS is TCP.
+  // The name contains the transport protocol; for TLS it is TCP.
   const protocol = transport === 'udp' ? '_udp' : '_tcp';
   const service: ResourceRecord = {
     name: parseName(question.name === ROOT ? `${protocol}.` : `${protocol}.${question.name}`),

@@ -1,5 +1,5 @@
 /**
- * A cluster with both ways to an answer: the plain chain, and the table.
+ * A cluster that can be asked in both ways: by the chain, and by the table.
  */
 
 import type { Clock } from '../../../base/clock.ts';
@@ -29,7 +29,7 @@ import { createKubernetesHandler } from '../kubernetes.ts';
 export type DialectName = Dialect['name'];
 
 const CLIENT: Client = { address: '192.0.2.53', port: 5353, transport: 'tcp' };
-/** A packet as large as any. */
+/** A packet of maximum size. */
 const packet = new Uint8Array(65_535);
 
 export class AskableCluster {
@@ -81,7 +81,7 @@ export class AskableCluster {
     this.cluster.settle();
   }
 
-  /** Begins to list these objects, and never comes to the end. */
+  /** Begins to list these objects, without an end of the list. */
   begin(objects: readonly ClusterObject[]): void {
     const { services, endpoints, namespaces, pods } = this.cluster;
     for (const store of [services, endpoints, namespaces, pods]) store.listStarted();
@@ -102,7 +102,7 @@ export class AskableCluster {
     return decodeMessage(response);
   }
 
-  /** What the table says; nothing if it wants the chain to be asked. */
+  /** The answer of the table; undefined if it leaves the question to the chain. */
   askTable(question: Question): Message | undefined {
     const query = encodeMessage(queryFor(question));
     packet.set(query);

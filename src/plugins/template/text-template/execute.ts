@@ -1,5 +1,5 @@
 /**
- * A parsed template, filled with data.
+ * Fills a parsed template with data.
  */
 import { FUNCTIONS, LAZY_FUNCTIONS } from './functions.ts';
 import type { Command, Operand, ParsedTemplate, Pipeline, Span, TemplateNode } from './nodes.ts';
@@ -16,7 +16,7 @@ import {
   typeNameOf,
 } from './values.ts';
 
-/** A fault met while a template was filled, and the part that made it. */
+/** A fault while a template is filled, with the part that caused it. */
 export class TemplateExecutionError extends Error {
   override readonly name = 'TemplateExecutionError';
   readonly span: Span;
@@ -27,10 +27,10 @@ export class TemplateExecutionError extends Error {
   }
 }
 
-/** No record is larger: what goes beyond is a template that runs away. */
+/** Records are smaller: a template beyond these bounds is out of control. */
 const MAX_OUTPUT = 131_072;
 const MAX_STEPS = 100_000;
-/** Templates that fill in templates. */
+/** Maximum nesting of templates. */
 const MAX_DEPTH = 100;
 
 /** @throws TemplateExecutionError */
@@ -206,7 +206,7 @@ class Execution {
     }
   }
 
-  /** @param words What a method is called with. */
+  /** @param words arguments of a method */
   #value(
     operand: Operand,
     words: readonly TemplateValue[],

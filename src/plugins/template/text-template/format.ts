@@ -90,7 +90,7 @@ function wrongVerb(value: TemplateValue, { letter }: Verb): string {
   return `%!${letter}(${typeNameOf(value)}=${showValue(value)})`;
 }
 
-/** Bounds the memory that a width in a template can take. */
+/** Bounds the memory that a width in a template can use. */
 const MAX_WIDTH = 1000;
 
 function pad(text: string, { flags, width, letter }: Verb): string {

@@ -16,7 +16,7 @@ import {
 type Values = readonly TemplateValue[];
 export type TemplateFunction = (values: Values) => TemplateValue;
 
-/** `and` and `or` stop at the first value that decides, so they are carried out where values are found. */
+/** `and` and `or` stop at the first value that decides, so the code that evaluates arguments runs them. */
 export const LAZY_FUNCTIONS: ReadonlySet<string> = new Set(['and', 'or']);
 
 export const FUNCTIONS: ReadonlyMap<string, TemplateFunction> = new Map<string, TemplateFunction>([
@@ -101,7 +101,7 @@ function slice([value, ...bounds]: Values): TemplateValue {
   return isList(value) ? value.slice(from, to) : Buffer.from(value).subarray(from, to).toString();
 }
 
-/** A blank stands between two values of which neither is text. */
+/** Puts a blank between two values if neither is text. */
 function print(values: Values): string {
   return values
     .map((value, index) => {

@@ -2,7 +2,7 @@
  * The parts of a template.
  */
 
-/** Where a part stands in the text: offsets in characters. */
+/** Position of a part in the text: offsets in characters. */
 export interface Span {
   readonly start: number;
   readonly end: number;
@@ -27,7 +27,7 @@ export interface Command extends Span {
 }
 
 export interface Pipeline extends Span {
-  /** Variables that take the result; two of them in a range: the place and the element. */
+  /** Variables that get the result; in a range, two of them: the index and the element. */
   readonly variables: readonly string[];
   /** The variables exist already. */
   readonly assigns: boolean;

@@ -1,5 +1,5 @@
 /**
- * Pieces of a template as its parts.
+ * Parses the pieces of a template.
  */
 import { FUNCTIONS } from './functions.ts';
 import type { Command, Operand, ParsedTemplate, Pipeline, Span, TemplateNode } from './nodes.ts';
@@ -10,7 +10,7 @@ export function parseTemplate(source: string): ParsedTemplate {
   return new TemplateParser(splitTemplate(source), source.length).parse();
 }
 
-/** What ended a list of parts: `end`, or `else` with the words behind it. */
+/** The end of a list of parts: `end`, or `else` with the words behind it. */
 interface Terminator extends Span {
   readonly keyword: 'end' | 'else';
   readonly rest: readonly ActionToken[];
@@ -113,7 +113,7 @@ class TemplateParser {
     if (terminator.keyword === 'end') return [];
     const [first, ...rest] = terminator.rest;
     const keyword = first?.kind === 'word' ? first.text : '';
-    // `else if` takes the place of an `if` inside the `else`, and its `end` ends both.
+    // `else if` is short for an `if` inside the `else`; its `end` ends both.
     if (first !== undefined && keyword === kind && (kind === 'if' || kind === 'with'))
       return [this.#control(kind, rest, terminator)];
     if (first !== undefined) throw unexpected(first, 'else');
@@ -250,7 +250,7 @@ function readVariables(
   return { variables: [first.text, second.text], assigns: other.text === '=', rest: tokens.slice(4) };
 }
 
-/** Fields that follow without a blank. */
+/** Reads fields that follow without a blank. */
 function readPath(tokens: readonly ActionToken[], from: number): { path: string[]; next: number } {
   const path: string[] = [];
   let next = from;
@@ -275,7 +275,7 @@ function literal(token: ActionToken, span: Span): Operand {
   return { kind: 'function', name: token.text, ...span };
 }
 
-/** What a value may be handed to: the last argument of a function or a method. */
+/** Whether the operand can take a piped value, as the last argument of a function or method. */
 function mayTakeValue(operand: Operand | undefined): boolean {
   return (
     operand !== undefined && operand.kind !== 'value' && operand.kind !== 'dot' && operand.kind !== 'nil'

@@ -1,8 +1,8 @@
 /**
  * Text with actions in double braces: the language of Go's package text/template.
  *
- * All of it but user types, channels and functions as values: fields, variables, pipelines, `if`, `with`, `range`,
- * `define`, `block`, `template`, `break`, `continue`, trimming, and the predefined functions.
+ * It has fields, variables, pipelines, `if`, `with`, `range`, `define`, `block`, `template`, `break`, `continue`, trimming, and
+ * the predefined functions. It lacks user types, channels and functions as values.
  */
 import { executeTemplate, TemplateExecutionError } from './execute.ts';
 import type { ParsedTemplate, Span } from './nodes.ts';
@@ -15,11 +15,11 @@ export class TextTemplateError extends Error {
   override readonly name = 'TextTemplateError';
 }
 
-/** How much of a part a message shows. */
+/** Maximum characters of a part in a message. */
 const MAX_SHOWN = 20;
 
 export class TextTemplate {
-  /** What it is for, as messages have it: `answer`. */
+  /** Its use, for messages: `answer`. */
   readonly use: string;
   readonly source: string;
   readonly #parsed: ParsedTemplate;

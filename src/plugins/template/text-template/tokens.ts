@@ -1,5 +1,5 @@
 /**
- * The text of a template as pieces of text and words of actions.
+ * Splits the text of a template into pieces of text and words of actions.
  */
 import type { Span } from './nodes.ts';
 
@@ -9,7 +9,7 @@ export type ActionToken = Span &
     | { readonly kind: 'string' | 'number'; readonly value: string | number }
     | { readonly kind: 'sign'; readonly text: string }
   ) & {
-    /** Whether a blank stands before it: `.A .B` are two operands, `.A.B` is one. */
+    /** Whether a blank precedes it: `.A .B` are two operands, `.A.B` is one. */
     readonly isApart: boolean;
   };
 
@@ -17,7 +17,7 @@ export type TemplatePiece =
   | { readonly kind: 'text'; readonly text: string }
   | ({ readonly kind: 'action'; readonly tokens: readonly ActionToken[] } & Span);
 
-/** What is wrong with the text of a template, and at which character of it. */
+/** A syntax error in the text of a template, with its position in characters. */
 export class TemplateSyntaxError extends Error {
   override readonly name = 'TemplateSyntaxError';
   readonly at: number;

@@ -1,8 +1,8 @@
 /**
- * Values that a template is filled with.
+ * Values for filling a template.
  */
 
-/** A whole number is an integer, as in Go; `undefined` is what Go calls nil and shows as `<no value>`. */
+/** A whole number is an integer, as in Go; `undefined` is Go's nil, shown as `<no value>`. */
 export type TemplateValue =
   | string
   | number
@@ -29,7 +29,7 @@ export interface TemplateStruct {
 
 export type TemplateMethod = (words: readonly TemplateValue[]) => TemplateValue;
 
-/** A fault of a function: what it says stands behind `error calling NAME: `. */
+/** A fault of a function; messages show it after `error calling NAME: `. */
 export class TemplateFunctionError extends Error {
   override readonly name = 'TemplateFunctionError';
 }
@@ -50,7 +50,7 @@ export function isInteger(value: TemplateValue): value is number | bigint {
   return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
 }
 
-/** Whether a condition holds: anything but zero, nothing, and what is empty. */
+/** Whether a condition is true: all values except zero, nil and empty ones. */
 export function isTrue(value: TemplateValue): boolean {
   if (isList(value)) return value.length > 0;
   if (isMap(value)) return value.entries.size > 0;
@@ -68,7 +68,7 @@ export function typeNameOf(value: TemplateValue): string {
   return value.kind === 'map' ? 'map[string]string' : value.typeName;
 }
 
-/** As an action shows a value. */
+/** A value as an action prints it. */
 export function showValue(value: TemplateValue): string {
   if (value === undefined) return '<no value>';
   if (isList(value)) return `[${value.map(showValue).join(' ')}]`;
