@@ -160,7 +160,7 @@ class OutcomeSums {
     };
   }
 
-  /** @param answers the number of those counted by size */
+  /** @param answers how many answers they got in total */
   queries(answers: number): QueriesOfOutcome {
     const large = this.#row(COUNTERS.QUERIES, QUERY_SIZE_BOUNDS.length + 1).slice(USUAL_QUERIES);
     return {

@@ -89,7 +89,7 @@
  *
  *     0   log2 of the slots | minimum of labels << 8 | maximum of labels << 16
  *     4   per slot: the hash of a name, the offset of its entry (0: empty)
- * ..  entries: name length | tag << 8; the name, padded; the content
+ *     ..  entries: name length | tag << 8; the name, padded; the content
  *
  * Ask rules are a table of names. The tag is the number of rules; per rule: flags | types << 8 | EDNS options << 20, then
  * types and options (16 bits each), padded.

@@ -357,7 +357,7 @@ export class TableReader {
     this.#outcome = words[(entry + CACHED.OUTCOME) >> 2] ?? 0;
     if (this.#outcomes !== NO_OUTCOME)
       this.#outcomes = (words[this.#record + (VIEW.CACHED_OUTCOMES >> 2)] ?? 0) + this.#outcome * VIEW_PATHS;
-    // Without RD, readers do not forward the question and do not serve or keep an expired answer for it.
+    // Without RD the client asks for no recursion, so its query does not mark the entry as used.
     const isDesired = (this.#view.getUint8(start + 2) & RECURSION_DESIRED) !== 0;
     if (isDesired && octets[this.#finder.recencyAt] === 0) octets[this.#finder.recencyAt] = 1;
     if ((flags & CACHED_FLAG.REDIRECT) !== 0) return this.#answerRedirect(start, max, entry);
