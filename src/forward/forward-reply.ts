@@ -5,9 +5,9 @@ import type { Message } from '../wire/types.ts';
 import { messageOf, type UpstreamReply } from './transport/upstream-reply.ts';
 
 export type FailureReason =
-  /** No server replied in time. */
+  /** All servers failed to reply in time. */
   | 'timeout'
-  /** No server could be reached. */
+  /** All servers were unreachable. */
   | 'network'
   /** All servers for it are down; another question tests them. */
   | 'down'

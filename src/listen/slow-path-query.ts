@@ -12,7 +12,7 @@ import type { QuestionTarget } from './question-ring.ts';
 
 /** Callbacks from a waiting question to its queue. */
 export interface SlowPathEvents {
-  /** @param length octets of the response; 0 if there is none */
+  /** @param length octets of the response; 0 for no response */
   answered(question: SlowPathQuery, response: Uint8Array, length: number): void;
   /** The question goes to the slow path after all. */
   handedOver(question: SlowPathQuery): void;

@@ -37,7 +37,7 @@ export const END_REASONS = [
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 
-/** What a connection reports to its listener. */
+/** Callbacks from a connection to its listener. */
 export interface ConnectionEvents {
   /** The connection is closed. Called once. */
   onEnd(connection: StreamConnection, reason: EndReason): void;

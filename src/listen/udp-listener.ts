@@ -13,7 +13,7 @@ import type { HandleQuery, ListenAddress } from './types.ts';
 /** Default maximum of unanswered slow questions. */
 export const MAX_UNANSWERED = 10_000;
 
-/** What every UDP listener needs. */
+/** The options that all UDP listeners share. */
 export interface UdpBasics {
   /** At least one. Port 0 picks a free one. */
   readonly addresses: readonly ListenAddress[];

@@ -11,7 +11,7 @@ import type { AskRule } from './types.ts';
 
 /** How the rules of a view decide on a question. */
 export const ASKED = {
-  /** No rule matches: nodes are looked up. */
+  /** The rules do not match: look up nodes. */
   NO: 0,
   /** The chain answers, or a cached answer of the chain. */
   CACHED: 1,

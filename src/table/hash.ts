@@ -15,7 +15,7 @@ export const KEYS_PER_WORD = 4;
 export const HASH_KEYS = (MAX_WORDS + 1) * KEYS_PER_WORD;
 const QUESTION_KEYS = MAX_WORDS * KEYS_PER_WORD;
 
-/** What one word adds to a sum. @param key the index of its two keys; @param word four octets, the first one lowest */
+/** The part of a sum from one word. @param key the index of its two keys; @param word four octets, the first one lowest */
 export function addWord(sum: number, keys: Int32Array, key: number, word: number): number {
   const low = (keys[key] ?? 0) + (word & 0xffff);
   return (sum + Math.imul(low, (keys[key + 1] ?? 0) + (word >>> 16))) | 0;

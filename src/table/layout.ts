@@ -103,7 +103,7 @@
  *     clients: number of intervals of IPv4 addresses, of IPv6 addresses; the first address of each interval, as one word or
  *     four, those of IPv4 first; then per interval the offset of its class, likewise
  *
- *     a class: what is done with its queries | one more than the view of the root zone << 16; the offset of its other zones,
+ *     a class: the action for its queries | one more than the view of the root zone << 16; the offset of its other zones,
  *     which are a table of names (0: none); the tag is the view
  */
 export const HEADER = {

@@ -13,7 +13,7 @@ export interface NameEntry {
   readonly name: Uint8Array;
   /** 24 bits stored with the length of the name. */
   readonly tag: number;
-  /** What follows the name: whole words. */
+  /** The octets after the name: whole words. */
   readonly content: Uint8Array;
 }
 

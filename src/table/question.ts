@@ -208,7 +208,7 @@ export class QuestionReader {
     // Answers and authorities of a query, as one number.
     if (view.getInt32(start + 6) === 0 && additionals <= 1) {
       if (additionals === 0) return at === end ? PARSED.QUESTION : PARSED.BROKEN;
-      // Nearly all others: OPT with a root owner, and nothing behind it.
+      // Nearly all others: only OPT, with a root owner.
       if (at + OPT_OCTETS <= end && view.getUint8(at) === 0 && view.getUint16(at + 1) === TYPE.OPT)
         return at + OPT_OCTETS + view.getUint16(at + 9) === end ? this.#readOpt(packet, at) : PARSED.BROKEN;
     }

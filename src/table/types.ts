@@ -59,7 +59,7 @@ export interface AnswerBody {
   readonly rotation: Rotation | undefined;
 }
 
-/** What a missing name below this node means, if this node is its closest encloser (RFC 4592 section 3.3.1). */
+/** How to answer a missing name below this node, if this node is its closest encloser (RFC 4592 section 3.3.1). */
 export type Below =
   | { readonly kind: 'complete' }
   /** Ask the handler chain for names exactly `labels` below (1 to 255), or any number below for 0; others are missing. */

@@ -25,7 +25,7 @@ export interface NamedSet {
   readonly set: RecordSet;
 }
 
-/** No additional records. */
+/** An empty list of additional records. */
 export const NO_ADDITIONAL: readonly NamedSet[] = [];
 
 /** A set without additional records. */

@@ -5,7 +5,7 @@
  * A *slot* is one question. It is found by the id of its query, or by its question. States of a slot:
  *
  *     free
- *     waiting      its query is under way; clients may join                  -> answered | taken over
+ *     waiting      its query is in flight; clients may join                  -> answered | taken over
  *     answered     its clients have their answers; its record in the fill ring answers equal questions until it is taken
  *     taken over   the main thread answers its clients; a reply that comes late is handed to it
  *

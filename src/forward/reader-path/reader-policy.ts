@@ -36,7 +36,7 @@ export interface OpenRoute {
   readonly deadline: number;
   /** Names that handlers or other servers answer, with all names below them, in lower case. */
   readonly exceptions: readonly WireName[];
-  /** Whether to pass on NXDOMAIN and NODATA replies. */
+  /** Whether an NXDOMAIN reply may be passed on unchanged. */
   readonly believesDenials: boolean;
   /** Whether to serve an expired answer before a new one has come. */
   readonly servesStaleAtOnce: boolean;
