@@ -171,7 +171,7 @@ export class Forwarder {
     return known;
   }
 
-  /** Whether an incoming question is our own probe, sent back by an upstream server; removes the probe then. */
+  /** Whether an incoming question is our own probe, sent back by an upstream server. That server is then not asked any more. */
   isOwnProbe(question: Question): boolean {
     return this.#probes.isOwnProbe(question);
   }

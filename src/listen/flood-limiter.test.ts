@@ -23,7 +23,7 @@ class FloodedSocket {
   });
   #now = 0;
 
-  /** Receives full batches, each of so many packets from these clients in turn, the last of them from another. */
+  /** Receives full batches from these clients in turn; the last packet of each is from `other`. */
   take(batches: number, clients: readonly string[], other: string | undefined): void {
     for (let batch = 0; batch < batches; batch++) {
       this.guard.beginBatch(BATCH_PACKETS, this.#now);

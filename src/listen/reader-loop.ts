@@ -178,7 +178,7 @@ export class ReaderLoop {
   run(until: 'ended' | 'quiet' = 'ended'): boolean {
     const serve = this.#sockets.length === 1 ? () => this.#serveOne() : () => this.#serveReady();
     Atomics.wait(this.#orders, 0, ORDER.HOLD);
-    // Not in the constructor: an ending thread may have had the same number until now, and it closes that number's sockets.
+    // Only now: until here an ending thread may have used the same number, and its end closes that number's sockets.
     this.#forwarding ??= this.#makeForwardingReader();
     const forwarding = this.#forwarding;
     let order: number = ORDER.RUN;

@@ -61,7 +61,7 @@ export class MessageRow {
    * @param size messages
    * @param packetSize octets of each packet, rounded up to a multiple of 64
    * @param peers `any`: each message has an address and a control message; `connected`: the socket has the address, and
-   * a message may be a train
+   *   a message may be a train
    */
   constructor(size: number, packetSize: number, peers: 'any' | 'connected') {
     this.size = size;

@@ -141,7 +141,7 @@ export const FIRST_OUTCOMES = 16;
  *
  * Queries are counted together, whatever their type:
  *
- *     queries       bucket of sizes (15), then those with DO
+ *     queries       bucket of sizes (15), then the queries with DO
  *     query octets  64 bits, a floating point number
  */
 export const COUNTERS = {

@@ -39,7 +39,7 @@ function recordOf<Name extends string>(names: readonly Name[], numberOf: (name: 
   return Object.fromEntries(names.map((name) => [name, numberOf(name)])) as Record<Name, number>;
 }
 
-/** The outcomes behind all named ones, in the order in which views take them. */
+/** The outcomes after all named ones, assigned to views in order. */
 export class OutcomeRanges {
   #next = FIRST_OUTCOMES;
 

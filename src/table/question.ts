@@ -4,7 +4,7 @@
  * One object per reader, refilled for every packet: the hot path allocates no memory. Records other than OPT (a TSIG,
  * the SOA of an IXFR) are skipped; a malformed message, or octets after its last record, is FORMERR.
  *
- * The name is copied in lower case, four octets at a time, and hashed on the way. Octets behind its end are zero.
+ * The name is copied in lower case, four octets at a time, and hashed on the way. Octets after its end are zero.
  */
 import { HEADER_OCTETS } from '../wire/header.ts';
 import { isDnssecOk, OPT_OCTETS, QueryRecords, udpSizeOf } from '../wire/query-records.ts';
@@ -76,7 +76,7 @@ export class QuestionReader {
     this.#keys = keys;
   }
 
-  /** The four octets of the name from this one on, the first one lowest; zeros behind its end. */
+  /** The four octets of the name from this one on, the first one lowest; zeros after its end. */
   wordAt(at: number): number {
     return this.#nameView.getInt32(at, true);
   }

@@ -15,7 +15,7 @@ const MOVED_AT_ONCE = 256;
 /** Insertions between two requests for index memory from a full table. */
 const RETRY_AFTER = 1024;
 
-/** One array of slots with the recency octets behind it. */
+/** One array of slots followed by the recency octets. */
 interface Index {
   /** The first word of the slots. */
   readonly base: number;

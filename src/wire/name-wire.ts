@@ -61,10 +61,10 @@ function isDigit(name: string, index: number): boolean {
 
 /** The name in wire form, uncompressed, with its original case. */
 export function encodeName(name: AbsoluteName): WireName {
-  if (name.includes('\\')) return nameOctets.slice(0, writeName(name, nameOctets, 0)) as WireName; // By writeName.
+  if (name.includes('\\')) return nameOctets.slice(0, writeName(name, nameOctets, 0)) as WireName; // Written by writeName.
   const wire = new Uint8Array(name.length === 1 ? 1 : name.length + 1);
   writeName(name, wire, 0);
-  return wire as WireName; // By writeName.
+  return wire as WireName; // Written by writeName.
 }
 
 /** The name in text form. */
@@ -89,12 +89,12 @@ export function plainKey(wire: Uint8Array): NameKey | undefined {
     nameText[position] = DOT;
     position += 1;
   }
-  return position === 0 ? undefined : (nameText.toString('latin1', 0, position) as NameKey); // By the table, and lower case.
+  return position === 0 ? undefined : (nameText.toString('latin1', 0, position) as NameKey); // Plain octets by the table, in lower case.
 }
 
 /** The text of a whole lower-case name in wire form. */
 export function keyOfWire(wire: WireName): NameKey {
-  return plainKey(wire) ?? (decodeName(wire) as NameKey); // Lower case by its caller.
+  return plainKey(wire) ?? (decodeName(wire) as NameKey); // The caller passes lower case.
 }
 
 /** Octets that need no escape. */
@@ -137,7 +137,7 @@ export function readName(message: Uint8Array, offset: number): { name: AbsoluteN
   }
   if (next < 0) next = position + 1;
   const name = textLength === 0 ? '.' : nameText.toString('latin1', 0, textLength);
-  return { name: name as AbsoluteName, next }; // Each octet was written as `textOfOctet` has it, lengths are checked.
+  return { name: name as AbsoluteName, next }; // All octets are in the form of `textOfOctet`; lengths are checked.
 }
 
 function readPointer(message: Uint8Array, position: number, runStart: number): number {

@@ -62,7 +62,7 @@ function writeOwner(name: NameKey): WireName {
   const end = writeName(name, ownerOctets, 0);
   const view = ownerViews[end] ?? ownerOctets.subarray(0, end);
   ownerViews[end] = view;
-  return view as WireName; // By writeName.
+  return view as WireName; // Written by writeName.
 }
 
 /**

@@ -106,7 +106,7 @@ export class Publisher {
    * @returns whether exactly these nodes are published now; false when the table is full
    */
   *replaceInSteps(kept: KeptNodes, zone: ZoneId, nodes: readonly ZoneNode[]): Steps<boolean> {
-    const record = kept as NodeRecord; // By `keep`.
+    const record = kept as NodeRecord; // Made by `keep`.
     const { byName, whole } = record;
     record.whole = undefined;
     const { removed, added } = yield* compareLists(whole ?? [], nodes);

@@ -293,7 +293,7 @@ export class Attempt extends QueuedTimer implements ExchangeEvents {
   wait(exchange: Exchange): void {
     this.#setTimer(this.upstream.roundTrip.timeout());
     this.#exchange = exchange;
-    // The sending thread reads replies before it gives up, so we are not late.
+    // The sending thread reads replies before it gives up: do not wait longer for being late.
     this.#wasLate = true;
   }
 
