@@ -164,7 +164,7 @@ export class Probes {
     if (upstream.state.kind === 'silent' || upstream.state.kind === 'down') this.#plan(upstream);
   }
 
-  /** @returns whether it was sent: false if one is in flight already */
+  /** @returns whether it was sent: false without a domain, or while another one is in flight */
   #sendLoopProbe(upstream: Upstream): boolean {
     const domain = this.#domains.get(upstream);
     if (domain === undefined || this.#loopTimeouts.has(upstream)) return false;

@@ -214,7 +214,7 @@ export const SOURCES = {
   SECOND_EPOCH: 16,
   OCTETS: 20,
 } as const;
-/** Replaces the number of a publication in an unused source. */
+/** Instead of a publication number: the source is unused. */
 export const NO_PUBLICATION = -1;
 export const REDIRECT = { HASH: 0, LENGTH: 4, NAME: 8 } as const;
 export const BODY = { FLAGS: 0, ANSWERS: 4, ADDITIONALS: 8, ROTATION: 12, RECORDS: 16 } as const;

@@ -124,7 +124,7 @@ export interface AskRule {
   readonly beforeCache?: boolean;
 }
 
-/** Replaces the number of a route: the chain answers. */
+/** Instead of a route number: the chain answers. */
 export const NO_ROUTE = 0;
 
 /** The data that one client sees. */

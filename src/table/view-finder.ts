@@ -18,7 +18,7 @@ import { findNameEntry, maxLabelsOf, minLabelsOf } from './name-table.ts';
 import type { QuestionReader } from './question.ts';
 import { DEFAULT_VIEW } from './types.ts';
 
-/** Replaces the number of a view. */
+/** Instead of a view number. */
 export const NO_VIEW = -1;
 export const ASK_CHAIN = -2;
 
